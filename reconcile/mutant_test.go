@@ -47,6 +47,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"refused_exit_beside":       func(t testing.TB) { stopAfterARefusedExit(t, 1_000, "1", 0) },
 		"decision_forgotten":        func(t testing.TB) { decidedBeforeAStart(t, false) },
 		"clock_ahead_accounts":      reportedAhead,
+		"forgotten_starts_ignored":  soldByForgotten,
 		"both_stops_stay":           func(t testing.TB) { twoStops(t, elders, excessMS, true) },
 		"both_sell":                 func(t testing.TB) { yields(t, elders, true, 500_000, 500_000+2*yieldMS) },
 		"taken_sells":               takenByAnother,

@@ -72,7 +72,7 @@ func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 		return true
 	}
 	found, standing := placement.ParseSerial(e.book.UnknownOrder())
-	return standing && found.Start == id.Start
+	return standing && (found.Start == id.Start || e.book.OnlyReported(o.Key(), id))
 }
 
 // notePeerOrder remembers what an order has bought or sold, and returns the part that is new.

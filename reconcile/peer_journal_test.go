@@ -116,6 +116,78 @@ func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved,
 	}
 }
 
+// An old backup has forgotten several starts, and botd stands down for an order of the newest. After a start the orders of the others count, too:
+// what they sold gets no stop, and what they bought gets one.
+func TestStartKnowsOrdersOfEveryForgottenStart(t *testing.T) {
+	t.Parallel()
+	sold := func(id string) exchange.Order {
+		return anothers(id, 20, exchange.Sell, exchange.Limit, 10, 10, 1_000_000)
+	}
+	bought := anothers("bt-00000511111-1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, 1_000_000)
+	const halted, quarantined, both = 1, 2, 3
+	for name, c := range map[string]struct {
+		order   exchange.Order
+		by      int
+		earlier bool // a person was notified of it before
+		free    string
+		want    exchange.Quantity
+	}{
+		"the holding was sold":                                   {sold("bt-00000511111-1"), halted, false, "0", 0},
+		"the holding was sold by the newest":                     {sold("bt-00000722222-2"), halted, false, "0", 0},
+		"the holding was sold before an earlier report":          {sold("bt-00000511111-1"), halted, true, "0", 10},
+		"more was bought":                                        {bought, halted, false, "1.018", 18},
+		"more was bought, and its symbol waits":                  {bought, quarantined, false, "1.018", 18},
+		"more was bought, and the account was rearmed":           {bought, both, false, "1.018", 18},
+		"more was bought before an earlier report":               {bought, halted, true, "1.018", 10},
+		"more was bought before an earlier report on the symbol": {bought, quarantined, true, "1.018", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			knowsForgotten(t, &c.order, c.by&halted != 0, c.by&quarantined != 0, c.by == both, c.earlier, c.free, c.want)
+		})
+	}
+}
+
+func soldByForgotten(t testing.TB) {
+	order := anothers("bt-00000511111-1", 20, exchange.Sell, exchange.Limit, 10, 10, 1_000_000)
+	knowsForgotten(t, &order, true, false, false, false, "0", 0)
+}
+
+func knowsForgotten(t testing.TB, order *exchange.Order, halted, quarantined, rearmed, earlier bool, free string, want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 60_000
+	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 20}})
+	standDown := func(id string) {
+		if quarantined {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: id, Body: record.Quarantined{Why: "an old backup"}})
+		}
+		if halted {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+		}
+	}
+	rearm := func() { w.apply(record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelNone}}) }
+	if earlier {
+		standDown("bt-00000633333-1")
+		rearm()
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{}})
+	}
+	standDown("bt-00000722222-1")
+	if rearmed {
+		rearm()
+	}
+	w.start()
+	w.book.spotFee = 0
+	derive := w.deriver()
+	for range 6 {
+		w.now += 1_000
+		w.sees(free, "0", []exchange.Order{*order})
+	}
+	if have := stopped(derive()); !w.book.StandsDown() || have != want {
+		t.Errorf("want a stop of %d, have %d, standing down %t", want, have, w.book.StandsDown())
+	}
+}
+
 // A list omitted the id, and the order had the same amount and second as botd's own.
 func TestOwnBookedFillIsNotAnotherBotds(t *testing.T) {
 	t.Parallel()

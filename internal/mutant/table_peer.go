@@ -14,6 +14,10 @@ var peer = []Row{
 		"reconcile TestOrderOfAClockAheadHidesNoForgottenOrder", []Edit{
 			{"reconcile/account.starts.past", "min(id.Start.Epoch, s.newest.Epoch)", "id.Start.Epoch"},
 		}},
+	{"forgotten_starts_ignored", "a start forgets orders of starts that an old backup lacks, other than the one for which botd stands down", "53",
+		"reconcile TestStartKnowsOrdersOfEveryForgottenStart", []Edit{
+			{"reconcile.evidence.isPeerOrder", "e.book.OnlyReported(o.Key(), id)", "false"},
+		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
 			{"reconcile.derivation.shrinks", "t.excessMS == 0", "true"},

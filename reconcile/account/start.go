@@ -23,6 +23,7 @@ type starts struct {
 	newest   placement.Start
 	known    []started
 	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or was forgotten
+	former   int64 // the same before the newest such report
 
 	reportedOn map[exchange.SymbolKey]reported
 }
@@ -30,6 +31,7 @@ type starts struct {
 // reported are the unknown ids on one symbol that a person was notified of, or that were adopted.
 type reported struct {
 	before int64              // ids of earlier epochs
+	former int64              // the same before the newest quarantine
 	ids    []placement.Serial // the newest one of a start that is not earlier, and those before it
 }
 
@@ -82,7 +84,7 @@ func (s *starts) noteID(r *record.Record) {
 		s.note(started{Start: id.Start, sequence: id.Sequence})
 	case record.Halt:
 		s.note(started{Start: id.Start, sequence: id.Sequence})
-		s.reported = max(s.reported, s.past(id))
+		s.former, s.reported = s.reported, max(s.reported, s.past(id))
 	default:
 		s.noteOn(r.Symbol, id)
 	}
@@ -97,7 +99,7 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	if id.Start.Epoch < on.before {
 		return
 	}
-	on.before = max(on.before, s.past(id))
+	on.former, on.before = on.before, max(on.before, s.past(id))
 	on.ids = slices.DeleteFunc(slices.Clone(on.ids), func(one placement.Serial) bool {
 		if one.Start == id.Start {
 			id.Sequence = max(id.Sequence, one.Sequence)
@@ -137,6 +139,14 @@ func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 	return s.accounts(id) || id.Start.Epoch < on.before || slices.ContainsFunc(on.ids, func(one placement.Serial) bool {
 		return one.Start == id.Start && id.Sequence <= one.Sequence
 	})
+}
+
+// OnlyReported reports whether the journal accounts for an id on a symbol only because a person was notified of a later start, and for the first time:
+// while botd stands down for that one, nothing is decided about the order.
+func (s *starts) OnlyReported(key exchange.SymbolKey, id placement.Serial) bool {
+	_, found := s.find(id.Start)
+	on := s.reportedOn[key]
+	return !found && id.Start.Epoch >= max(s.former, on.former) && id.Start.Epoch < max(s.reported, on.before)
 }
 
 // accounts reports the same for any symbol.
