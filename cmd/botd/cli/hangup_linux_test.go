@@ -19,7 +19,8 @@ func TestAHangupDuringTheStartDoesNotEndIt(t *testing.T) {
 	p.file("strategies/grow.yaml", grows, 0o600)
 	command, log := p.start("run", "run", "-c", ".", "--listen", "off", "--log-format", "json")
 	eventually(t, "signals held", func() bool {
-		return ignores(t, command.Process.Pid, syscall.SIGHUP) || strings.Contains(log.String(), "daemon.")
+		both := ignores(t, command.Process.Pid, syscall.SIGHUP) && ignores(t, command.Process.Pid, syscall.SIGUSR1)
+		return both || strings.Contains(log.String(), "daemon.")
 	})
 	for range 50 {
 		if err := errors.Join(command.Process.Signal(syscall.SIGHUP), command.Process.Signal(syscall.SIGUSR1)); err != nil {
