@@ -78,9 +78,9 @@ func (e *events) limited(note *engine.Note, fact *engine.NoteLimit) {
 	}
 	if fact.ForMS != 0 {
 		e.heldBack = counted(e.heldBack, fact.Rule)
-		e.firstHeld = cmp.Or(e.firstHeld, fmt.Sprintf("%s, on %s", fact.Why, utc(note.AtMS).Format(time.RFC3339)))
+		e.firstHeld = cmp.Or(e.firstHeld, fmt.Sprintf("%s, on %s", fact.Reason, utc(note.AtMS).Format(time.RFC3339)))
 	}
-	e.breaches = append(e.breaches, EndedBy{fact.Rule, utc(note.AtMS), shareLost(fact.Why), note.Strategy, fact.Rule + ": " + fact.Why})
+	e.breaches = append(e.breaches, EndedBy{fact.Rule, utc(note.AtMS), shareLost(fact.Reason), note.Strategy, fact.Rule + ": " + fact.Reason})
 }
 
 // shareLost returns the loss in "lost A USDT of B USDT, ..." as a share. It returns any other text unchanged.
@@ -203,11 +203,11 @@ func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
 			case s.Latch == 0:
 				add(OrdersSpent, "%s: nothing is traded since %s, for %.0f %% of the time: %s. A script leaves them out for a decision "+
 					"(plan(orders = [])) when a trade is over, or gives the next ones other keys", s.Name, utc(trip.LeftMS).Format(time.RFC3339),
-					100*waited, s.Why)
+					100*waited, s.StateReason)
 			default:
 				add(Latched, "%s: latched since %s, for %.0f %% of the time, after %s: its target asks for that side still, and %s. "+
 					"A script returns None or hold(\"flat\") when a trade is over; reentry: immediate enters again at once", s.Name,
-					utc(trip.LeftMS).Format(time.RFC3339), 100*waited, trip.ExitTag.purpose, s.Why)
+					utc(trip.LeftMS).Format(time.RFC3339), 100*waited, trip.ExitTag.purpose, s.StateReason)
 			}
 			break
 		}

@@ -36,7 +36,7 @@ func (c *Config) takeDecision(n *engine.Note) {
 	case engine.NoteDecision:
 		*c.decided = append(*c.decided, decision{n.Strategy, n.AtMS, planText(n.Symbol, fact.Plan)})
 	case engine.NoteStrategyFailed:
-		*c.decided = append(*c.decided, decision{n.Strategy, n.AtMS, "panicked: " + fact.Why})
+		*c.decided = append(*c.decided, decision{n.Strategy, n.AtMS, "panicked: " + fact.Reason})
 	}
 }
 

@@ -143,7 +143,7 @@ func (d *direct) Status() engine.Status {
 	if len(keys) == 0 {
 		return engine.Status{}
 	}
-	return engine.Status{Strategies: []engine.StrategyStatus{{Name: d.name, Spent: true, Why: engine.SpentText(keys)}}}
+	return engine.Status{Strategies: []engine.StrategyStatus{{Name: d.name, Spent: true, StateReason: engine.SpentText(keys)}}}
 }
 
 // Handle takes one event, as the engine does.

@@ -103,7 +103,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 		e.decided(note.Strategy, note.Symbol, fact.Plan.Target, fact.Last, equity)
 	case engine.NoteLatch:
 		if fact.Signal {
-			e.suppressed(note.Strategy, latched, func() string { return utc(note.AtMS).Format(time.RFC3339) + ": " + fact.Why })
+			e.suppressed(note.Strategy, latched, func() string { return utc(note.AtMS).Format(time.RFC3339) + ": " + fact.Reason })
 		}
 	case engine.NoteNotice:
 		e.notice(&fact)
@@ -125,19 +125,19 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	case engine.NoteRefused:
 		delete(e.unacknowledged, fact.ClientOrderID)
 		e.rejected = counted(e.rejected, ruleOf(fact.Err))
-		e.suppressed(note.Strategy, rejectedBy+ruleOf(fact.Err), func() string { return fact.Why })
-		e.rejection = cmp.Or(e.rejection, fact.Why)
+		e.suppressed(note.Strategy, rejectedBy+ruleOf(fact.Err), func() string { return fact.Reason })
+		e.rejection = cmp.Or(e.rejection, fact.Reason)
 	case engine.NoteSettled:
 		e.settled(note.AtMS, &fact)
 	case engine.NoteStrategyFailed:
-		e.failure = cmp.Or(e.failure, note.Strategy+" failed and was stopped: "+fact.Why)
-		e.ends(note, "strategy_failed", fact.Why)
+		e.failure = cmp.Or(e.failure, note.Strategy+" failed and was stopped: "+fact.Reason)
+		e.ends(note, "strategy_failed", fact.Reason)
 	case engine.NoteQuarantine:
-		e.quarantine = cmp.Or(e.quarantine, fact.Why)
-		e.ends(note, "quarantine", fact.Why)
+		e.quarantine = cmp.Or(e.quarantine, fact.Reason)
+		e.ends(note, "quarantine", fact.Reason)
 	case engine.NoteHalt:
-		e.halt = cmp.Or(e.halt, fact.Why)
-		e.ends(note, "halt", fact.Why)
+		e.halt = cmp.Or(e.halt, fact.Reason)
+		e.ends(note, "halt", fact.Reason)
 	}
 }
 

@@ -125,7 +125,7 @@ func conditions() []condition {
 			c.Limits = risk.Limits{MaxOrdersPerMinute: 1, MaxOpenOrders: 2}
 		}, nil},
 		{"a pause", 100_000, "5", true, false, false, nil, []meeting{
-			{pauseFrom, &engine.EventHalt{Level: record.LevelPause, Why: "a pause"}}, {pauseTo, &engine.EventHalt{Level: record.LevelNone}}}},
+			{pauseFrom, &engine.EventHalt{Level: record.LevelPause, Reason: "a pause"}}, {pauseTo, &engine.EventHalt{Level: record.LevelNone}}}},
 		{"restarts", 100_000, "5", true, false, false, nil, []meeting{{37, nil}, {38, nil}, {201, nil}}},
 	}
 }

@@ -109,8 +109,8 @@ func TestEachFactOfARunIsWarnedOf(t *testing.T) {
 		leftMS int64 // of 900,000
 		want   string
 	}{
-		{engine.StrategyStatus{Name: "one", Latch: 1, Why: "a reason"}, 811_000, ""}, // less than a tenth of the time ago
-		{engine.StrategyStatus{Name: "one", Latch: 1, Why: "a reason"}, 809_000, Latched},
+		{engine.StrategyStatus{Name: "one", Latch: 1, StateReason: "a reason"}, 811_000, ""}, // less than a tenth of the time ago
+		{engine.StrategyStatus{Name: "one", Latch: 1, StateReason: "a reason"}, 809_000, Latched},
 		{engine.StrategyStatus{Name: "one", Latch: -1}, 0, Latched}, {engine.StrategyStatus{Name: "one", Spent: true}, 0, OrdersSpent},
 		{engine.StrategyStatus{Name: "one"}, 0, ""}, {engine.StrategyStatus{Name: "other", Latch: 1}, 0, ""},
 	} {
@@ -145,7 +145,7 @@ func TestWhatEndsAnOrderIsCountedOnce(t *testing.T) {
 	for i, err := range []error{rejected, fmt.Errorf("wrapped: %w", rejected), &exchange.Refusal{Code: 987_654}, errors.New("other")} {
 		order := engine.NoteOrder{ClientOrderID: fmt.Sprint(i)}
 		e.count(&engine.Note{Strategy: "one", Fact: engine.NotePlaced{NoteOrder: order}}, exchange.Amount{})
-		e.count(&engine.Note{Strategy: "one", Fact: engine.NoteRefused{NoteOrder: order, Err: err, Why: fmt.Sprint("why ", i)}}, exchange.Amount{})
+		e.count(&engine.Note{Strategy: "one", Fact: engine.NoteRefused{NoteOrder: order, Err: err, Reason: fmt.Sprint("why ", i)}}, exchange.Amount{})
 	}
 	e.rests(5, tag{purpose: "order", why: "a"})
 	e.rests(6, tag{purpose: "order", why: "b"})

@@ -37,18 +37,18 @@ func counting(notes ...*engine.Note) *events {
 // A limit applies to its strategy, or to all.
 func TestLimitsHoldEntriesBackUntilTheyAreOver(t *testing.T) {
 	t.Parallel()
-	daily := engine.NoteLimit{Rule: "max_daily_loss", Why: "lost 12 USDT of 96 USDT, more than 10 %", ForMS: 3_600_000}
-	drawdown := engine.NoteLimit{Rule: "max_drawdown", Why: "lost 5 USDT of 0 USDT"}
+	daily := engine.NoteLimit{Rule: "max_daily_loss", Reason: "lost 12 USDT of 96 USDT, more than 10 %", ForMS: 3_600_000}
+	drawdown := engine.NoteLimit{Rule: "max_drawdown", Reason: "lost 5 USDT of 0 USDT"}
 	over := daily
 	over.Over = true
 	e := counting(noted("trend", daily), noted("other", daily), noted("", drawdown), noted("trend", over))
 	at := time.UnixMilli(notedMS).UTC()
-	want := []EndedBy{{"max_daily_loss", at, "0.125", "other", "max_daily_loss: " + daily.Why},
-		{"max_drawdown", at, drawdown.Why, "", "max_drawdown: " + drawdown.Why}}
+	want := []EndedBy{{"max_daily_loss", at, "0.125", "other", "max_daily_loss: " + daily.Reason},
+		{"max_drawdown", at, drawdown.Reason, "", "max_drawdown: " + drawdown.Reason}}
 	if diff := cmp.Diff(want, e.breaches); diff != "" {
 		t.Error(diff)
 	}
-	if !cmp.Equal(e.heldBack, map[string]int{"max_daily_loss": 2}) || e.firstHeld != daily.Why+", on 2024-01-01T00:00:00Z" {
+	if !cmp.Equal(e.heldBack, map[string]int{"max_daily_loss": 2}) || e.firstHeld != daily.Reason+", on 2024-01-01T00:00:00Z" {
 		t.Errorf("held back: have %v, %s", e.heldBack, e.firstHeld)
 	}
 	for why, want := range map[string]string{"lost 1 USDT of 3 USDT": "0.333333", "lost 1 USDT of -3 USDT": "lost 1 USDT of -3 USDT",
@@ -94,11 +94,11 @@ func TestTargetsThatAreNotTraded(t *testing.T) {
 		{"no price", []*engine.Note{decided(strategy.Size{Quote: exchange.MustAmount("0.01")}.Target(1), 0)}, ""},
 		{"flat", []*engine.Note{decided(strategy.Flat(), price(60_000))}, ""},
 		{"no target", []*engine.Note{decided(strategy.Target{}, price(60_000))}, ""},
-		{"held back", []*engine.Note{noted("trend", engine.NoteLimit{Rule: "max_drawdown", Why: "enough"}),
+		{"held back", []*engine.Note{noted("trend", engine.NoteLimit{Rule: "max_drawdown", Reason: "enough"}),
 			decided(strategy.Size{Quote: exchange.AmountOf(600)}.Target(1), price(60_000))}, "held back by max_drawdown 1: max_drawdown: enough"},
-		{"held back, all", []*engine.Note{noted("", engine.NoteLimit{Rule: "max_drawdown", Why: "enough"}),
+		{"held back, all", []*engine.Note{noted("", engine.NoteLimit{Rule: "max_drawdown", Reason: "enough"}),
 			decided(strategy.Size{Quote: exchange.AmountOf(600)}.Target(1), price(60_000))}, "held back by max_drawdown 1: "},
-		{"another held back", []*engine.Note{noted("other", engine.NoteLimit{Rule: "max_drawdown", Why: "enough"}),
+		{"another held back", []*engine.Note{noted("other", engine.NoteLimit{Rule: "max_drawdown", Reason: "enough"}),
 			decided(strategy.Size{Quote: exchange.AmountOf(600)}.Target(1), price(60_000))}, ""},
 	} {
 		have := ""
@@ -126,9 +126,9 @@ func TestOrderOutcomesAreCounted(t *testing.T) {
 		noted("trend", engine.NotePlaced{NoteOrder: order(5, "a", placement.Entry), Reason: "up"}),
 		noted("trend", engine.NoteAcknowledged{NoteOrder: order(5, "a", placement.Entry)}),
 		noted("trend", engine.NotePlaced{NoteOrder: order(0, "b", placement.Exit)}),
-		noted("trend", engine.NoteRefused{NoteOrder: order(0, "b", placement.Exit), Why: "no", Err: &exchange.Refusal{Code: rule.Code}}),
+		noted("trend", engine.NoteRefused{NoteOrder: order(0, "b", placement.Exit), Reason: "no", Err: &exchange.Refusal{Code: rule.Code}}),
 		noted("trend", engine.NotePlaced{NoteOrder: order(0, "d", placement.Exit)}),
-		noted("trend", engine.NoteRefused{NoteOrder: order(0, "d", placement.Exit), Why: "never", Err: errors.New("no rule")}),
+		noted("trend", engine.NoteRefused{NoteOrder: order(0, "d", placement.Exit), Reason: "never", Err: errors.New("no rule")}),
 		noted("trend", engine.NotePlaced{NoteOrder: stop}), noted("trend", engine.NoteAcknowledged{NoteOrder: stop}),
 	)
 	if have := e.tagOf(&sim.Fill{OrderID: 5}); have.purpose != "entry" || have.why != "up" {
@@ -186,8 +186,8 @@ func TestOrdersOfTheDirectMachineAreCounted(t *testing.T) {
 // The number of notices is counted, too.
 func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 	t.Parallel()
-	e := counting(noted("trend", engine.NoteStrategyFailed{Why: "it panicked"}), noted("other", engine.NoteStrategyFailed{Why: "later"}),
-		noted("", engine.NoteQuarantine{Why: "a foreign order"}), noted("", engine.NoteHalt{Why: "by hand"}), noted("", engine.NoteHalt{Why: "again"}),
+	e := counting(noted("trend", engine.NoteStrategyFailed{Reason: "it panicked"}), noted("other", engine.NoteStrategyFailed{Reason: "later"}),
+		noted("", engine.NoteQuarantine{Reason: "a foreign order"}), noted("", engine.NoteHalt{Reason: "by hand"}), noted("", engine.NoteHalt{Reason: "again"}),
 		noted("trend", engine.NoteNotice{Withheld: true}), noted("trend", engine.NoteNotice{}), noted("", engine.NoteLiquidated{}))
 	want := EndedBy{"strategy_failed", time.UnixMilli(notedMS).UTC(), "it panicked", "trend", "it panicked"}
 	if e.ended == nil || *e.ended != want || e.failure != "trend failed and was stopped: it panicked" ||
@@ -197,7 +197,7 @@ func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 	if *e.notices != (Notices{Count: 2, Withheld: 1}) || e.liquidatedMS != notedMS {
 		t.Errorf("have %+v, %d", e.notices, e.liquidatedMS)
 	}
-	for want, fact := range map[string]engine.Fact{"quarantine": engine.NoteQuarantine{Why: "x"}, "halt": engine.NoteHalt{Why: "x"}} {
+	for want, fact := range map[string]engine.Fact{"quarantine": engine.NoteQuarantine{Reason: "x"}, "halt": engine.NoteHalt{Reason: "x"}} {
 		if e := counting(noted("", fact)); e.ended.Limit != want {
 			t.Errorf("want %s, have %+v", want, e.ended)
 		}
@@ -209,7 +209,7 @@ func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 func TestAccountEndCause(t *testing.T) {
 	t.Parallel()
 	limit := func(strategy string) *engine.Note {
-		return noted(strategy, engine.NoteLimit{Rule: "max_drawdown", Why: "x"})
+		return noted(strategy, engine.NoteLimit{Rule: "max_drawdown", Reason: "x"})
 	}
 	for _, c := range []struct {
 		what         string
@@ -225,12 +225,12 @@ func TestAccountEndCause(t *testing.T) {
 		{"one of two strategies' limit", 2, 0, "100", []*engine.Note{limit("trend")}, false, ""},
 		{"the account's limit", 2, 0, "100", []*engine.Note{limit("trend"), limit("")}, false, "max_drawdown"},
 		{"stopped on purpose", 1, 0, "100", []*engine.Note{limit("")}, true, Stopped},
-		{"a liquidation", 1, 1, "0.99", []*engine.Note{noted("", engine.NoteHalt{Why: "x"})}, false, "liquidation"},
+		{"a liquidation", 1, 1, "0.99", []*engine.Note{noted("", engine.NoteHalt{Reason: "x"})}, false, "liquidation"},
 		{"a liquidation that left something", 1, 1, "1", nil, false, ""},
 		{"no liquidation", 1, 0, "0.99", nil, false, ""},
-		{"a halt", 2, 0, "100", []*engine.Note{noted("", engine.NoteHalt{Why: "x"})}, false, "halt"},
-		{"the only strategy failed", 1, 0, "100", []*engine.Note{noted("trend", engine.NoteStrategyFailed{Why: "x"})}, false, "strategy_failed"},
-		{"one of two failed", 2, 0, "100", []*engine.Note{noted("trend", engine.NoteStrategyFailed{Why: "x"})}, false, ""},
+		{"a halt", 2, 0, "100", []*engine.Note{noted("", engine.NoteHalt{Reason: "x"})}, false, "halt"},
+		{"the only strategy failed", 1, 0, "100", []*engine.Note{noted("trend", engine.NoteStrategyFailed{Reason: "x"})}, false, "strategy_failed"},
+		{"one of two failed", 2, 0, "100", []*engine.Note{noted("trend", engine.NoteStrategyFailed{Reason: "x"})}, false, ""},
 	} {
 		r := &run{legs: make([]leg, c.legs)}
 		r.ledger.events, r.ledger.liquidations = *counting(c.notes...), c.liquidations
@@ -259,7 +259,7 @@ func TestAccountEndCause(t *testing.T) {
 func TestWarningsOfLimitsInRun(t *testing.T) {
 	t.Parallel()
 	r := &run{nowMS: notedMS + 4*minute, legs: []leg{{candles: barsAt(exchange.Minute1, notedMS/minute-1, notedMS/minute)}}}
-	r.ledger.events = *counting(noted("trend", engine.NoteLimit{Rule: "max_daily_loss", Why: "enough", ForMS: 1}))
+	r.ledger.events = *counting(noted("trend", engine.NoteLimit{Rule: "max_daily_loss", Reason: "enough", ForMS: 1}))
 	r.ledger.events.notTraded = []NotTraded{{"trend", roundedToNothing, 2, 0, "first"}, {"trend", belowMinimum, 3, 0, "least"}, {"trend", latched, 4, 0, "x"},
 		{"trend", signalRefused + "no", 5, 0, "then"}}
 	var have []string

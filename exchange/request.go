@@ -191,13 +191,13 @@ type UnreadableRow struct {
 	Filled        Quantity // of an order
 	FilledRead    bool
 	UnknownSymbol bool // the row is valid, but its symbol is not in the table
-	Why           string
+	Reason        string
 	Raw           string // clipped and printable
 }
 
 // Error returns the reason and the row's text.
 func (r *UnreadableRow) Error() string {
-	return fmt.Sprintf("a row cannot be read: %s: %s", r.Why, r.Raw)
+	return fmt.Sprintf("a row cannot be read: %s: %s", r.Reason, r.Raw)
 }
 
 // SymbolBracket is one margin level of a symbol.

@@ -186,7 +186,7 @@ func TestWhatAFailureIs(t *testing.T) {
 		{&Uncertain{"timeout", cause}, "uncertain", "outcome unknown: timeout", true},
 		{&Unavailable{Operation: SpotWallet, Reason: "timeout", Err: cause}, "unavailable", "spot_wallet unavailable: timeout", true},
 		{&Malformed{SpotWallet, "no list", cause}, "malformed", "spot_wallet answer malformed: no list", true},
-		{&UnreadableRow{Why: "no id", Raw: "{}"}, "other", "a row cannot be read: no id: {}", false},
+		{&UnreadableRow{Reason: "no id", Raw: "{}"}, "other", "a row cannot be read: no id: {}", false},
 	} {
 		wrapped := fmt.Errorf("round: %w", c.err)
 		if ErrorKind(wrapped) != c.kind || c.err.Error() != c.text || errors.Is(c.err, cause) != c.wraps {

@@ -496,7 +496,7 @@ func TestWalletThatFreezesTooLittleCancelsNoStop(t *testing.T) {
 func halfAWallet(t testing.TB, quarantined bool) {
 	w, derive := protecting(t)
 	if quarantined {
-		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 	} else {
 		w.places(placement.Exit, 0, saleOf(6))
 		w.now += 3_000
@@ -604,7 +604,7 @@ func exitBeyondItsAnswer(t testing.TB) {
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Why: "forbidden", Code: 2998}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Reason: "forbidden", Code: 2998}})
 	w.now += 1_000
 	standing := exchange.Order{ID: 30, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
 		Type: exchange.Limit, Quantity: 6, Price: order.Price, Status: exchange.StatusOpen, CreatedMS: w.now}
@@ -631,7 +631,7 @@ func movesAfterARefusal(t testing.TB) {
 	w.now += 60_000
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
 		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Why: "system busy", Code: 2999}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "system busy", Code: 2999}})
 	if !slices.ContainsFunc(w.book.Refusals(), func(r account.Refusal) bool { return r.Purpose == placement.StopLoss }) {
 		t.Fatal("want the refusal remembered")
 	}

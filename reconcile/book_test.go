@@ -219,7 +219,7 @@ func TestRefusedKeyedOrderIsDelayed(t *testing.T) {
 			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Rejected}})
 		},
 		func(id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "no"}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		},
 	} {
 		id := d.send(d.one(placement.Order, nil))

@@ -105,7 +105,7 @@ func (d *desk) acknowledge(id string, orderID int64) {
 }
 
 func (d *desk) unknown(id string) {
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Unknown{Why: "timeout"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 }
 
 // positions is a positions list with one position, or none for zero.

@@ -63,13 +63,19 @@ func (d *dispatched) note(clientOrderID string) *delivery {
 }
 
 // noteAnswered records that the exchange's answer assigned an id to a placement.
-func (d *dispatched) noteAnswered(clientOrderID string, atMS int64) { d.note(clientOrderID).answeredMS = atMS }
+func (d *dispatched) noteAnswered(clientOrderID string, atMS int64) {
+	d.note(clientOrderID).answeredMS = atMS
+}
 
 // noteUnable records that the exchange refused to cancel a placement.
-func (d *dispatched) noteUnable(clientOrderID string, atMS int64) { d.note(clientOrderID).unableMS = atMS }
+func (d *dispatched) noteUnable(clientOrderID string, atMS int64) {
+	d.note(clientOrderID).unableMS = atMS
+}
 
 // release records that the exchange answered that it canceled a spot stop.
-func (d *dispatched) release(clientOrderID string, atMS int64) { d.note(clientOrderID).releasedMS = atMS }
+func (d *dispatched) release(clientOrderID string, atMS int64) {
+	d.note(clientOrderID).releasedMS = atMS
+}
 
 // presumeEnded records that only the wallet shows the end of a spot stop.
 func (d *dispatched) presumeEnded(clientOrderID string, atMS int64) {
@@ -98,10 +104,14 @@ func (d *dispatched) noteUnfrozen(clientOrderID string, unfrozen bool) {
 func (d *dispatched) noteShownSold(clientOrderID string) { d.note(clientOrderID).shownSold = true }
 
 // notePrior records the balance before a purchase was sent.
-func (d *dispatched) notePrior(clientOrderID string, before priorBalance) { d.note(clientOrderID).before = before }
+func (d *dispatched) notePrior(clientOrderID string, before priorBalance) {
+	d.note(clientOrderID).before = before
+}
 
 // NoteHandedOut records that a live placement was passed on for sending.
-func (d *dispatched) NoteHandedOut(clientOrderID string, atMS int64) { d.note(clientOrderID).handedOutMS = atMS }
+func (d *dispatched) NoteHandedOut(clientOrderID string, atMS int64) {
+	d.note(clientOrderID).handedOutMS = atMS
+}
 
 // NoteCancel records that a cancel of a live placement was sent.
 func (d *dispatched) NoteCancel(clientOrderID string, atMS int64) {
@@ -110,7 +120,9 @@ func (d *dispatched) NoteCancel(clientOrderID string, atMS int64) {
 }
 
 // CancelMS returns when a cancel of a live placement was last sent; 0 for never.
-func (d *dispatched) CancelMS(clientOrderID string) int64 { return d.known(clientOrderID).canceled.lastMS }
+func (d *dispatched) CancelMS(clientOrderID string) int64 {
+	return d.known(clientOrderID).canceled.lastMS
+}
 
 // canceledIDs yields the placements for which a cancel was sent, in no particular order.
 func (d *dispatched) canceledIDs() iter.Seq[string] {

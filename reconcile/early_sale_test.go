@@ -69,7 +69,7 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 	t.Run("a person must look", func(t *testing.T) {
 		t.Parallel()
 		w, _, stop, sees := setUp(t)
-		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		sees(false)
 		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != sold {
 			t.Errorf("want the sale booked at once, have %d", have)
@@ -158,7 +158,7 @@ func TestPartialSaleIsBookedAfterItsPurchase(t *testing.T) {
 	t.Run("a person must look", func(t *testing.T) {
 		t.Parallel()
 		w, _, stop, sees := partSale(t)
-		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		sees()
 		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != partSold {
 			t.Errorf("want the sale booked at once, have %d", have)

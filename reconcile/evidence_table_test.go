@@ -523,7 +523,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 3)
 		o := w.places(placement.Order, 0, c.order)
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Refused{Why: "no"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Refused{Reason: "no"}})
 		s := w.reads(1_010, 0)
 		s.fetched.BeganMS++
 		s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
@@ -574,7 +574,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		}, true},
 	} {
 		d := holds(t, 20)
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Why: "no"}})
+		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
 		d.now++
 		s := d.shows(d.book.Symbol(bitcoin), 20)
 		c.change(s.fetched)
@@ -617,11 +617,11 @@ func TestRowRepeatsPurchase(t *testing.T) {
 		{"where lists show ids", limit, true, func(w *wallet, _ *exchange.Order) { w.book.idsLeftOut = false }, false},
 		{"its own row", limit, true, func(_ *wallet, o *exchange.Order) { o.ID = 8 }, false},
 		{"of one that was refused", limit, false, func(w *wallet, _ *exchange.Order) {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Refused{Why: "no"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Refused{Reason: "no"}})
 		}, true},
 		{"of one of the same amount that was refused and never answered", amount, true, func(w *wallet, _ *exchange.Order) {
 			w.book.purchases = nil
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(placement.Order, 0, amount).ClientOrderID, Body: record.Refused{Why: "no"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(placement.Order, 0, amount).ClientOrderID, Body: record.Refused{Reason: "no"}})
 		}, true},
 		{"that of one whose answer was lost", limit, true, func(w *wallet, _ *exchange.Order) { w.places(placement.Order, 0, limit) }, false},
 	} {

@@ -115,7 +115,7 @@ func (s *survey) quarantine(symbol *SymbolState, why string) {
 
 func (s *survey) quarantineFor(symbol *SymbolState, cause record.QuarantineCause, why string) {
 	if symbol.Quarantine() == "" {
-		s.emit(symbol.about(record.Quarantined{Why: why, Cause: cause}))
+		s.emit(symbol.about(record.Quarantined{Reason: why, Cause: cause}))
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *survey) guardLost() {
 			continue
 		}
 		if symbol.Quarantine() == "" {
-			quarantined := symbol.about(record.Quarantined{Why: lostJournal, Cause: record.JournalLost})
+			quarantined := symbol.about(record.Quarantined{Reason: lostJournal, Cause: record.JournalLost})
 			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
 			s.emit(quarantined)
 		}

@@ -83,6 +83,6 @@ func (s *survey) observeLost(p *account.Placement) {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"
-	s.emit(p.About(record.Unknown{Why: why}))
+	s.emit(p.About(record.Unknown{Reason: why}))
 	s.quarantine(s.book.Symbol(p.Symbol()), why)
 }

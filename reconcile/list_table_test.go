@@ -350,7 +350,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 			"uncertain", ""},
 		{"the exchange had it", func(w *wallet) exchange.Order {
 			o := acknowledged(w)
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Unknown{Why: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
 			return o
 		}, 0, 1_010, nil, "uncertain", ""},
 		{"acknowledged, and in no list", acknowledged, 0, 1_010, nil, "uncertain", lost},

@@ -35,7 +35,7 @@ func TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway(t *testing.T) {
 }
 
 func quarantineOf(why string) record.Record {
-	return record.Record{Symbol: coin, Body: record.Quarantined{Why: why}}
+	return record.Record{Symbol: coin, Body: record.Quarantined{Reason: why}}
 }
 
 // restsForeign has an order of a person rest on spot.

@@ -98,7 +98,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		return func(d *desk) {
 			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.send(Intent{Purpose: placement.Order, Key: "b", Order: exchange.NewOrder{
 				Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bid.Price, Quantity: 10}}),
-				Strategy: "one", Symbol: bitcoin, Body: record.Refused{Why: "no"}})
+				Strategy: "one", Symbol: bitcoin, Body: record.Refused{Reason: "no"}})
 			d.now += agoMS
 			d.observe(0, nil)
 		}
@@ -142,7 +142,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		}, nil, ""},
 		{"a person withdrew it", []strategy.DesiredOrder{bid}, func(d *desk) {
 			rests(0)(d)
-			d.book.Apply(&record.Record{ClientOrderID: d.book.LiveAt(0).ClientOrderID(), Body: record.Withdrawn{Why: "a test"}})
+			d.book.Apply(&record.Record{ClientOrderID: d.book.LiveAt(0).ClientOrderID(), Body: record.Withdrawn{Reason: "a test"}})
 		}, nil, "cancel 12: withdrawn by a person: a test"},
 	} {
 		d := holds(t, 0)

@@ -19,7 +19,7 @@ func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 			w := holding(t, ForeignHalt)
 			symbol := w.book.Symbol(coin)
 			w.now += 60_000
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-1", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-1", Body: record.Halt{Level: record.LevelPause, Reason: "an old backup"}})
 			if sold > 0 {
 				order := w.order(6, exchange.Sell, sold)
 				w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin,
@@ -59,7 +59,7 @@ func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left excha
 	change(&order)
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000}})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Unknown{Reason: "timeout"}})
 	row := exchange.Order{ID: 78, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: order.Type, Quantity: left, Filled: left,
 		AveragePrice: exchange.AmountOf(50_000), Status: exchange.StatusFilled, CreatedMS: w.now + 500}
 	if amount != "" {
@@ -128,7 +128,7 @@ func TestFlattenSellsExcessOnce(t *testing.T) {
 		for _, r := range w.book.Resolve(coin, false, "one", "it is mine") {
 			w.apply(r)
 		}
-		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "something else"}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "something else"}})
 		if have := w.book.ToClose(w.book.Symbol(coin)); have != 10 {
 			t.Errorf("want the 10 that fills explain, have %d", have)
 		}

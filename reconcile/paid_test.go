@@ -105,7 +105,7 @@ func ownWithAnother(t testing.TB) {
 	w.now += 60_000
 	w.hasMoney("1", "0.01", "10000", stop)
 	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 	w.now += 1_000
 	w.hasMoney("1.01", "0.01", "9500", stop)
 	if have := stopped(derive()); have != 10 {

@@ -29,7 +29,7 @@ func TestRecordsThatChangeSumsEndPass(t *testing.T) {
 		{"a memory", record.Memory{}, true, 0, ""},
 		{"what a rule declined", record.Declined{Purpose: placement.Entry}, true, 0, ""},
 		{"a part that is left to others", record.Ignored{Quantity: 100}, false, 0, ""},
-		{"a quarantine for an order of another botd", record.Quarantined{Why: "unknown"}, false, 0, "a"},
+		{"a quarantine for an order of another botd", record.Quarantined{Reason: "unknown"}, false, 0, "a"},
 		{"a halt", record.Halt{Level: record.LevelPause}, false, 0, ""},
 		{"an answer", record.Acknowledged{OrderID: 7}, false, 0, ""},
 	} {

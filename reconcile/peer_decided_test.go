@@ -31,7 +31,7 @@ func decidedBeforeAStart(t testing.TB, checkpoint bool) {
 	for _, r := range w.book.Resolve(coin, false, "one", "they are mine") {
 		w.apply(r)
 	}
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "an order on another symbol"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "an order on another symbol"}})
 	if checkpoint {
 		w.restores()
 	} else {

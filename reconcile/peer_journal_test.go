@@ -34,7 +34,7 @@ func canceledByAnother(t testing.TB, own, alone bool, want exchange.Quantity) {
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
 	if !alone {
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 	}
 	w.sees("1", "0.01", nil, stop)
 	if own {
@@ -84,7 +84,7 @@ func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved,
 	w.book.spotFee = 0
 	w.now += 60_000
 	standDown := func() {
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "an old backup"}})
 	}
 	if !unfound {
 		standDown()
@@ -160,10 +160,10 @@ func knowsForgotten(t testing.TB, order *exchange.Order, halted, quarantined, re
 	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 20}})
 	standDown := func(id string) {
 		if quarantined {
-			w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: id, Body: record.Quarantined{Why: "an old backup"}})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: id, Body: record.Quarantined{Reason: "an old backup"}})
 		}
 		if halted {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Reason: "an old backup"}})
 		}
 	}
 	rearm := func() { w.apply(record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelNone}}) }

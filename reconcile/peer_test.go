@@ -249,7 +249,7 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 		w.now = max(w.now, (other.Start.Epoch+1)*1_000)
 		w.places(placement.StopLoss, 8, stopOf(10))
 	}
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: id + "1", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: id + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 	if have := w.book.YieldMS(symbol, decidedMS); have != want {
 		t.Errorf("want an exit left to the other until %d, have %d", want, have)
 	}
@@ -283,7 +283,7 @@ func TestLaterBotdIsDecidedByFirstSharedStart(t *testing.T) {
 			w.now = other.Start.Epoch*1_000 + c.epochMS
 			w.places(placement.StopLoss, 8, stopOf(10))
 		}
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: c.id, Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: c.id, Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 		for range c.starts {
 			w.start()
 		}

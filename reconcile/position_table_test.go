@@ -339,17 +339,17 @@ func TestRefusedPurchaseIsListedUntilConfirmed(t *testing.T) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
 	sale := w.places(placement.Exit, 0, saleOf(10))
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Why: "no"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Reason: "no"}})
 	if symbol.refusedMS != 0 || len(w.book.Refused()) != 1 {
 		t.Errorf("want a refused sale listed, that bought nothing, have %d, %v", symbol.refusedMS, w.book.Refused())
 	}
 	purchase := w.buysUnder(0, 10)
-	w.apply(record.Record{AtMS: w.now + 5, ClientOrderID: purchase.ClientOrderID, Body: record.Refused{Why: "no"}})
+	w.apply(record.Record{AtMS: w.now + 5, ClientOrderID: purchase.ClientOrderID, Body: record.Refused{Reason: "no"}})
 	if refused := w.book.Refused(); symbol.refusedMS != w.now+5 || len(refused) != 2 || refused[1].SentMS != w.now || refused[1].Symbol != coin {
 		t.Errorf("want the purchase to be one that may have bought, have %d, %+v", symbol.refusedMS, refused)
 	}
 	d := holds(t, 20)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Why: "no"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
 	settle := d.book.Settle()
 	if until := d.book.Symbol(bitcoin).RefusedUntilMS(&settle); until != d.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
 		t.Errorf("want an opening on futures to be shown until W, D and L have passed, have %d at %d", until, d.now)

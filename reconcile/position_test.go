@@ -259,11 +259,11 @@ func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 		{"an order it does not know was seen", unknown, false, 3},
 		{"and another one rests", unknown, true, 3},
 		{"a restart with the symbol quarantined", func(w *wallet) {
-			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "orders the journal does not know"}})
 			w.start()
 		}, false, 3},
 		{"a restart with the symbol quarantined, and one rests", func(w *wallet) {
-			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "orders the journal does not know"}})
 			w.start()
 		}, true, 3},
 		{"the journal knows all of it: the wallet is older than the fill", func(*wallet) {}, false, 10},
@@ -296,8 +296,8 @@ func TestOpenOrderDeclaredEndedIsCanceled(t *testing.T) {
 	w.now += 60_000
 	w.buys(10)
 	order := w.order(7, exchange.Sell, 10)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Unknown{Why: "no answer"}})
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a hand"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Unknown{Reason: "no answer"}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a hand"}})
 	for _, record := range w.book.Resolve(coin, true, "one", "all is well") {
 		w.apply(record)
 	}
@@ -318,7 +318,7 @@ func TestOldWalletDoesNotAllowSecondSale(t *testing.T) {
 		w.observe("1")
 		w.now += 60_000
 		w.buys(10)
-		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "orders the journal does not know"}})
 		held := func(when string, want exchange.Quantity) {
 			t.Helper()
 			if have := w.book.Closable(w.book.Symbol(coin)); have != want {

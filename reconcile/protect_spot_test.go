@@ -119,7 +119,7 @@ func TestWalletShortfallDoesNotPreventStop(t *testing.T) {
 	refused.ClientOrderID = w.book.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
 		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Why: "the balance is not enough"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "the balance is not enough"}})
 	if stop = derive(); len(stop) != 1 || stop[0].Order.Quantity != 4 {
 		t.Errorf("want a stop of the 4 that the wallet shows once the exchange refused more, have %+v", stop)
 	}
@@ -320,11 +320,11 @@ func TestUnansweredStopCancelsNoLiveStop(t *testing.T) {
 		want   int // number of cancels
 	}{
 		"no answer":           {nil, "0.016", 0},
-		"the answer was lost": {record.Unknown{Why: "timeout"}, "0.016", 0},
+		"the answer was lost": {record.Unknown{Reason: "timeout"}, "0.016", 0},
 		"the exchange has it": {record.Acknowledged{OrderID: 10}, "0.016", 1},
 		"the exchange had it": {record.Acknowledged{OrderID: 10}, "0.01", 0},
 		"the daemon started":  {record.Boot{Epoch: 2}, "0.016", 0},
-		"it was refused":      {record.Refused{Why: "the free balance is less"}, "0.016", 0},
+		"it was refused":      {record.Refused{Reason: "the free balance is less"}, "0.016", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,7 +49,9 @@ func TestFuturesProtection(t *testing.T) {
 	takes := func(price string, later int64) func(d *desk) {
 		return func(d *desk) { d.whole(placement.TakeProfit, 12, exchange.Sell, price); d.now += later }
 	}
-	quarantined := func(d *desk) { d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}}) }
+	quarantined := func(d *desk) {
+		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
+	}
 	for _, c := range []struct {
 		name    string
 		held    exchange.Quantity

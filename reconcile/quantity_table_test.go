@@ -68,7 +68,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 }
 
 func quarantined(why string) func(*wallet) {
-	return func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: why}}) }
+	return func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: why}}) }
 }
 
 func contradicts(w *wallet) { w.book.Symbol(coin).contradicted = "a test" }

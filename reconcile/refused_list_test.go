@@ -51,7 +51,7 @@ func refusedWithList(t testing.TB, market exchange.Market, ended, named bool, fi
 	}
 	d.now += 10_000
 	refused := sends(exchange.Futures)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Why: "busy"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "busy"}})
 	d.now += 1_000
 	row := exchange.Order{ID: 12, ClientOrderID: earlier.ClientOrderID, Market: market, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit,
 		Quantity: 10, Filled: shown, Price: earlier.Price, Status: exchange.StatusOpen, CreatedMS: d.now - 10_000}

@@ -140,5 +140,5 @@ func (d *desk) refusedBid(reduce bool) {
 	}
 	id := d.send(Intent{Purpose: purpose, Key: "r", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Price: d.price("40000"), Quantity: 10, ReduceOnly: reduce}})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "busy"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "busy"}})
 }

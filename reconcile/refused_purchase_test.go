@@ -68,7 +68,7 @@ func TestRefusedPurchaseIsNotPresumedBesideOtherSpending(t *testing.T) {
 			w.sendsElsewhere(exchange.Buy)
 		},
 		"another botd may be placing": func(w *wallet) {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 		},
 		"it was read before the refusal": func(w *wallet) { w.now -= 1_001 },
 	} {

@@ -217,7 +217,7 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		{"acknowledged", 9, 2_000, nil, false},
 		{"the exchange has it", 0, 2_000, func(w *wallet, sale exchange.Order) {
 			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
-			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Why: "a test"}})
+			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
 		}, false},
 		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { w.book.noteUnfrozen(sale.ClientOrderID, false) }, false},
 		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.walletRead = false }, false},
@@ -294,7 +294,7 @@ func TestUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	quarantined := func(why string) func(d *desk, symbol *SymbolState) {
 		return func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: why}})
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: why}})
 		}
 	}
 	zeroed := func(past ...int64) func(d *desk, symbol *SymbolState) {
@@ -357,7 +357,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		}
 	}
 	w := holding(t, ForeignHalt)
-	w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+	w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 	if w.deriving(nil).unexplained() {
 		t.Error("want no position on spot, which knows none")
 	}
@@ -434,7 +434,7 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 			purpose = placement.Order
 		}
 		order := w.places(purpose, 0, c.order)
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Refused{Code: 7, Why: "no"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Refused{Code: 7, Reason: "no"}})
 		w.now += c.agoMS
 		d := w.deriving(c.desired)
 		if have := d.mayHaveSold(); have != c.mayHaveSold {
@@ -449,7 +449,7 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Why: "no"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Reason: "no"}})
 	if v := d.deriving(nil); v.mayHaveSold() || v.saleRefused() {
 		t.Error("want futures to wait for nothing: the exchange bounds what reduces")
 	}
@@ -626,7 +626,7 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 		{"no list has shown it", 9, saleOf(10), 2_000, false, nil, false},
 		{"of unknown fate", 0, saleOf(10), 2_000, false, nil, false},
 		{"seen, and of unknown fate since", 9, saleOf(10), 2_000, true, func(w *wallet, o exchange.Order) {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Unknown{Why: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
 		}, false},
 		{"a stop", 9, stopOf(10), 2_000, true, nil, false},
 		{"a purchase", 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}, 2_000, true, nil, false},
@@ -726,7 +726,7 @@ func TestSpotStopBound(t *testing.T) {
 		{"some, longer after it", 4, filled(1_001), 4},
 		{"it misses some, and another botd may have sold it", 4, and(missed, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }), 4},
 		{"a person must look", 4, and(young, func(w *wallet, _ *SymbolState) {
-			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}), 4},
 		{"the exchange refused a stop of more", 4, and(young, func(_ *wallet, s *SymbolState) { s.spot.overdrawn = true }), 4},
 		{"it did, and what is free is too little for an order", 1, and(young, func(_ *wallet, s *SymbolState) { s.spot.overdrawn = true }), 10},

@@ -71,7 +71,7 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 		{"the first was acknowledged", 4, 10, func(w *wallet) { w.places(placement.Exit, 9, saleOf(6)) }, nil, false},
 		{"the exchange has the first", 4, 10, func(w *wallet) {
 			o := w.places(placement.Exit, 9, saleOf(6))
-			w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Unknown{Why: "a test"}})
+			w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
 		}, nil, false},
 		{"a purchase of unknown fate", 4, 10, func(w *wallet) {
 			w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 6, Price: 2_500e8})
@@ -248,7 +248,7 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		{"it is adopted, for none", record.Adopted{Quantity: 3}, "", true, false},
 		{"it is left to others", record.Ignored{}, elders + "1", false, true},
 		{"a halt was declared for it", record.Halt{}, elders + "1", false, true},
-		{"the symbol was quarantined for it", record.Quarantined{Why: "a test"}, elders + "1", false, true},
+		{"the symbol was quarantined for it", record.Quarantined{Reason: "a test"}, elders + "1", false, true},
 		{"a baseline", record.Baseline{Quantity: 1_000}, elders + "1", false, false},
 	} {
 		w, symbol := standing(t, peerOrder{50, 5, 700})

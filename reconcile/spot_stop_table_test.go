@@ -407,7 +407,7 @@ func TestNoStopMovesAfterStopRefusal(t *testing.T) {
 			ClientOrderID: w.book.NextClientOrderID("t")}
 		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Why: "no"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Reason: "no"}})
 	}
 	for _, c := range []struct {
 		name  string

@@ -42,7 +42,7 @@ func stopped2(w *Desired) {
 
 // refuses has the exchange refuse an order.
 func (w *wallet) refuses(purpose placement.Purpose, order exchange.NewOrder) {
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(purpose, 0, order).ClientOrderID, Body: record.Refused{Code: 7, Why: "no"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(purpose, 0, order).ClientOrderID, Body: record.Refused{Code: 7, Reason: "no"}})
 }
 
 // answersCancel has the exchange answer that an order has been canceled.
@@ -181,7 +181,7 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.book.Symbol(coin).last = 100e8
 		}, plain, passed},
 		{"to nothing, in a quarantine, while only the wallet can be read", 0, nil, func(w *wallet) {
-			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 			w.now += 60_000
 			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
 				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.004")}})})

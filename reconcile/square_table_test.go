@@ -230,7 +230,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 			"10 4; true true  false"},
 		{"a person must look already", ForeignHalt, 0, func(w *wallet, s *SymbolState) {
 			lasted(1_000)(w, s)
-			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}, "10 4; true false a test false"},
 		{"another botd may have sold it", ForeignHalt, 0, func(w *wallet, s *SymbolState) { lasted(1_000)(w, s); s.unknownEnded = elders + "1" },
 			"10 4; true false  false"},
@@ -363,13 +363,13 @@ func TestWalletBaseline(t *testing.T) {
 			"1000 10; true true"},
 		{"less, while an order is live", 1_000, 900, seen, "1000 0; true true"},
 		{"a person must look", 1_000, 1_000, func(w *wallet, _ *SymbolState) {
-			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}, "1000 0; false true"},
 		{"an order is of unknown fate", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(0, 3) }, "1000 0; false false"},
 		{"an order that no list has shown", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(9, 3) }, "1000 0; true false"},
 		{"one that no list has shown, and a person must look", 1_000, 1_010, func(w *wallet, _ *SymbolState) {
 			w.buysUnder(9, 3)
-			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}, "1000 0; false false"},
 	} {
 		w := newWallet(t)

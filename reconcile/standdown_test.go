@@ -111,9 +111,9 @@ func TestStandingDownEndsWhenArmed(t *testing.T) {
 		id     string
 		want   bool
 	}{
-		{record.Halt{Level: record.LevelCancel, Why: "news"}, "", false},
-		{record.Halt{Level: record.LevelPause, Why: "a second botd"}, "bt-00000100000-1", true},
-		{record.Halt{Level: record.LevelFlatten, Why: "out"}, "", true},
+		{record.Halt{Level: record.LevelCancel, Reason: "news"}, "", false},
+		{record.Halt{Level: record.LevelPause, Reason: "a second botd"}, "bt-00000100000-1", true},
+		{record.Halt{Level: record.LevelFlatten, Reason: "out"}, "", true},
 		{record.Halt{}, "", false},
 	} {
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: step.id, Body: step.record})
@@ -208,7 +208,7 @@ func lostOnAnotherSymbol(t testing.TB) {
 	if have := d.book.ForeignPrefix(); have != earlier {
 		t.Errorf("want the account to stand down for %q, have %q", earlier, have)
 	}
-	journal = append(journal, record.Record{AtMS: d.now, ClientOrderID: earlier, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+	journal = append(journal, record.Record{AtMS: d.now, ClientOrderID: earlier, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 	again := NewBook(d.book.Settle())
 	again.instance = "t"
 	for i := range journal {
@@ -251,7 +251,7 @@ func soldByALaterJournal(t testing.TB, free string, sold exchange.Quantity, id s
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
 	w.shows("1", "0.01", stop)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-9", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-9", Body: record.Halt{Level: record.LevelPause, Reason: "an old backup"}})
 	sale := exchange.Order{ID: 7, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit,
 		Quantity: sold, Filled: sold, Status: exchange.StatusFilled, CreatedMS: w.now - 600_000}
 	var have []placement.Purpose

@@ -75,11 +75,11 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 		{"another, when it has ended", placement.Order, buys, ends(placement.Canceled, 11), 12, 4, "a duplicate of 4, known 4, 0 stale"},
 		{"taken not to be there, and is", placement.Order, buys, ends(placement.Absent, 0), 12, 4, "a duplicate of 4, known 4, 0 stale"},
 		{"refused, and stands", placement.Order, buys, func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "no"}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 12, 4, "a duplicate of 4, known 4, 0 stale"},
 		{"a stop that was refused, and stands", placement.StopLoss, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}, func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "no"}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 12, 0, "one that stands of 0, known 0, 0 stale"},
 	} {
 		d := newDesk(t)
@@ -220,7 +220,7 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 			d.acknowledge(id, 11)
 		}, false},
 		{"a person must look", func(d *desk) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}})
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
 			id := d.places(placement.Order, buys)
 			d.observe(0, nil)
 			d.acknowledge(id, 11)
@@ -248,7 +248,7 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 11, Filled: 4}})
 		}, false},
 		{"it is refused", func(d *desk) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Order, buys), Body: record.Refused{Why: "no"}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Order, buys), Body: record.Refused{Reason: "no"}})
 		}, false},
 		{"a start", func(d *desk) {
 			d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}})

@@ -195,7 +195,7 @@ func TestWalletFreezesLessThanUnreadableStop(t *testing.T) {
 
 func frozenLess(t testing.TB) {
 	w, derive := protecting(t)
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 1_000
 	w.shows("1", "0.01", stop)

@@ -16,7 +16,7 @@ func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange
 	w.t.Helper()
 	row := w.sends(purpose, orderID, order)
 	if orderID == 0 {
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Unknown{Reason: "timeout"}})
 	}
 	return row
 }
@@ -60,7 +60,7 @@ func purposes(intents []Intent) (all []placement.Purpose) {
 func TestUnlistedExitMayExplainShortfall(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 	stop := w.places(placement.StopLoss, 8, stopOf(4))
 	w.places(placement.Exit, 9, saleOf(6))
 	w.now += 1_000
@@ -334,8 +334,8 @@ func TestExitWithUnknownEndCancelsNoStop(t *testing.T) {
 	stands := w.places(placement.StopLoss, 9, stopOf(5))
 	sold := w.places(placement.Exit, 10, saleOf(5))
 	why := "acknowledged order 10 is not known to the exchange"
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Unknown{Why: why}})
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: why}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Unknown{Reason: why}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: why}})
 	w.now += 1_000
 	w.shows("1", "0.005", stands)
 	for _, intent := range derive() {

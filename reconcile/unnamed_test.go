@@ -84,7 +84,7 @@ func TestRefusedSaleThatRestsWithoutIDIsCanceled(t *testing.T) {
 func refusedSaleRests(t testing.TB, change func(*exchange.Order), found bool) {
 	w, derive := protecting(t)
 	sale := w.places(placement.ExitOrder, 0, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2998, Why: "forbidden"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2998, Reason: "forbidden"}})
 	sale.ID = 8
 	change(&sale)
 	w.now += 1_000
@@ -119,7 +119,7 @@ func TestRefusedSaleIsRecognizedAfterConfirmation(t *testing.T) {
 func recognizedLate(t testing.TB, purpose placement.Purpose, order exchange.NewOrder, change func(*exchange.Order), found bool) {
 	w := holding(t, ForeignHalt)
 	sale := w.places(purpose, 0, order)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2999, Why: "system busy"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	sale.ID = 8
 	sale = unnamed(sale)
 	change(&sale)
@@ -159,7 +159,7 @@ func boughtLate(t testing.TB, change func(*exchange.Order), known exchange.Quant
 	w.now += 30_000
 	w.sees("1.01", "0", []exchange.Order{first})
 	sent := w.sends(placement.Entry, 0, order)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: sent.ClientOrderID, Body: record.Refused{Code: 2999, Why: "system busy"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sent.ClientOrderID, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	w.now += 1_000
 	if w.sees("1.01", "0", []exchange.Order{first}); len(w.book.Refused()) != 0 {
 		t.Fatalf("want the refusal confirmed, have %+v", w.book.Refused())
@@ -202,7 +202,7 @@ func TestEqualOrderWithoutIDIsOwn(t *testing.T) {
 			open = open[1:]
 		}
 		if c.uncertain {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Unknown{Why: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Unknown{Reason: "a test"}})
 		}
 		w.now += 11_000
 		w.shows("0.99", "0.02", open...)
@@ -232,7 +232,7 @@ func twoEqualStops(t testing.TB, other, taken int64, standsDown bool) {
 	again.ID = other
 	w.now += 1_000
 	if standsDown {
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 	}
 	w.shows("0.99", "0.02", stop, again)
 	have := canceled(derive())

@@ -79,14 +79,14 @@ func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	switch {
 	case !u.Row.FilledRead:
 	case filled == whole && whole > 0: // whatever the name of its status
-		s.emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Why}))
+		s.emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Reason}))
 		return
 	case filled > p.Filled():
 		s.emit(p.About(record.Fill{OrderID: u.Row.ID, Filled: filled}))
 	}
 	protects := p.Purpose() == placement.StopLoss || p.Purpose() == placement.TakeProfit
 	if p.State() != placement.Uncertain && !(protects && u.Open) {
-		s.emit(p.About(record.Unknown{Why: u.Row.Error()}))
+		s.emit(p.About(record.Unknown{Reason: u.Row.Error()}))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestOpeningsThatNoListHasShown(t *testing.T) {
 		{"acknowledged", func(d *desk, id string) { d.acknowledge(id, 11) }, 10},
 		{"uncertain", func(d *desk, id string) { d.unknown(id) }, 10},
 		{"refused", func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "no"}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 0},
 		{"not in a list", func(d *desk, id string) { d.acknowledge(id, 11); d.observe(0, nil) }, 10},
 		{"in a list", func(d *desk, id string) { d.acknowledge(id, 11); d.observe(0, nil, open(d, id, 0)) }, 0},

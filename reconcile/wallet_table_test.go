@@ -784,7 +784,7 @@ func TestRefusalOfOversizedSpotStop(t *testing.T) {
 	order := offers
 	order.Type, order.Quantity = exchange.StopLimit, 11
 	d.book.balances = []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.01")}}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.StopLoss, order), Body: record.Refused{Why: "no"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.StopLoss, order), Body: record.Refused{Reason: "no"}})
 	if d.book.Symbol(bitcoin).spot.overdrawn {
 		t.Error("want no wallet to say so of futures")
 	}
@@ -854,7 +854,7 @@ func TestWalletConclusive(t *testing.T) {
 			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
 		}, false},
 		"the journal was lost": {func(w *wallet) {
-			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test", Cause: record.JournalLost}})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.JournalLost}})
 			w.now += 60_000
 			w.shows("1.01", "0")
 		}, false},

@@ -36,7 +36,7 @@ func halvedInAQuarantine(t testing.TB, cause record.QuarantineCause, free, froze
 	t.Helper()
 	w, derive := protecting(t)
 	w.now += 60_000
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test", Cause: cause}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: cause}})
 	stop := w.places(placement.StopLoss, 8, stopOf(4))
 	w.now += wait
 	w.shows(free, frozen, stop)
@@ -59,7 +59,7 @@ func executedBeyondAnOldWallet(t testing.TB) {
 	w.now += 60_000
 	bought := w.places(placement.Entry, 20, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 7, Price: 50_000e8})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Ended{OrderID: 20, State: placement.Filled, Filled: 7}})
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test", Cause: record.ExecutedBeyond}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.ExecutedBeyond}})
 	w.targets(17, nil)
 	w.shows("0", "0.01", stop)
 	if have := stopped(derive()); have != 7 {
@@ -90,7 +90,7 @@ func soldInAQuarantine(t testing.TB, sold exchange.Quantity, want []int64) {
 	w, derive := protecting(t)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test", Cause: record.ExecutedBeyond}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.ExecutedBeyond}})
 	sale := exchange.Order{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Filled: sold,
 		Status: exchange.StatusFilled, CreatedMS: w.now}
 	for range 10 {
@@ -147,7 +147,7 @@ func refusedWithAnother(t testing.TB, aged int64, status exchange.OrderStatus, l
 	stands := sends(other, d.now-aged)
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: stands.ClientOrderID, Body: record.Acknowledged{OrderID: 12}})
 	refused := sends(bitcoin, d.now)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Why: "busy"}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "busy"}})
 	d.now += 1_000
 	row := exchange.Order{ID: 12, ClientOrderID: stands.ClientOrderID, Market: other.Market, Symbol: other.Name, Side: exchange.Buy, Type: exchange.Limit,
 		Quantity: 10, Price: stands.Price, Status: status, CreatedMS: d.now}

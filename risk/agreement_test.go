@@ -138,7 +138,7 @@ func drawState(t *testing.T, r *rapid.T) *state {
 		s.equity[strategy] = e
 		b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(e[0]), Peak: exchange.AmountOf(e[1])}})
 		if rule := rapid.SampledFrom(breaches).Draw(r, "breach"); rule != "" {
-			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: "lost before",
+			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Reason: "lost before",
 				UntilMS: int64(few("until", 0, 99_999, 100_001))}})
 		}
 	}

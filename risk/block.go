@@ -34,7 +34,7 @@ type refusal struct{ value, limit, hint string }
 var blocks = []Block{
 	{"halted", "halted", Opening.halted, Opening.haltedText},
 	{"breaker", "halted", Opening.breaking, func(o Opening) refusal {
-		return refusal{"breaker: " + o.Book.Breaker().Why, "no breaker", "it ends by itself; exits and stops continue"}
+		return refusal{"breaker: " + o.Book.Breaker().Reason, "no breaker", "it ends by itself; exits and stops continue"}
 	}},
 	{"blind", "halted", Opening.blind, func(Opening) refusal {
 		return refusal{"blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}
@@ -84,7 +84,7 @@ func (o Opening) halted() bool {
 
 func (o Opening) haltedText() refusal {
 	halt := o.Book.HaltOn(o.Strategy, o.State.Key())
-	return refusal{halt.Scope.String() + " halted: " + halt.Why, "armed", "botd rearm ends it"}
+	return refusal{halt.Scope.String() + " halted: " + halt.Reason, "armed", "botd rearm ends it"}
 }
 
 func (o Opening) breaking() bool { return o.Book.Breaking(o.NowMS) }

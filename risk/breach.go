@@ -19,7 +19,7 @@ const (
 // Crossing is a limit that was crossed. Its breach holds entries back until it ends.
 type Crossing struct {
 	Rule    string
-	Why     string
+	Reason  string
 	UntilMS int64 // 0: until botd rearm
 }
 
@@ -45,7 +45,7 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 		if f.unknown != "" || !crossed {
 			continue
 		}
-		c := Crossing{Rule: limit.Name, Why: limit.latch.why(f)}
+		c := Crossing{Rule: limit.Name, Reason: limit.latch.why(f)}
 		if limit.latch.until != nil {
 			c.UntilMS = limit.latch.until(nowMS, l)
 		}

@@ -35,7 +35,7 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 				t.Errorf("%s of %q at its limit: want it to hold, have %+v, holds %t", c.rule, strategy, all, holds(c.at))
 			}
 			all := crossed(beyond)
-			if len(all) != 1 || all[0].Rule != c.rule || all[0].Why == "" || holds(beyond) {
+			if len(all) != 1 || all[0].Rule != c.rule || all[0].Reason == "" || holds(beyond) {
 				t.Fatalf("%s of %q beyond it: want it crossed with its why, have %+v, holds %t", c.rule, strategy, all, holds(beyond))
 			}
 			end := int64(0)
@@ -49,7 +49,7 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 				c.limits.Recovered(ByEquity, MaxLosingStreak, nowMS, b.book, strategy, c.at) {
 				t.Errorf("%s of %q: want nothing said of other limits", c.rule, strategy)
 			}
-			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Why: "lost"}})
+			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Reason: "lost"}})
 			if all := crossed(beyond); len(all) != 0 {
 				t.Errorf("%s of %q: want a breach in force returned no second time, have %+v", c.rule, strategy, all)
 			}

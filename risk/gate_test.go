@@ -269,7 +269,7 @@ func (b *table) change(f func(*exchange.Symbol)) {
 }
 
 func (b *table) halt() {
-	b.book.Apply(&record.Record{Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+	b.book.Apply(&record.Record{Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 }
 
 func (b *table) day(start, peak int64) {
@@ -340,7 +340,7 @@ func (b *table) ignore(quantity exchange.Quantity) {
 }
 
 func (b *table) quarantine() {
-	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Why: "why"}})
+	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Reason: "why"}})
 }
 
 // A foreign order that may open is named, and so is one that equals one of botd's, under each policy.

@@ -84,7 +84,7 @@ func TestAStreakLatchesAtItsLimit(t *testing.T) {
 		b := newTable(t, limits)
 		b.book.Apply(&record.Record{Body: record.Accounted{Losses: losses}})
 		crossed := limits.Crossed(ByResults, 5_000, b.book, "", exchange.Amount{})
-		if (len(crossed) == 1) != want || want && (crossed[0].UntilMS != 65_000 || crossed[0].Why != fmt.Sprint(losses, " positions in a row lost")) {
+		if (len(crossed) == 1) != want || want && (crossed[0].UntilMS != 65_000 || crossed[0].Reason != fmt.Sprint(losses, " positions in a row lost")) {
 			t.Errorf("%d losses of at most 3: want crossed %t, have %+v", losses, want, crossed)
 		}
 	}

@@ -128,7 +128,7 @@ func (b *table) onItsWay(id string, intent reconcile.Intent, atMS int64) {
 
 // lose makes a placement uncertain.
 func (b *table) lose(id string) {
-	b.book.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Unknown{Why: "timeout"}})
+	b.book.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 }
 
 // others adds a foreign open order.

@@ -31,10 +31,10 @@ func TestRefusalMessages(t *testing.T) {
 		want   Refusal
 	}{
 		{"a breaker", false, func(b *table) {
-			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Why: "three unknowns", UntilMS: 2_001}})
+			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_001}})
 		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it ends by itself; exits and stops continue"}},
 		{"a breaker that has ended", false, func(b *table) {
-			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Why: "three unknowns", UntilMS: 2_000}})
+			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_000}})
 		}, entry(100), Refusal{}},
 		{"blind", false, func(b *table) { b.facts.Blind = true }, entry(100),
 			Refusal{"halted", "", "blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}},

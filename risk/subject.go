@@ -139,7 +139,7 @@ func (l *Limit) judge(s *subject, found *finding) {
 	breach := l.breach(s)
 	switch {
 	case breach != nil:
-		found.refused, found.value = true, word(breach.Why)
+		found.refused, found.value = true, word(breach.Reason)
 	case f.unknown != "":
 		found.refused, found.value, found.limit, found.hint = true, word("unknown: "+f.unknown), word(l.Text(s.limits)), cmp.Or(f.hint, l.hint)
 	case f.idle:

@@ -52,7 +52,7 @@ type Utilization struct {
 	Headroom string
 	Ratio    float64 // used share of the limit; 1 is the limit
 	State    string
-	Why      string // of a breach
+	Reason   string // of a breach
 	WayOut   string // how a full, breached or unknown limit clears
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends by itself
@@ -135,7 +135,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 		u.State, u.WayOut, u.Value, u.Limit, u.Headroom = StateUnknown, cmp.Or(f.hint, nextRound), "-", l.Text(s.limits), "-"
 	}
 	if b := l.breach(s); b != nil {
-		u.State, u.Why, u.SinceMS, u.UntilMS, u.Ratio = StateBreached, b.Why, b.SinceMS, b.UntilMS, max(u.Ratio, 1)
+		u.State, u.Reason, u.SinceMS, u.UntilMS, u.Ratio = StateBreached, b.Reason, b.SinceMS, b.UntilMS, max(u.Ratio, 1)
 		u.WayOut = wayOut(b, s.strategy)
 	}
 	return u

@@ -87,25 +87,25 @@ func TestLimitUtilization(t *testing.T) {
 				WayOut: "the next round reads it"}},
 		{"a breach until a time", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Why: "lost", UntilMS: 9_000}})
+			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 9_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1,
-			State: StateBreached, Why: "lost",
+			State: StateBreached, Reason: "lost",
 			WayOut: "ends by itself", SinceMS: 1_700, UntilMS: 9_000}},
 		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Why: "lost", UntilMS: 2_000}})
+			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 2_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
 		{"a breach until a person rearms", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(250)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Why: "lost"}})
+			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
 		}, Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "250 USDT", Headroom: "0 USDT", Ratio: 2, State: StateBreached,
-			Why:    "lost",
+			Reason: "lost",
 			WayOut: "botd rearm", SinceMS: 1_700}},
 		{"a strategy's breach", Limits{}, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(1_000)}}, func(b *table) {
 			b.book.Apply(&record.Record{Strategy: "one", Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Strategy: "one", Body: record.Breach{Rule: MaxDrawdown, Why: "lost"}})
+			b.book.Apply(&record.Record{AtMS: 1_700, Strategy: "one", Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
 		}, Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxDrawdown, Value: "500 USDT", Limit: "1000 USDT", Headroom: "500 USDT", Ratio: 1,
-			State: StateBreached, Why: "lost", WayOut: "botd rearm --strategy one", SinceMS: 1_700}},
+			State: StateBreached, Reason: "lost", WayOut: "botd rearm --strategy one", SinceMS: 1_700}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -75,7 +75,7 @@ func TestFirstEventPrecedesOthers(t *testing.T) {
 			if !due.Load() {
 				return nil
 			}
-			return &engine.EventDisk{Why: "first"}
+			return &engine.EventDisk{Reason: "first"}
 		}
 		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 			r.story.add(strings.TrimPrefix(fmt.Sprintf("%T", event), "*engine.Event"))

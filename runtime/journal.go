@@ -21,10 +21,10 @@ func (d *Driver) checkDisk(ctx context.Context, c *diskCheck) {
 	if c.check == nil {
 		return
 	}
-	now := engine.EventDisk{Why: c.check(context.WithoutCancel(ctx))}
+	now := engine.EventDisk{Reason: c.check(context.WithoutCancel(ctx))}
 	if c.watch != nil {
 		if lost := c.watch(); lost != "" {
-			now = engine.EventDisk{Why: lost, Lost: true}
+			now = engine.EventDisk{Reason: lost, Lost: true}
 		}
 	}
 	if now == c.last {

@@ -22,7 +22,7 @@ func (r *rig) journalling() {
 		failed := false
 		switch event := event.(type) {
 		case *engine.EventHalt:
-			queued = append(queued, event.Why)
+			queued = append(queued, event.Reason)
 		case *engine.EventJournaled:
 			writing = false
 			if failed = event.Err != nil; !failed {
@@ -37,7 +37,7 @@ func (r *rig) journalling() {
 	}
 }
 
-func halt(why string) engine.Event { return &engine.EventHalt{Why: why} }
+func halt(why string) engine.Event { return &engine.EventHalt{Reason: why} }
 
 func TestRequestsWaitForDurableRecords(t *testing.T) {
 	t.Parallel()
@@ -234,7 +234,7 @@ func TestTheEngineIsNotifiedOfAFullDiskOnce(t *testing.T) {
 		}
 		var have []string
 		for _, disk := range given[*engine.EventDisk](r.machine) {
-			have = append(have, disk.Why)
+			have = append(have, disk.Reason)
 		}
 		if want := []string{"full", ""}; !slices.Equal(want, have) {
 			t.Errorf("want %q, have %q", want, have)
@@ -296,7 +296,7 @@ func TestTheEngineIsNotifiedOfALostJournal(t *testing.T) {
 		for _, disk := range given[*engine.EventDisk](r.machine) {
 			have = append(have, *disk)
 		}
-		if want := []engine.EventDisk{{Why: "full"}, {Why: "it is gone", Lost: true}, {Why: "full"}, {}}; !slices.Equal(want, have) {
+		if want := []engine.EventDisk{{Reason: "full"}, {Reason: "it is gone", Lost: true}, {Reason: "full"}, {}}; !slices.Equal(want, have) {
 			t.Errorf("want %+v, have %+v", want, have)
 		}
 	})
@@ -315,7 +315,7 @@ func TestTheDiskIsCheckedAfterEachBatch(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait() // and no second has passed
-		if have := given[*engine.EventDisk](r.machine); len(have) != 1 || have[0].Why != "full" {
+		if have := given[*engine.EventDisk](r.machine); len(have) != 1 || have[0].Reason != "full" {
 			t.Errorf("want the full disk reported at once, have %+v", have)
 		}
 		if err := r.finish(); err != nil {

@@ -20,7 +20,7 @@ type Event struct {
 	Quantity exchange.Quantity // filled: the quantity of this fill, before fees; else the order's remaining quantity
 	Price    exchange.Amount   // filled: the mean price of Quantity; zero if unknown
 	Rule     string            // refused: botd's rule; "" if the exchange refused
-	Why      string
+	Reason   string
 }
 
 // EventKind is the kind of an event.

@@ -66,7 +66,7 @@ const (
 type Sweep struct {
 	Name     string       `json:"name"`
 	State    string       `json:"state"`
-	Why      string       `json:"why,omitempty"` // the reason of a failure
+	Reason   string       `json:"why,omitempty"` // the reason of a failure
 	Program  string       `json:"program"`       // hash of the program that may run its trials
 	Version  string       `json:"version"`       // of that program, for people
 	Host     string       `json:"host"`          // of the coordinator

@@ -470,7 +470,7 @@ func (c *Coordinator) End(ctx context.Context, outcome error) error {
 	case ctx.Err() != nil:
 		c.sweep.State, c.sweep.Finished = Interrupted, nil
 	default:
-		c.sweep.State, c.sweep.Why = Failed, outcome.Error()
+		c.sweep.State, c.sweep.Reason = Failed, outcome.Error()
 	}
 	text, err := json.Marshal(&c.sweep)
 	if err == nil {

@@ -95,7 +95,7 @@ type trips struct {
 	Funding  []float64 `json:"u"`
 	Adverse  []float64 `json:"mae"`
 	Favour   []float64 `json:"mfe"`
-	Why      []string  `json:"in"`
+	Reasons  []string  `json:"in"`
 	Exits    []string  `json:"out"`
 	Missing  int       `json:"left"`
 }
@@ -297,7 +297,7 @@ func tripsOf(result *backtest.Result, sources []Source) trips {
 		all.PNL, all.Fees, all.Funding = append(all.PNL, round(float(t.PNL), 4)), append(all.Fees, round(float(t.Fees), 4)),
 			append(all.Funding, round(float(t.Funding), 4))
 		all.Adverse, all.Favour = append(all.Adverse, t.Adverse), append(all.Favour, t.Favourable)
-		all.Why, all.Exits = append(all.Why, t.EntryReason), append(all.Exits, t.ExitPurpose)
+		all.Reasons, all.Exits = append(all.Reasons, t.EntryReason), append(all.Exits, t.ExitPurpose)
 	}
 	return all
 }

@@ -201,7 +201,7 @@ func TestARunsDataAreItsRows(t *testing.T) {
 	}
 	wantTrips := trips{Series: []int{0, -1}, Strategy: []string{"trend", ""}, Entered: instants{3_600, 0}, Left: instants{7_200, 0}, Long: []int{1, 0},
 		Quantity: []string{"2", ""}, Entry: []float64{100.5, 0}, Exit: []float64{110.12345679, 0}, PNL: []float64{12.3457, 0}, Fees: []float64{0.1235, 0},
-		Funding: []float64{0, 0}, Adverse: []float64{1.5, 0}, Favour: []float64{2.5, 0}, Why: []string{"up", ""}, Exits: []string{"exit", ""}}
+		Funding: []float64{0, 0}, Adverse: []float64{1.5, 0}, Favour: []float64{2.5, 0}, Reasons: []string{"up", ""}, Exits: []string{"exit", ""}}
 	have := tripsOf(r, []Source{source})
 	if diff := cmp.Diff(wantTrips, have); diff != "" {
 		t.Error(diff)

@@ -41,7 +41,7 @@ type Sweep struct {
 	Conclusion string             `json:"verdict,omitempty"`           // Verdict
 	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill; null if unknown
 	Refused    int                `json:"refused"`                     // choices that the strategy rejects
-	Why        string             `json:"refused_why"`                 // the reason of the first of them
+	Reason     string             `json:"refused_why"`                 // the reason of the first of them
 	Reused     int                `json:"reused,omitempty"`            // trials that existed when the sweep was resumed
 	Trials     []backtest.Trial   `json:"trials"`                      // the best first
 	Pareto     *Front             `json:"pareto,omitempty"`            // of several objectives

@@ -139,7 +139,7 @@ func TestSweepTriesAllowedChoices(t *testing.T) {
 	if want := "2/6 3/6 4/6 5/6 6/6"; strings.Join(progress, " ") != want { // two are refused immediately
 		t.Errorf("progress: want %s, have %v", want, progress)
 	}
-	if result.Schema != 1 || result.Refused != 2 || !strings.HasPrefix(result.Why, "fast=4 slow=4: ") ||
+	if result.Schema != 1 || result.Refused != 2 || !strings.HasPrefix(result.Reason, "fast=4 slow=4: ") ||
 		result.Short != 1 || result.Reused != 0 || result.Split != nil {
 		t.Errorf("want 2 refused, the first of which is fast=4 slow=4, and 1 short of what is required; have %+v", result)
 	}

@@ -404,7 +404,7 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 	}
 	r.spec.Describe(r.trials)
 	result := r.summary(r.ended)
-	result.Refused, result.Why, result.Reused = r.refused, r.why, r.reused
+	result.Refused, result.Reason, result.Reused = r.refused, r.why, r.reused
 	result.SHA256, result.Elapsed = hex.EncodeToString(hash.Sum(nil)), elapsed.Seconds()
 	if r.splitMS != 0 {
 		at := time.UnixMilli(r.splitMS).UTC()

@@ -92,7 +92,7 @@ func unread(answer *exchange.Answer) string {
 	if len(answer.Unreadable) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d rows cannot be read: %s", len(answer.Unreadable), answer.Unreadable[0].Why)
+	return fmt.Sprintf("; %d rows cannot be read: %s", len(answer.Unreadable), answer.Unreadable[0].Reason)
 }
 
 // List describes how one list shows an order placed with a client order id.

@@ -103,7 +103,7 @@ func (c *Client) scrubbed(err error, signature string) error {
 func (c *Client) scrubRows(rows []exchange.UnreadableRow, signature string) {
 	for i := range rows {
 		row := &rows[i]
-		for _, text := range []*string{&row.Why, &row.Raw, &row.Symbol, &row.ClientOrderID, &row.Asset} {
+		for _, text := range []*string{&row.Reason, &row.Raw, &row.Symbol, &row.ClientOrderID, &row.Asset} {
 			*text = c.scrub(*text, signature)
 		}
 	}

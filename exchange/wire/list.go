@@ -135,7 +135,7 @@ func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, reader)
 func symbolsOf[F any](d *answerDecoder, read func(*F) (*exchange.Symbol, error)) (exchange.Fetched[*exchange.Symbol], error) {
 	symbols, err := list(d, d.body, read)
 	if unread := d.answer.Unreadable; err == nil && len(symbols.Items()) == 0 && len(unread) > 0 {
-		return exchange.Fetched[*exchange.Symbol]{}, errors.New(unread[0].Why)
+		return exchange.Fetched[*exchange.Symbol]{}, errors.New(unread[0].Reason)
 	}
 	d.answer.Unreadable = nil
 	return symbols, err

@@ -25,7 +25,7 @@ const maxRowText = 200
 func (d *answerDecoder) setAside(raw []byte, err error) {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &fields) // nothing can be read if it is not an object
-	row := exchange.UnreadableRow{Why: clean(err.Error()), Raw: clean(string(raw))}
+	row := exchange.UnreadableRow{Reason: clean(err.Error()), Raw: clean(string(raw))}
 	var unknown *UnknownSymbolError
 	row.UnknownSymbol = errors.As(err, &unknown)
 	row.Symbol, row.Asset = word(fields["symbol"]), word(fields["asset"])

@@ -31,7 +31,7 @@ func TestUnreadableRowIsSetAsideAlone(t *testing.T) {
 		if row.ID != 8 || row.Symbol != "BTC-USDT" || row.ClientOrderID != "bmain-1-2" || !row.FilledRead || row.Filled != filled {
 			t.Errorf("%s: want what can be read of the row, have %+v", operation, row)
 		}
-		if !strings.Contains(row.Why, "EXECUTED") && !strings.Contains(row.Why, "TRAILING_STOP_MARKET") || !strings.Contains(row.Raw, "bmain-1-2") {
+		if !strings.Contains(row.Reason, "EXECUTED") && !strings.Contains(row.Reason, "TRAILING_STOP_MARKET") || !strings.Contains(row.Raw, "bmain-1-2") {
 			t.Errorf("%s: want the cause and the text, have %+v", operation, row)
 		}
 	}
@@ -52,7 +52,7 @@ func TestRowsOfEveryOwnListAreReadOneByOne(t *testing.T) {
 			t.Errorf("%s: want three rows set aside, have %+v, %v", operation, answer.Unreadable, err)
 		}
 		for _, row := range answer.Unreadable {
-			if row.Why == "" || row.Raw == "" {
+			if row.Reason == "" || row.Raw == "" {
 				t.Errorf("%s: want a cause and the text, have %+v", operation, row)
 			}
 		}
@@ -67,8 +67,8 @@ func TestUnreadableRowTextIsShortAndPrintable(t *testing.T) {
 		t.Fatalf("want one row set aside, have %+v, %v", answer.Unreadable, err)
 	}
 	row := answer.Unreadable[0]
-	if len(row.Raw) > 300 || len(row.Why) > 300 || row.Symbol != "" || row.ClientOrderID != "" || strings.ContainsAny(row.Raw+row.Why, "\x07\x1b\n") {
-		t.Errorf("want it clipped, and names that are none left out; have %d and %d bytes, %+v", len(row.Raw), len(row.Why), row)
+	if len(row.Raw) > 300 || len(row.Reason) > 300 || row.Symbol != "" || row.ClientOrderID != "" || strings.ContainsAny(row.Raw+row.Reason, "\x07\x1b\n") {
+		t.Errorf("want it clipped, and names that are none left out; have %d and %d bytes, %+v", len(row.Raw), len(row.Reason), row)
 	}
 }
 

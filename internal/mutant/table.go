@@ -145,7 +145,7 @@ var protocol = []Row{
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{
-		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
+		{"runtime/engine.permission.disk", "p.low, p.lost = event.Reason, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},
 	{"limit_ignored", "the position limit is not checked", "risk", "", []Edit{
 		uncheckedLimit("max_position"),
@@ -420,7 +420,7 @@ var protocol = []Row{
 		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone", "true"},
 	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
-		{"runtime/engine.permission.disk", "p.low, p.lost = event.Why, event.Lost", `p.low, p.lost = "", event.Lost`},
+		{"runtime/engine.permission.disk", "p.low, p.lost = event.Reason, event.Lost", `p.low, p.lost = "", event.Lost`},
 	}},
 
 	// Nobody and nothing reaches the trading, or the kill switch (docs/security.md).

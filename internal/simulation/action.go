@@ -79,7 +79,7 @@ func (w *world) resolve() bool {
 			h.forgot += h.slack
 		}
 		w.say("a person resolves %s: adopt %t", key, adopt)
-		d.handle(&engine.EventResolve{Symbol: key, Adopt: adopt, Why: byPerson})
+		d.handle(&engine.EventResolve{Symbol: key, Adopt: adopt, Reason: byPerson})
 		return true
 	}
 	return false
@@ -93,7 +93,7 @@ func (w *world) crowd() bool {
 	}
 	d.low = true
 	w.say("the disk is nearly full")
-	d.handle(&engine.EventDisk{Why: "nearly full"})
+	d.handle(&engine.EventDisk{Reason: "nearly full"})
 	w.put(happening{atMS: w.nowMS + w.actions.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
 	return true
 }

@@ -211,7 +211,7 @@ func (w *world) note(n *engine.Note) {
 	case engine.NoteTick, engine.NoteCandles, engine.NoteApproved:
 		return
 	case engine.NoteStrategyFailed:
-		w.fail("strategy", "strategy %s failed: %s", n.Strategy, fact.Why)
+		w.fail("strategy", "strategy %s failed: %s", n.Strategy, fact.Reason)
 	}
 	if w.tracing {
 		w.tracef("engine", "%s", noteText(n))

@@ -171,7 +171,7 @@ var incidentsOfTheHouse = []incident{
 	{71, "hummingbot/hummingbot#2534", "the kill switch raised inside itself, orders went on", staging(func(s *stage) {
 		s.pass(10)
 		s.w.outageMS = s.w.nowMS + 20_000 // the exchange fails
-		s.person(&engine.EventHalt{Level: record.LevelFlatten, Why: "a person"})
+		s.person(&engine.EventHalt{Level: record.LevelFlatten, Reason: "a person"})
 		opened := s.sent(opening)
 		s.plan = hold(20)
 		s.pass(60)

@@ -40,7 +40,7 @@ var incidentsOfRestarts = []incident{
 		s.pass(40)
 		s.wantState("quarantined") // declared, and the position is left alone
 		want(s, "on the exchange", 10, s.held())
-		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
+		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it is ours"})
 		s.heal()
 		s.pass(20)
 		s.wantHeld(10)
@@ -94,7 +94,7 @@ var incidentsOfRestarts = []incident{
 		s.price("49000")
 		s.pass(60)
 		s.wantState("quarantined") // never "lost": a person decides, and the symbol is free again
-		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "the stop filled"})
+		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Reason: "the stop filled"})
 		s.heal()
 		s.plan = hold(-10)
 		s.pass(20)
@@ -165,7 +165,7 @@ var incidentsOfRestarts = []incident{
 		s.manualTrade(exchange.Buy, 5, false)
 		s.pass(25)
 		s.wantState("quarantined")
-		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "mine"})
+		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Reason: "mine"})
 		s.pass(20)
 		s.wantSound()
 		s.wantHeld(10) // adopted, and brought back to the target

@@ -142,7 +142,7 @@ func (w *world) halt() bool {
 		fallthrough
 	default:
 		w.say("a person halts %s: %s", scope, level)
-		d.handle(&engine.EventHalt{Level: level, Scope: scope, Why: byPerson})
+		d.handle(&engine.EventHalt{Level: level, Scope: scope, Reason: byPerson})
 	}
 	w.put(happening{atMS: w.nowMS + w.people.between(5_000, 60_000), kind: happenRelease, fault: Halt})
 	return true
@@ -156,7 +156,7 @@ func (w *world) withdraw() bool {
 	for p := range w.daemon.machine.Book().Live() {
 		if p.Purpose().Opens() && p.Withdrawn() == "" {
 			w.say("a person withdraws %s", p.ClientOrderID())
-			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID(), Why: byPerson})
+			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID(), Reason: byPerson})
 			return true
 		}
 	}
@@ -170,9 +170,9 @@ func (w *world) armAgain() {
 		scopes = append(scopes, account.Scope{Strategy: w.portfolio.roles[i].name})
 	}
 	for _, scope := range scopes {
-		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != record.LevelNone && halt.Why == byPerson {
+		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != record.LevelNone && halt.Reason == byPerson {
 			w.say("a person rearms %s", scope)
-			w.daemon.handle(&engine.EventHalt{Scope: scope, Why: byPerson})
+			w.daemon.handle(&engine.EventHalt{Scope: scope, Reason: byPerson})
 		}
 	}
 }

@@ -40,12 +40,12 @@ func (i *inspector) record(r *record.Record) {
 	case record.Day:
 		i.figures.dayed(r, &body)
 	case record.Breach:
-		if i.w.limits.far && body.Why != "" && !i.distorted() {
-			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Why)
+		if i.w.limits.far && body.Reason != "" && !i.distorted() {
+			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Reason)
 		}
 	case record.Quarantined:
 		if h := i.w.venue.held[r.Symbol]; h != nil && h.touchedMS == 0 {
-			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, body.Why)
+			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, body.Reason)
 		}
 	case record.Adopted:
 		h := i.w.venue.held[r.Symbol]
@@ -197,7 +197,7 @@ func (s *story) take(r *record.Record) {
 	case record.Adopted, record.Ignored:
 		delete(s.quarantined, r.Symbol)
 	case record.Breach:
-		if b := (breach{r.Strategy, body.Rule}); body.Why != "" {
+		if b := (breach{r.Strategy, body.Rule}); body.Reason != "" {
 			s.breaches[b] = body.UntilMS
 			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], body.UntilMS)
 		} else {

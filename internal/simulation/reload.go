@@ -105,8 +105,8 @@ func (w *world) comeBack(h *happening) {
 		w.fail("reload", "a strategy cannot return: %q", change.Refused)
 	}
 	for _, halt := range d.machine.Book().Halts() {
-		if strings.Contains(halt.Why, "was removed from the configuration") {
-			d.handle(&engine.EventHalt{Scope: halt.Scope, Why: byPerson})
+		if strings.Contains(halt.Reason, "was removed from the configuration") {
+			d.handle(&engine.EventHalt{Scope: halt.Scope, Reason: byPerson})
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (w *world) loosen(h *happening) {
 
 // setLimit sets a tighter exposure limit than the file's as a person would, or ends it.
 func (w *world) setLimit(value string) {
-	request := &engine.LimitChange{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
+	request := &engine.LimitChange{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Reason: byPerson}
 	if w.daemon.handle(&engine.EventSetLimits{Change: request}); request.Err != nil {
 		w.fail("reload", "a limit cannot be set: %v", request.Err)
 	}

@@ -117,6 +117,6 @@ func (b *beyond) loseJournal(e *episode) bool {
 // noticeLoss performs the watch over the journal's files.
 func (b *beyond) noticeLoss() {
 	if w := b.w; w.daemon.listens() && w.disk.lostMS > w.daemon.bootMS {
-		w.daemon.handle(&engine.EventDisk{Why: "the journal's files were unlinked", Lost: true})
+		w.daemon.handle(&engine.EventDisk{Reason: "the journal's files were unlinked", Lost: true})
 	}
 }

@@ -76,7 +76,7 @@ func (s *State) applyFact(r *record.Record) {
 		s.advance(r)
 	case record.Quarantined:
 		symbol := s.symbol(r.Symbol)
-		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Why, r.AtMS, r.ClientOrderID
+		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Reason, r.AtMS, r.ClientOrderID
 		symbol.cause = cmp.Or(body.Cause, body.FormerCause())
 	case record.Adopted:
 		s.adopted(s.symbol(r.Symbol), &body, r.AtMS)

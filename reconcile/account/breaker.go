@@ -13,7 +13,7 @@ const maxTally = 1_000
 // Breaker is the account's pause of openings after too many failures (exactly-once.md, cases 4, 25
 // and 26). It ends by itself.
 type Breaker struct {
-	Why     string
+	Reason  string
 	SinceMS int64
 	UntilMS int64
 }
@@ -72,6 +72,6 @@ func (c *circuit) Tally(fromMS int64) (sent, unknown, empty int) {
 }
 
 func (c *circuit) tripped(atMS int64, body *record.Breaker) {
-	c.breaker = Breaker{body.Why, atMS, body.UntilMS}
+	c.breaker = Breaker{body.Reason, atMS, body.UntilMS}
 	c.empty = 0
 }

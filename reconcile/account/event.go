@@ -103,11 +103,11 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 	case p.state == placement.Filled:
 		return
 	case p.state == placement.Refused, p.state == placement.Rejected:
-		event.Kind, event.Why = strategy.EventRefused, p.why
+		event.Kind, event.Reason = strategy.EventRefused, p.reason
 	case p.purpose.Protects(): // it ends with the position it protects, and when it moves
 		return
 	default:
-		event.Why = p.evidence
+		event.Reason = p.evidence
 	}
 	e.happened(event)
 }
@@ -115,7 +115,7 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 // noteDeclined adds an event for an order that botd's rules refused.
 func (e *events) noteDeclined(body *record.Declined, atMS int64) {
 	e.happened(strategy.Event{AtMS: atMS, Kind: strategy.EventRefused, Key: body.Key, Reduces: !body.Purpose.Opens(), Side: body.Side,
-		Quantity: body.Quantity, Rule: body.Rule, Why: body.Why})
+		Quantity: body.Quantity, Rule: body.Rule, Reason: body.Reason})
 }
 
 // noteLatch adds an event for a change of the latch.

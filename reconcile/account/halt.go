@@ -39,10 +39,10 @@ func (s Scope) Covers(strategy string, symbol exchange.SymbolKey) bool {
 
 // Halt is the kill switch's state for the account, a strategy or a symbol.
 type Halt struct {
-	Level record.HaltLevel
-	Why   string
-	AtMS  int64
-	Scope Scope
+	Level  record.HaltLevel
+	Reason string
+	AtMS   int64
+	Scope  Scope
 
 	Unknown   string          // the client order id with botd's prefix that was not in the journal (case 15); empty for none
 	UnknownMS int64           // when it was found
@@ -95,7 +95,7 @@ func (h *halts) apply(r *record.Record, body *record.Halt, newest placement.Star
 	}
 	one := &h.inForce[i]
 	if body.Level > one.Level {
-		one.Level, one.Why, one.AtMS = body.Level, body.Why, r.AtMS
+		one.Level, one.Reason, one.AtMS = body.Level, body.Reason, r.AtMS
 	}
 	if r.ClientOrderID != "" && one.Unknown == "" {
 		one.Unknown, one.UnknownMS, one.Start = r.ClientOrderID, r.AtMS, newest

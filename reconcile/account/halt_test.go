@@ -13,7 +13,7 @@ func TestAHaltIsOnlyEverEscalated(t *testing.T) {
 		{record.LevelPause, record.LevelPause}, {record.LevelFlatten, record.LevelFlatten},
 		{record.LevelCancel, record.LevelFlatten}, {record.LevelNone, record.LevelNone}, {record.LevelCancel, record.LevelCancel},
 	} {
-		book.Apply(&record.Record{Body: record.Halt{Level: step.level, Why: "a test"}})
+		book.Apply(&record.Record{Body: record.Halt{Level: step.level, Reason: "a test"}})
 		if have := book.Halted().Level; have != step.want {
 			t.Errorf("after %q: want %q, have %q", step.level, step.want, have)
 		}

@@ -10,18 +10,18 @@ import (
 // SetLimit is a limit that a person set tighter than the configuration. It applies until a person
 // ends it or the configuration is as tight.
 type SetLimit struct {
-	Strategy string // empty for the account
-	Rule     string
-	Value    string // in configuration syntax; empty: as configured again
-	By, Why  string
-	AtMS     int64
+	Strategy   string // empty for the account
+	Rule       string
+	Value      string // in configuration syntax; empty: as configured again
+	By, Reason string
+	AtMS       int64
 }
 
 // setLimits are the limits set by people, sorted by strategy and rule: the account's first.
 type setLimits struct{ inForce []SetLimit }
 
 func (l *setLimits) apply(r *record.Record, body *record.Limit) {
-	set := SetLimit{r.Strategy, body.Rule, body.Value, body.By, body.Why, r.AtMS}
+	set := SetLimit{r.Strategy, body.Rule, body.Value, body.By, body.Reason, r.AtMS}
 	i, found := slices.BinarySearchFunc(l.inForce, set, func(a, c SetLimit) int {
 		return cmp.Or(cmp.Compare(a.Strategy, c.Strategy), cmp.Compare(a.Rule, c.Rule))
 	})

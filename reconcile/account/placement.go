@@ -31,7 +31,7 @@ type Placement struct {
 	unknownMS     int64
 	deadlineMS    int64
 	endedMS       int64
-	why           string
+	reason        string
 	evidence      string
 }
 
@@ -86,8 +86,8 @@ func (p *Placement) DeadlineMS() int64 { return p.deadlineMS }
 // EndedMS returns the time at which it ended; 0 if it has not.
 func (p *Placement) EndedMS() int64 { return p.endedMS }
 
-// Why returns the reason for its refusal or uncertainty.
-func (p *Placement) Why() string { return p.why }
+// Reason returns the reason for its refusal or uncertainty.
+func (p *Placement) Reason() string { return p.reason }
 
 // Evidence returns the evidence for its final state.
 func (p *Placement) Evidence() string { return p.evidence }
@@ -186,14 +186,14 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 			p.state = placement.Acknowledged
 		}
 	case record.Unknown:
-		p.state, p.why, p.unknownMS = placement.Uncertain, body.Why, r.AtMS
+		p.state, p.reason, p.unknownMS = placement.Uncertain, body.Reason, r.AtMS
 	case record.Fill:
 		p.identify(body.OrderID)
 		p.createdMS = cmp.Or(body.CreatedMS, p.createdMS)
 		grown = p.fillTo(body.Filled, body.Price)
 		p.state, p.seen = placement.Working, true
 	case record.Refused:
-		p.why = body.Why
+		p.reason = body.Reason
 		p.end(placement.Refused, "", r.AtMS)
 	case record.Ended:
 		p.identify(body.OrderID)
@@ -201,10 +201,10 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 		grown = p.fillTo(body.Filled, body.Price)
 		p.end(body.State, body.Evidence, r.AtMS)
 	case record.Withdrawn:
-		p.withdrawn = body.Why
+		p.withdrawn = body.Reason
 	case record.Boot:
 		if p.state == placement.Sending {
-			p.state, p.why, p.unknownMS = placement.Uncertain, "restarted before the answer", r.AtMS
+			p.state, p.reason, p.unknownMS = placement.Uncertain, "restarted before the answer", r.AtMS
 		}
 	}
 	return grown

@@ -27,9 +27,9 @@ type Refusal struct {
 
 // Refused is one refusal: its time and the exchange's answer.
 type Refused struct {
-	AtMS int64
-	Code int
-	Why  string
+	AtMS   int64
+	Code   int
+	Reason string
 }
 
 // mostRefused bounds the remembered refusals of one intent: at that number the wait is already the
@@ -59,13 +59,13 @@ func (f *refusals) find(p *Placement) int {
 func (f *refusals) note(p *Placement, r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Refused:
-		f.add(p, Refused{r.AtMS, body.Code, body.Why})
+		f.add(p, Refused{r.AtMS, body.Code, body.Reason})
 	case record.Fill:
 		f.drop(p)
 	case record.Ended:
 		switch {
 		case body.State == placement.Rejected && !p.order.PostOnly:
-			f.add(p, Refused{AtMS: r.AtMS, Why: "accepted, then rejected"})
+			f.add(p, Refused{AtMS: r.AtMS, Reason: "accepted, then rejected"})
 		case body.State == placement.Filled:
 			f.drop(p)
 		}

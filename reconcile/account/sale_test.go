@@ -15,9 +15,9 @@ func TestSaleBeyondTheFillsIsOfOthers(t *testing.T) {
 	t.Parallel()
 	coin, future := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	other := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
-	stands := []record.Record{{ClientOrderID: "bt-9-1", Body: record.Halt{Level: record.LevelPause, Why: "a test"}}}
-	quarantined := []record.Record{{Symbol: coin, ClientOrderID: "bt-9-1", Body: record.Quarantined{Why: "a test"}}}
-	halted := []record.Record{{Body: record.Halt{Level: record.LevelPause, Why: "a test"}}}
+	stands := []record.Record{{ClientOrderID: "bt-9-1", Body: record.Halt{Level: record.LevelPause, Reason: "a test"}}}
+	quarantined := []record.Record{{Symbol: coin, ClientOrderID: "bt-9-1", Body: record.Quarantined{Reason: "a test"}}}
+	halted := []record.Record{{Body: record.Halt{Level: record.LevelPause, Reason: "a test"}}}
 	sends := func(key exchange.SymbolKey, side exchange.Side) []record.Record {
 		return []record.Record{{Strategy: "one", Symbol: key, ClientOrderID: "live", Body: record.Sending{Purpose: placement.Order,
 			Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: side, Quantity: 20, ClientOrderID: "live"}}}}

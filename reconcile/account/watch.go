@@ -36,7 +36,7 @@ type Day struct {
 // Breach is a crossed limit that blocks entries.
 type Breach struct {
 	Rule    string
-	Why     string
+	Reason  string
 	SinceMS int64
 	UntilMS int64 // 0: until it is rearmed
 }
@@ -172,8 +172,8 @@ func (w *Watch) Breach(rule string) *Breach {
 // breached records a breach, or its end if it has no cause.
 func (w *Watch) breached(atMS int64, body *record.Breach) {
 	w.breaches = slices.DeleteFunc(slices.Clone(w.breaches), func(b Breach) bool { return b.Rule == body.Rule })
-	if body.Why != "" {
-		w.breaches = append(w.breaches, Breach{body.Rule, body.Why, atMS, body.UntilMS})
+	if body.Reason != "" {
+		w.breaches = append(w.breaches, Breach{body.Rule, body.Reason, atMS, body.UntilMS})
 	}
 }
 

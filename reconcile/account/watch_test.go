@@ -25,7 +25,7 @@ func TestABreachIsReplacedAndEnded(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
 	apply := func(strategy, rule, why string, untilMS int64) {
-		b.Apply(&record.Record{AtMS: 5, Strategy: strategy, Body: record.Breach{Rule: rule, Why: why, UntilMS: untilMS}})
+		b.Apply(&record.Record{AtMS: 5, Strategy: strategy, Body: record.Breach{Rule: rule, Reason: why, UntilMS: untilMS}})
 	}
 	apply("", "max_daily_loss", "a", 100)
 	apply("", "max_daily_loss", "b", 200)

@@ -152,7 +152,7 @@ func TestSchema2JournalKeepsUserActions(t *testing.T) {
 	book := reconcile.NewBook(placement.Settle{})
 	must(t, j.Replay(t.Context(), func(r *record.Record) error { book.Apply(r); return nil }))
 	halts := book.Halts()
-	if len(halts) != 1 || halts[0].Scope.Strategy != "trend" || halts[0].Level != record.LevelCancel || halts[0].Why != "looks odd" {
+	if len(halts) != 1 || halts[0].Scope.Strategy != "trend" || halts[0].Level != record.LevelCancel || halts[0].Reason != "looks odd" {
 		t.Errorf("want the halt of trend, have %+v", halts)
 	}
 	limits := book.SetLimits()

@@ -40,7 +40,7 @@ func TestAlteredSegmentIsRefused(t *testing.T) {
 	var lines, hashes []string
 	previous := ""
 	for i := range 3 {
-		body, err := (&record.Record{AtMS: int64(i), Body: record.Halt{Level: record.LevelPause, Why: fmt.Sprint("why ", i)}}).MarshalJSON()
+		body, err := (&record.Record{AtMS: int64(i), Body: record.Halt{Level: record.LevelPause, Reason: fmt.Sprint("why ", i)}}).MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}

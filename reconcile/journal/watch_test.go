@@ -48,7 +48,7 @@ func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 			if lost := j.Watch(); !strings.Contains(lost, c.want) {
 				t.Errorf("want %q, have %q", c.want, lost)
 			}
-			facts := []record.Record{{AtMS: 2, Body: record.Halt{Level: record.LevelFlatten, Why: "the kill switch goes on"}}}
+			facts := []record.Record{{AtMS: 2, Body: record.Halt{Level: record.LevelFlatten, Reason: "the kill switch goes on"}}}
 			if err := j.Append(t.Context(), facts); err != nil {
 				t.Errorf("want exits and the kill switch to go on, have %v", err)
 			}
@@ -78,7 +78,7 @@ func TestAJournalThatIsWrittenIsNotTakenForLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
 	for range 20 {
-		must(t, j.Append(t.Context(), []record.Record{{AtMS: 3, Body: record.Halt{Level: record.LevelPause, Why: strings.Repeat("news", 10_000)}}}))
+		must(t, j.Append(t.Context(), []record.Record{{AtMS: 3, Body: record.Halt{Level: record.LevelPause, Reason: strings.Repeat("news", 10_000)}}}))
 		if lost := j.Watch(); lost != "" {
 			t.Fatalf("want nothing wrong, have %s", lost)
 		}
@@ -126,7 +126,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
 	must(t, os.RemoveAll(filepath.Dir(path)))
 	fact := func(n int) record.Record {
-		return record.Record{AtMS: int64(n), Body: record.Halt{Level: record.LevelFlatten, Why: fmt.Sprint("fact ", n)}}
+		return record.Record{AtMS: int64(n), Body: record.Halt{Level: record.LevelFlatten, Reason: fmt.Sprint("fact ", n)}}
 	}
 	lost := j.Watch()
 	for n := range 3 { // the unlinked file gets none of them
@@ -148,7 +148,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for n, line := range lines {
 		var r record.Record
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.AtMS != int64(n) || r.Body.(record.Halt).Why != fmt.Sprint("fact ", n) {
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.AtMS != int64(n) || r.Body.(record.Halt).Reason != fmt.Sprint("fact ", n) {
 			t.Errorf("line %d: want fact %d, have %s, %v", n+1, n, line, err)
 		}
 	}

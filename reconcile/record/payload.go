@@ -38,13 +38,13 @@ type Acknowledged struct {
 
 // Refused records the exchange's answer that it refused an order.
 type Refused struct {
-	Code int    `json:"code,omitempty"`
-	Why  string `json:"why,omitempty"`
+	Code   int    `json:"code,omitempty"`
+	Reason string `json:"why,omitempty"`
 }
 
 // Unknown records a lost answer: the order may or may not exist.
 type Unknown struct {
-	Why string `json:"why,omitempty"`
+	Reason string `json:"why,omitempty"`
 }
 
 // Fill records an order's cumulative fill. It also proves that the order was seen.
@@ -67,8 +67,8 @@ type Ended struct {
 
 // Quarantined records an unexplained symbol: nothing opens there until a person resolves it.
 type Quarantined struct {
-	Why   string          `json:"why"`
-	Cause QuarantineCause `json:"cause,omitempty"`
+	Reason string          `json:"why"`
+	Cause  QuarantineCause `json:"cause,omitempty"`
 }
 
 // Adopted assigns a difference between exchange and journal to the strategy.
@@ -124,8 +124,8 @@ type Day struct {
 
 // Halt halts the account, a strategy or a symbol, or rearms it.
 type Halt struct {
-	Level HaltLevel `json:"level,omitempty"` // LevelNone rearms
-	Why   string    `json:"why,omitempty"`
+	Level  HaltLevel `json:"level,omitempty"` // LevelNone rearms
+	Reason string    `json:"why,omitempty"`
 }
 
 // Baseline records the spot wallet's balance of a symbol's base asset while no strategy held any,
@@ -146,7 +146,7 @@ type Fees struct {
 // Breaker records a pause of the account's openings until a time.
 type Breaker struct {
 	UntilMS int64  `json:"until_ms"`
-	Why     string `json:"why,omitempty"`
+	Reason  string `json:"why,omitempty"`
 }
 
 // Ignored leaves a part of a position, or one order, to its owner.
@@ -188,7 +188,7 @@ type Accounted struct {
 // records that the limit holds again.
 type Breach struct {
 	Rule    string `json:"rule"`
-	Why     string `json:"why,omitempty"`
+	Reason  string `json:"why,omitempty"`
 	UntilMS int64  `json:"until_ms,omitempty"` // 0: until it is rearmed
 }
 
@@ -216,15 +216,15 @@ type Audit struct {
 // Withdrawn records that a person cancels one order: botd cancels it until it has ended.
 type Withdrawn struct {
 	OrderID int64  `json:"order_id,omitempty"`
-	Why     string `json:"why,omitempty"`
+	Reason  string `json:"why,omitempty"`
 }
 
 // Limit records a limit that a person set tighter than the configuration.
 type Limit struct {
-	Rule  string `json:"rule"`
-	Value string `json:"value,omitempty"` // in configuration syntax; empty: as configured again
-	By    string `json:"by,omitempty"`
-	Why   string `json:"why,omitempty"`
+	Rule   string `json:"rule"`
+	Value  string `json:"value,omitempty"` // in configuration syntax; empty: as configured again
+	By     string `json:"by,omitempty"`
+	Reason string `json:"why,omitempty"`
 }
 
 // Liquidated records the liquidation of a position by the exchange.
@@ -254,7 +254,7 @@ type Declined struct {
 	Side     exchange.Side     `json:"side"`
 	Quantity exchange.Quantity `json:"quantity,omitempty"`
 	Rule     string            `json:"rule"`
-	Why      string            `json:"why,omitempty"`
+	Reason   string            `json:"why,omitempty"`
 }
 
 func (Boot) Kind() Kind         { return KindBoot }

@@ -50,7 +50,7 @@ var causeTexts = [causeEnd]string{SoldByOthers: "the wallet holds less than the 
 // FormerCause returns the cause of a quarantine journalled before records had a cause.
 func (q *Quarantined) FormerCause() QuarantineCause {
 	for cause, text := range causeTexts {
-		if text != "" && strings.HasPrefix(q.Why, text) {
+		if text != "" && strings.HasPrefix(q.Reason, text) {
 			return QuarantineCause(cause)
 		}
 	}

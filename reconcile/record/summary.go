@@ -70,10 +70,10 @@ func (b Acknowledged) summarize(s *summary) { s.orderID(b.OrderID) }
 
 func (b Refused) summarize(s *summary) {
 	s.add("code %d", b.Code)
-	s.texts(b.Why)
+	s.texts(b.Reason)
 }
 
-func (b Unknown) summarize(s *summary) { s.texts(b.Why) }
+func (b Unknown) summarize(s *summary) { s.texts(b.Reason) }
 
 func (b Fill) summarize(s *summary) {
 	s.orderID(b.OrderID)
@@ -87,7 +87,7 @@ func (b Ended) summarize(s *summary) {
 	s.texts(b.Evidence)
 }
 
-func (b Quarantined) summarize(s *summary) { s.texts(b.Why) }
+func (b Quarantined) summarize(s *summary) { s.texts(b.Reason) }
 
 func (b Adopted) summarize(s *summary) {
 	s.quantity("quantity", b.Quantity)
@@ -108,7 +108,7 @@ func (b Memory) summarize(s *summary) {
 
 func (b Declined) summarize(s *summary) {
 	s.add("%s", b.Purpose)
-	s.texts(b.Key, b.Rule, b.Why)
+	s.texts(b.Key, b.Rule, b.Reason)
 }
 
 func (b Latch) summarize(s *summary) { s.add("side %d", b.Side) }
@@ -125,7 +125,7 @@ func (b Assigned) summarize(s *summary) {
 
 func (b Day) summarize(s *summary) { s.add("equity %s peak %s", b.Equity, b.Peak) }
 
-func (b Halt) summarize(s *summary) { s.texts(cmp.Or(b.Level.String(), "rearmed"), b.Why) }
+func (b Halt) summarize(s *summary) { s.texts(cmp.Or(b.Level.String(), "rearmed"), b.Reason) }
 
 func (b Baseline) summarize(s *summary) {
 	s.add("quantity %d", b.Quantity)
@@ -139,7 +139,7 @@ func (b Fees) summarize(s *summary) {
 
 func (b Breaker) summarize(s *summary) {
 	s.until(b.UntilMS)
-	s.texts(b.Why)
+	s.texts(b.Reason)
 }
 
 func (b Ignored) summarize(s *summary) {
@@ -165,7 +165,7 @@ func (b Accounted) summarize(s *summary) { s.add("wallet %s", b.Wallet) }
 
 func (b Breach) summarize(s *summary) {
 	s.until(b.UntilMS)
-	s.texts(b.Rule, b.Why)
+	s.texts(b.Rule, b.Reason)
 }
 
 // summarize names the lines of accounts other than the wallet.
@@ -188,10 +188,10 @@ func (b Audit) summarize(s *summary) { s.texts(b.Actor, b.Action, b.Target, b.De
 
 func (b Withdrawn) summarize(s *summary) {
 	s.orderID(b.OrderID)
-	s.texts(b.Why)
+	s.texts(b.Reason)
 }
 
-func (b Limit) summarize(s *summary) { s.texts(b.Rule, cmp.Or(b.Value, "as configured"), b.Why) }
+func (b Limit) summarize(s *summary) { s.texts(b.Rule, cmp.Or(b.Value, "as configured"), b.Reason) }
 
 func (b Liquidated) summarize(s *summary) {
 	s.add("position %d", b.PositionID)

@@ -30,7 +30,7 @@ type record2 struct {
 	Filled        exchange.Quantity  `json:"filled"`
 	Price         exchange.Amount    `json:"price"`
 	Evidence      string             `json:"evidence"`
-	Why           string             `json:"why"`
+	Reason        string             `json:"why"`
 	Code          int                `json:"code"`
 	Duplicate     bool               `json:"surplus"`
 
@@ -101,7 +101,7 @@ func (r *record2) body() (Body, error) {
 	case "boot":
 		return Boot{Epoch: r.Epoch, Account: r.Account}, nil
 	case "quarantined":
-		return Quarantined{Why: r.Why}, nil
+		return Quarantined{Reason: r.Reason}, nil
 	case "adopted":
 		return Adopted{Quantity: r.Filled, Evidence: r.Evidence}, nil
 	case "ignored":
@@ -109,17 +109,17 @@ func (r *record2) body() (Body, error) {
 	case "day":
 		return Day{r.DayMS, r.Equity, r.Peak, r.Markets, r.Spot}, nil
 	case "halt":
-		return Halt{r.Level, r.Why}, nil
+		return Halt{r.Level, r.Reason}, nil
 	case "baseline":
 		return Baseline{Quantity: r.Filled}, nil
 	case "fees":
 		return Fees{Quantity: r.Filled, Evidence: r.Evidence}, nil
 	case "breaker":
-		return Breaker{r.UntilMS, r.Why}, nil
+		return Breaker{r.UntilMS, r.Reason}, nil
 	case "breach":
-		return Breach{r.Rule, r.Why, r.UntilMS}, nil
+		return Breach{r.Rule, r.Reason, r.UntilMS}, nil
 	case "limit":
-		return Limit{r.Rule, r.Limit, r.By, r.Why}, nil
+		return Limit{r.Rule, r.Limit, r.By, r.Reason}, nil
 	case "entry":
 		if r.Entry != nil {
 			return r.Entry.posting(), nil
@@ -146,15 +146,15 @@ func (r *record2) orderBody() Body {
 	case "acknowledged":
 		return Acknowledged{r.OrderID}
 	case "refused":
-		return Refused{r.Code, r.Why}
+		return Refused{r.Code, r.Reason}
 	case "unknown":
-		return Unknown{r.Why}
+		return Unknown{r.Reason}
 	case "fill":
 		return Fill{OrderID: r.OrderID, Filled: r.Filled, Price: r.Price}
 	case "ended":
 		return Ended{OrderID: r.OrderID, State: r.State, Filled: r.Filled, Price: r.Price, Evidence: r.Evidence}
 	case "withdrawn":
-		return Withdrawn{r.OrderID, r.Why}
+		return Withdrawn{r.OrderID, r.Reason}
 	case "found":
 		b := Found{OrderID: r.OrderID, Purpose: r.Purpose, Key: r.Key, Filled: r.Filled, Duplicate: r.Duplicate, Evidence: r.Evidence}
 		if r.Order != nil {
@@ -179,7 +179,7 @@ func (r *record2) strategyBody() Body {
 		return Priced{r.Target, r.Resolved}
 	case "config":
 		if r.Strategy != "" {
-			return Assigned{OnRemove: r.Why}
+			return Assigned{OnRemove: r.Reason}
 		}
 		return Config{r.Hash}
 	case "result":

@@ -95,7 +95,7 @@ func crowd(t testing.TB, d *desk) engine.Status {
 	for i := range 100 {
 		symbol := newSymbol(exchange.Futures, fmt.Sprint("C", i, "-USDT"))
 		s.Strategies = append(s.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i), Kind: "sma_cross", Symbol: symbol, Interval: exchange.Minute1,
-			State: "running", Reason: "the fast average is above the slow one",
+			State: "running", PlanReason: "the fast average is above the slow one",
 			Position: 20, EntryPrice: enginetest.Amount(t, "50000"), Last: enginetest.Price(t, symbol, "50100"), LastMS: s.NowMS})
 		s.Symbols = append(s.Symbols, engine.SymbolStatus{Key: symbol.Key(), Rules: symbol, Owner: fmt.Sprint("s", i), Position: 20, Known: 20,
 			Last: enginetest.Price(t, symbol, "50100")})

@@ -50,7 +50,7 @@ func (k *keeper) Test(_ context.Context, names []string) (all []ChannelResult) {
 	for _, name := range names {
 		one := ChannelResult{Channel: name, Result: "sent", TookMS: 5}
 		if name == "desk" {
-			one.Result, one.Why = "failed", "no answer"
+			one.Result, one.Reason = "failed", "no answer"
 		}
 		k.reported, all = append(k.reported, name), append(all, one)
 	}
@@ -111,7 +111,7 @@ func TestEveryChannelOrOneIsTested(t *testing.T) {
 		t.Errorf("a trial: want both named and none reported, have %d %s", code, text)
 	}
 	_, out, text = post[ChannelAnswer](d, "/api/v1/notifications/test", "")
-	if len(out.Items) != 2 || out.Items[0].Result != "sent" || out.Items[1].Why != "no answer" || len(d.sent) != 1 {
+	if len(out.Items) != 2 || out.Items[0].Result != "sent" || out.Items[1].Reason != "no answer" || len(d.sent) != 1 {
 		t.Errorf("want one sent and one failed, audited; have %s %+v", text, d.sent)
 	}
 	post[ChannelAnswer](d, "/api/v1/notifications/test", `{"channel":"phone"}`)
@@ -157,7 +157,7 @@ func TestOpeningOrdersAreCanceledByFilter(t *testing.T) {
 		code, _, text = post[HaltAnswer](d, "/api/v1/orders/cancel", "{"+body+`,"reason":"news"}`)
 		var have []string
 		for _, e := range d.sent {
-			if w, is := e.Event.(*engine.EventWithdraw); is && w.Why == "news" && e.Audit.Target == "order "+w.ClientOrderID {
+			if w, is := e.Event.(*engine.EventWithdraw); is && w.Reason == "news" && e.Audit.Target == "order "+w.ClientOrderID {
 				have = append(have, w.ClientOrderID)
 			}
 		}

@@ -26,7 +26,7 @@ type Channels interface {
 type ChannelResult struct {
 	Channel string `json:"channel"`
 	Result  string `json:"result"` // sent | failed | not_sent; the last for a dry run
-	Why     string `json:"why,omitempty"`
+	Reason  string `json:"why,omitempty"`
 	TookMS  int64  `json:"took_ms"`
 }
 

@@ -59,9 +59,9 @@ func (m *maintenance) configuration(*request) (Configuration, error) {
 type Reload func(ctx context.Context, dryRun bool, audit *record.Audit) (does []string, err error)
 
 // Refused gives the reason that a configuration is not applied.
-type Refused struct{ Why string }
+type Refused struct{ Reason string }
 
-func (r *Refused) Error() string { return r.Why }
+func (r *Refused) Error() string { return r.Reason }
 
 func (m *maintenance) reload(r *request, _ *nothing) (Change, error) {
 	if m.config.Reload == nil {
@@ -72,7 +72,7 @@ func (m *maintenance) reload(r *request, _ *nothing) (Change, error) {
 	does, err := m.config.Reload(ctx, r.dryRun, r.audit("configuration", ""))
 	var refused *Refused
 	if errors.As(err, &refused) {
-		return Change{}, notPossible("nothing of it is put in force, what runs continues: " + refused.Why)
+		return Change{}, notPossible("nothing of it is put in force, what runs continues: " + refused.Reason)
 	}
 	return Change{1, r.dryRun, does}, notTaken(err)
 }

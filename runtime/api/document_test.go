@@ -125,8 +125,8 @@ func (v *visitor) live() {
 		{AtMS: 4, ClientOrderID: "bx-1-9", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
 		{AtMS: 5, ClientOrderID: "bx-1-9", Body: record.Ended{State: placement.Filled, Filled: 20, Evidence: "fetched FILLED"}},
 		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: placement.Entry}},
-		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Why: "the answer was lost"}},
-		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Why: "news"}},
+		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Reason: "the answer was lost"}},
+		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "news"}},
 		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account",
 			Detail: "pause: news", RequestID: "X"}},
 	} {
@@ -136,9 +136,9 @@ func (v *visitor) live() {
 	s.NowMS = v.market.NowMS()
 	s.Day = account.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
 	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}, {Asset: "XRP", Free: enginetest.Amount(t, "3")}}
-	s.Halt = account.Halt{Level: record.LevelPause, Why: "news", AtMS: 1}
-	s.Halts = []account.Halt{s.Halt, {Level: record.LevelCancel, Why: "x", Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten,
-		Why: "y", Scope: account.Scope{Symbol: bitcoin.Key()}}}
+	s.Halt = account.Halt{Level: record.LevelPause, Reason: "news", AtMS: 1}
+	s.Halts = []account.Halt{s.Halt, {Level: record.LevelCancel, Reason: "x", Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten,
+		Reason: "y", Scope: account.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm",
 		Remaining: "to close", ExitsAccepted: true, Blind: []string{"b"}},
 		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
@@ -146,10 +146,10 @@ func (v *visitor) live() {
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
 		{Scope: "account futures", Rule: risk.MaxGrossExposure, Value: "1 USDT", Limit: "2 USDT", Headroom: "1 USDT", Ratio: 0.5, State: risk.StateOK},
 		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached,
-			Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
-			Set: &account.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
+			Reason: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
+			Set: &account.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Reason: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
-	one.Why, one.Reason, one.Latch, one.UnprotectedSinceMS = "why", "because", 1, 1
+	one.StateReason, one.PlanReason, one.Latch, one.UnprotectedSinceMS = "why", "because", 1, 1
 	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5,
 		Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
 		Exits:  []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because",

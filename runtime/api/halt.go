@@ -166,7 +166,7 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	if level == record.LevelNone {
 		action = "rearm"
 	}
-	return out, m.controls.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
+	return out, m.controls.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Reason: out.Reason}))
 }
 
 // lanePatience bounds how long a halt waits for the engine's preview. After that the lane previews
@@ -200,12 +200,12 @@ func rearming(status *engine.Status, scope account.Scope) []string {
 	lines := []string{}
 	for _, h := range status.Halts {
 		if h.Scope == scope {
-			lines = append(lines, "the halt of the "+scope.String()+" ends ("+h.Level.String()+": "+h.Why+")")
+			lines = append(lines, "the halt of the "+scope.String()+" ends ("+h.Level.String()+": "+h.Reason+")")
 		}
 	}
 	for i := range status.Limits {
 		if u := &status.Limits[i]; u.State == risk.StateBreached && u.Strategy == scope.Strategy && u.UntilMS == 0 && scope.Symbol == (exchange.SymbolKey{}) {
-			lines = append(lines, "the breach of "+u.Rule+" ends: "+u.Why)
+			lines = append(lines, "the breach of "+u.Rule+" ends: "+u.Reason)
 		}
 	}
 	for i := range status.Strategies {

@@ -149,7 +149,7 @@ func TestQuarantineIsShownAndResolved(t *testing.T) {
 	if code != 200 || len(out.Changes) != 1 || out.Cause != "the position differs" {
 		t.Errorf("want it resolved, have %d: %s", code, text)
 	}
-	if want := (engine.EventResolve{Symbol: bitcoin.Key(), Adopt: true, Why: "mine"}); len(d.sent) != 1 || *d.sent[0].Event.(*engine.EventResolve) != want {
+	if want := (engine.EventResolve{Symbol: bitcoin.Key(), Adopt: true, Reason: "mine"}); len(d.sent) != 1 || *d.sent[0].Event.(*engine.EventResolve) != want {
 		t.Errorf("want one event, have %+v", d.sent)
 	}
 	d.quarantine[0].Blocked, d.sent = "not read", nil

@@ -128,8 +128,8 @@ func TestChangesAreReadFromJournal(t *testing.T) {
 	d := newDesk(t)
 	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt",
 		Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
-		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Why: "news"}},
-		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Why: "over"}},
+		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "news"}},
+		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Reason: "over"}},
 		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // without a caller
 	want := []view.Audit{
 		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Target: "strategy trend", Detail: "over"},

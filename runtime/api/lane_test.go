@@ -40,7 +40,7 @@ func TestHaltWorksWhileEngineHangs(t *testing.T) {
 		out.Steps[0].Text != "flatten the strategy trend: cancel order 7" || out.Steps[1].Text != "close 0.02 BTC" {
 		t.Errorf("want it taken by what is known, have %d %s", code, text)
 	}
-	want := engine.EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "trend"}, Why: "it hangs"}
+	want := engine.EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "trend"}, Reason: "it hangs"}
 	if len(d.sent) != 1 || *d.sent[0].Event.(*engine.EventHalt) != want || d.sent[0].Audit.Detail != "flatten: it hangs" ||
 		d.sent[0].Audit.Target != "strategy trend" {
 		t.Fatalf("want one halt sent, have %+v", d.sent)
@@ -88,10 +88,11 @@ func TestRearmPreview(t *testing.T) {
 	status.Strategies = append(slices.Clone(status.Strategies), engine.StrategyStatus{Name: "calm", Symbol: ether})
 	status.Strategies[0].Latch, status.Strategies[1].Latch = 1, -1
 	trend, hold := account.Scope{Strategy: "trend"}, account.Scope{Strategy: "hold"}
-	status.Halts = []account.Halt{{Scope: trend, Level: record.LevelCancel, Why: "news"}, {Scope: account.Scope{}, Level: record.LevelPause, Why: "a holiday"},
-		{Scope: account.Scope{Symbol: bitcoin.Key()}, Level: record.LevelFlatten, Why: "a fork"}}
+	status.Halts = []account.Halt{{Scope: trend, Level: record.LevelCancel, Reason: "news"},
+		{Scope: account.Scope{}, Level: record.LevelPause, Reason: "a holiday"},
+		{Scope: account.Scope{Symbol: bitcoin.Key()}, Level: record.LevelFlatten, Reason: "a fork"}}
 	breach := func(strategy, rule string, state string, untilMS int64) risk.Utilization {
-		return risk.Utilization{Strategy: strategy, Rule: rule, State: state, UntilMS: untilMS, Why: "of " + rule}
+		return risk.Utilization{Strategy: strategy, Rule: rule, State: state, UntilMS: untilMS, Reason: "of " + rule}
 	}
 	status.Limits = []risk.Utilization{breach("trend", "max_loss", risk.StateBreached, 0), breach("trend", "max_daily_loss", risk.StateBreached, 9),
 		breach("", "max_drawdown", risk.StateBreached, 0), breach("trend", "max_position", risk.StateOK, 0)}

@@ -47,7 +47,7 @@ func (m *manual) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error
 }
 
 func (r *request) withdrawal(clientOrderID string, body *ReasonRequest) engine.Event {
-	return r.audited("order "+clientOrderID, "cancel: "+body.Reason, &engine.EventWithdraw{ClientOrderID: clientOrderID, Why: body.Reason})
+	return r.audited("order "+clientOrderID, "cancel: "+body.Reason, &engine.EventWithdraw{ClientOrderID: clientOrderID, Reason: body.Reason})
 }
 
 func (m *manual) closePosition(r *request, body *ReasonRequest) (HaltAnswer, error) {
@@ -61,7 +61,7 @@ func (m *manual) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 	preview := func() (engine.ManualAction, error) { return m.config.Engine.PreviewClose(key) }
 	return m.manually(r, body, preview, func(action *engine.ManualAction) engine.Event {
 		return r.audited(account.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: action.Level, Scope: action.Scope,
-			Why: body.Reason})
+			Reason: body.Reason})
 	})
 }
 

@@ -52,10 +52,10 @@ func TestAManualOrderIsOneEventWithItsAudit(t *testing.T) {
 		event engine.Event
 		audit string
 	}{
-		{"/api/v1/orders/bx-1-5/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"},
-		{"/api/v1/orders/77/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"}, // by the exchange's id
+		{"/api/v1/orders/bx-1-5/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Reason: "news"}, "order bx-1-5"},
+		{"/api/v1/orders/77/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Reason: "news"}, "order bx-1-5"}, // by the exchange's id
 		{"/api/v1/positions/futures/BTC-USDT/close", &engine.EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "trend"},
-			Why: "news"}, "symbol futures BTC-USDT"},
+			Reason: "news"}, "symbol futures BTC-USDT"},
 	} {
 		code, out, text := post[HaltAnswer](d, c.path, `{"reason":"news"}`)
 		if code != 202 || out.DryRun || len(d.sent) != i+1 {
@@ -112,7 +112,8 @@ func TestAManualOrderIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	t.Parallel()
 	d := handled(t)
-	d.history.Take(&record.Record{AtMS: 4, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Withdrawn{OrderID: 77, Why: "news"}})
+	d.history.Take(&record.Record{AtMS: 4, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5",
+		Body: record.Withdrawn{OrderID: 77, Reason: "news"}})
 	if body := d.want(200, "/api/v1/orders/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) {
 		t.Errorf("want its step, have %s", body)
 	}

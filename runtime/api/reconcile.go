@@ -114,7 +114,7 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 	}
 	scope := account.Scope{Symbol: resolution.Symbol}
 	return out, s.controls.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{
-		Symbol: resolution.Symbol, Adopt: resolution.Adopt, Why: out.Reason}))
+		Symbol: resolution.Symbol, Adopt: resolution.Adopt, Reason: out.Reason}))
 }
 
 // quarantined finds the symbol that is meant.

@@ -32,7 +32,7 @@ func moments() []moment {
 	return []moment{
 		{"running", func(*asker) {}, func(*openapi.Operation) string { return "" }},
 		{"halted", func(a *asker) {
-			a.status.Halt = account.Halt{Level: record.LevelFlatten, Why: "a test", AtMS: 1}
+			a.status.Halt = account.Halt{Level: record.LevelFlatten, Reason: "a test", AtMS: 1}
 			a.status.Halts = []account.Halt{a.status.Halt}
 			a.board.Show(a.status)
 		}, func(*openapi.Operation) string { return "" }},

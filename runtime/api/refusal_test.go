@@ -63,7 +63,7 @@ func TestHaltsAreShownByStatusAndRisk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	status := *running(t)
-	status.Halts = []account.Halt{{Scope: account.Scope{Strategy: "trend"}, Level: record.LevelCancel, Why: "a test", AtMS: 1_000}}
+	status.Halts = []account.Halt{{Scope: account.Scope{Strategy: "trend"}, Level: record.LevelCancel, Reason: "a test", AtMS: 1_000}}
 	d.board.Show(status)
 	if text := d.want(200, "/api/v1/risk"); !strings.Contains(text, `"cancel"`) || !strings.Contains(text, "a test") || !strings.Contains(text, "trend") {
 		t.Errorf("want the halt of trend with its level and why, have %s", text)

@@ -43,7 +43,7 @@ func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	if err := body.need(r, wantLimits); err != nil || len(body.Limits) == 0 {
 		return Change{}, badBody(wantLimits)
 	}
-	tighten := engine.LimitChange{Strategy: body.Strategy, By: r.audit("", "").Actor, Why: body.Reason}
+	tighten := engine.LimitChange{Strategy: body.Strategy, By: r.audit("", "").Actor, Reason: body.Reason}
 	var texts []string
 	for _, rule := range slices.Sorted(maps.Keys(body.Limits)) {
 		setting := engine.Setting{Rule: rule}

@@ -181,9 +181,9 @@ type Hello struct {
 
 // Gap is a report that events were missed: the resources that they changed must be read again.
 type Gap struct {
-	After string `json:"after_id"`
-	Last  string `json:"last_id"`
-	Why   string `json:"why"`
+	After  string `json:"after_id"`
+	Last   string `json:"last_id"`
+	Reason string `json:"why"`
 }
 
 var (

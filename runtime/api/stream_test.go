@@ -167,7 +167,7 @@ func TestUnresumableStreamReportsGap(t *testing.T) {
 		l := listen(t, address, "", after)
 		l.want("hello")
 		gap := l.want("gap")
-		if g := decoded[Gap](t, gap.data); !strings.Contains(g.Why, why) || g.After != after || gap.id != d.server.stream.LastID() || g.Last != gap.id {
+		if g := decoded[Gap](t, gap.data); !strings.Contains(g.Reason, why) || g.After != after || gap.id != d.server.stream.LastID() || g.Last != gap.id {
 			t.Errorf("after %s: want a gap because %q, up to the newest, have %+v", after, why, gap)
 		}
 		l.close()

@@ -47,10 +47,10 @@ func accounted(t testing.TB) []record.Record {
 		Asset: "USDT", Amount: enginetest.Amount(t, "-5")})
 	rest.Body = unexplained
 	return []record.Record{booked(t, 0, "0"), sending(1, "bought"), ended("bought"), sold, ended("sold"), booked(t, 5, "1.5", closed(t, 2)), rest, found,
-		{AtMS: 8, Symbol: bitcoin.Key(), Body: record.Quarantined{Why: "differs"}},
+		{AtMS: 8, Symbol: bitcoin.Key(), Body: record.Quarantined{Reason: "differs"}},
 		{AtMS: 9, Symbol: bitcoin.Key(), Body: record.Adopted{Quantity: -5, Evidence: "closed manually"}},
 		{AtMS: 10, Symbol: bitcoin.Key(), Body: record.Ignored{Quantity: 7, Evidence: "somebody's"}},
-		{AtMS: 11, Symbol: ether.Key(), Body: record.Quarantined{Why: "not read"}}}
+		{AtMS: 11, Symbol: ether.Key(), Body: record.Quarantined{Reason: "not read"}}}
 }
 
 func TestRoundTripsAreNetAndExcludeForeignPositions(t *testing.T) {

@@ -272,7 +272,7 @@ func (p *process) logStart() {
 		console.Warn("daemon.unclean", "restart   the previous run did not stop cleanly; what it left open is determined first")
 	}
 	if halt := p.machine.Book().Halted(); halt.Level != record.LevelNone {
-		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
+		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Reason)
 	}
 }
 

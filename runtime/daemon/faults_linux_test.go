@@ -320,7 +320,7 @@ var virtualFaults = []struct {
 			fallen := price.LastPrice.Mul(decimal.RequireFromString("0.945")).Round(1)
 			w.control("POST /control/v1/price", fmt.Sprintf(`{"market":"futures","symbol":"BTC-USDT","price":"%s"}`, fallen), nil)
 			w.halts(p, account.Scope{Strategy: "trend"}, record.LevelFlatten, 23*time.Minute, 24*time.Minute)
-			w.send(p, &engine.EventHalt{Level: record.LevelNone, Why: "reviewed"})
+			w.send(p, &engine.EventHalt{Level: record.LevelNone, Reason: "reviewed"})
 		},
 		expected: []expectation{
 			{"BotdPositionWithoutStop", 2 * time.Second, 23 * time.Minute, 15*time.Minute + 10*time.Second, 10 * time.Second},
@@ -355,7 +355,7 @@ var virtualFaults = []struct {
 			w.until(14 * time.Minute)
 			w.tradeManually("SOL-USDT", "2")
 			w.until(18 * time.Minute)
-			w.send(p, &engine.EventResolve{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "SOL-USDT"}, Adopt: true, Why: "bought manually"})
+			w.send(p, &engine.EventResolve{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "SOL-USDT"}, Adopt: true, Reason: "bought manually"})
 			w.halts(p, account.Scope{}, record.LevelPause, 22*time.Minute, 26*time.Minute)
 		},
 		expected: []expectation{

@@ -29,7 +29,7 @@ func TestEachNoteReachesThoseWhoWatch(t *testing.T) {
 		line  string // begins so; empty for none
 	}{
 		{engine.NoteRound{}, true, ""},
-		{engine.NoteHalt{Why: "the news"}, false, "error trading.halted "},
+		{engine.NoteHalt{Reason: "the news"}, false, "error trading.halted "},
 		{engine.NoteRound{Complete: true}, true, "info daemon.reconciled "},
 		{engine.NoteRound{Complete: true}, true, ""},
 		{engine.NoteHalt{Over: true}, false, "warn trading.armed "},

@@ -183,7 +183,7 @@ func idle(t *testing.T, halt record.HaltLevel) *engine.Engine {
 	settle := placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
 	book := reconcile.NewBook(settle)
 	if halt != record.LevelNone {
-		book.Apply(&record.Record{AtMS: 1, Body: record.Halt{Level: halt, Why: "the news"}})
+		book.Apply(&record.Record{AtMS: 1, Body: record.Halt{Level: halt, Reason: "the news"}})
 	}
 	machine, err := engine.New(engine.Config{Instance: "one", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
 		TimeToLive: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}}, book)

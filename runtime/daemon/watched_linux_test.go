@@ -726,7 +726,7 @@ func (w *watched) halts(p *process, scope account.Scope, level record.HaltLevel,
 		level record.HaltLevel
 	}{{from, level}, {until, record.LevelNone}} {
 		w.until(step.at)
-		w.send(p, &engine.EventHalt{Scope: scope, Level: step.level, Why: "a drill"})
+		w.send(p, &engine.EventHalt{Scope: scope, Level: step.level, Reason: "a drill"})
 	}
 }
 

@@ -25,8 +25,8 @@ func (a *alarms) guardOverdue() {
 			continue
 		}
 		why := "placement " + p.ClientOrderID() + " is unknown two minutes after it could have been decided: no valid snapshot"
-		a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
-		a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
+		a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+		a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}
 }
 
@@ -49,8 +49,8 @@ func (a *alarms) guardPrefix() {
 		id = a.book.ForeignPrefix()
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
-	a.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: why}})
-	a.note("", nil, NoteHalt{Why: why})
+	a.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+	a.note("", nil, NoteHalt{Reason: why})
 }
 
 // guardUnknownOrders quarantines the symbols whose history shows an order that the journal does not
@@ -61,8 +61,8 @@ func (a *alarms) guardUnknownOrders() {
 			continue
 		}
 		why := "order " + symbol.UnknownEnded() + " carries this instance's prefix but is not in the journal: an old backup"
-		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded(), Body: record.Quarantined{Why: why}})
-		a.note("", symbol.Rules(), NoteQuarantine{Why: why})
+		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded(), Body: record.Quarantined{Reason: why}})
+		a.note("", symbol.Rules(), NoteQuarantine{Reason: why})
 	}
 }
 
@@ -77,7 +77,7 @@ func (a *alarms) watchForeign() {
 		fact := NoteForeign{Over: o == nil}
 		if symbol.NoteForeign(0); o != nil {
 			symbol.NoteForeign(a.nowMS)
-			fact.OrderID, fact.Why = o.ID, foreignText(a.book, symbol, o)
+			fact.OrderID, fact.Reason = o.ID, foreignText(a.book, symbol, o)
 		}
 		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, fact)
 	}
@@ -95,7 +95,7 @@ func (a *alarms) watchContradicted() {
 
 func foreignText(book *reconcile.Book, symbol *reconcile.SymbolState, o *exchange.Order) string {
 	if row := symbol.UnreadRow(o); row != nil {
-		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Why)
+		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Reason)
 	}
 	if symbol.Repeats(o) {
 		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)

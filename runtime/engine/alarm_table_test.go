@@ -21,7 +21,7 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 		w := settled(t)
 		a := &alarms{w.engine.base}
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Why: "lost"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "lost"}})
 		w.engine.nowMS = w.engine.book.Placement(id).Fence(w.engine.book.Settle()) + after
 		w.out.Reset()
 		a.guardOverdue()
@@ -29,7 +29,7 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 		halt := w.engine.book.HaltOf(account.Scope{Strategy: "one"})
 		why := "placement " + id + " is unknown two minutes after it could have been decided: no valid snapshot"
 		notes := facts[NoteHalt](w.out.Notes)
-		if (halt.Level == record.LevelPause && halt.Why == why) != want || (len(notes) == 1) != want || want && notes[0].Why != why {
+		if (halt.Level == record.LevelPause && halt.Reason == why) != want || (len(notes) == 1) != want || want && notes[0].Reason != why {
 			t.Errorf("%d ms after its fence: want it halted and reported once %t, have %+v, %+v", after, want, halt, notes)
 		}
 	}
@@ -46,7 +46,7 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 	ended := func(w *world) { see(w.symbol(), func(o *seen) { o.UnknownEnded = "bt-ended" }) }
 	halted := func(level record.HaltLevel) func(w *world) {
 		return func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "news"}})
 		}
 	}
 	for _, c := range []struct {
@@ -77,8 +77,8 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 				w.symbol().Quarantine(), halts)
 		}
 		if want := "order " + c.unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"; c.unknown != "" &&
-			halts[0].Why != want {
-			t.Errorf("%s: want %q, have %q", c.name, want, halts[0].Why)
+			halts[0].Reason != want {
+			t.Errorf("%s: want %q, have %q", c.name, want, halts[0].Reason)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestContradictionIsReportedAtBeginAndEnd(t *testing.T) {
 		a.watchContradicted()
 	}
 	for _, fact := range facts[NoteContradicted](w.out.Notes) {
-		have = append(have, fmt.Sprint(fact.Why, " ", fact.Over))
+		have = append(have, fmt.Sprint(fact.Reason, " ", fact.Over))
 	}
 	if strings.Join(have, ", ") != "a witness false,  true" {
 		t.Errorf("want its begin and its end, have %q", have)
@@ -121,7 +121,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 		{"closed", []ledger.Position{closed}, nil, record.LevelNone, 0, 0},
 		{"of another symbol", []ledger.Position{other}, nil, record.LevelNone, 1, 0},
 		{"halted already", []ledger.Position{row}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelCancel, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
 		}, record.LevelCancel, 1, 1},
 		{"in a backtest", []ledger.Position{row}, func(w *world) { w.engine.config.Feed = true }, record.LevelNone, 0, 0},
 	} {
@@ -181,10 +181,10 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"the journal fails", cancel, account.Scope{}, func(w *world) { w.engine.journalErr = errFull },
 			[]string{"the journal cannot be written, and no order goes out before its record: database or disk is full"}},
 		{"an opening of unknown fate", cancel, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Unknown{Why: "lost"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Unknown{Reason: "lost"}})
 		}, []string{"placement bt- on futures BTC-USDT is uncertain: what it turns out to have opened is closed then"}},
 		{"an exit of unknown fate", cancel, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Why: "lost"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
 		}, nil},
 		{"a rule keeps the exit back", flatten, account.Scope{}, func(w *world) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
@@ -195,7 +195,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, nil},
 		{"its symbol waits for a person", flatten, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, nil},
 		{"a position that no strategy trades", flatten, account.Scope{}, func(w *world) {
 			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3},

@@ -170,7 +170,7 @@ func (t *tick) hang(leg *leg, why string) {
 		return // the first cause is the relevant one
 	}
 	q.hung, q.hungMS = why, t.nowMS
-	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Why: why})
+	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Reason: why})
 	t.soon()
 }
 

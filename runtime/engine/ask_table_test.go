@@ -239,7 +239,7 @@ func TestLostProcessBacksOff(t *testing.T) {
 	}
 	ends(answersWellMS, 300)
 	ends(answersWellMS+1, 1)
-	if have := facts[NoteHung](w.out.Notes); len(have) != 1 || have[0].Why != "it was killed" {
+	if have := facts[NoteHung](w.out.Notes); len(have) != 1 || have[0].Reason != "it was killed" {
 		t.Errorf("want it reported once, have %+v", have)
 	}
 }

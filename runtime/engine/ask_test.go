@@ -74,7 +74,7 @@ func TestHungStrategyStaysProtectedAndCanBeFlattened(t *testing.T) {
 	}
 	w.manually(w.market(exchange.Sell, 5, true)) // its position changes while it hangs
 	w.pass(20_000)
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a person"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a person"})
 	began := w.now
 	for w.held() != 0 && w.now < began+5_000 {
 		w.pass(100)
@@ -227,7 +227,7 @@ func TestAnswerAfterHaltChangesOnlyThePlan(t *testing.T) {
 	w := newWorld(t, hold(20), offload)
 	w.answers = func(*Ask) *thought { return &thought{longMS: 1_000} }
 	w.pass(500)
-	w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
+	w.give(&EventHalt{Level: record.LevelPause, Reason: "a person"})
 	w.pass(10_000)
 	w.wantHeld(0)
 	if target := w.engine.Book().Strategy("one").Plan().Target().Quantity; target != 20 {

@@ -135,7 +135,7 @@ func (b *backoffs) restore() {
 			continue
 		}
 		for _, one := range r.Of {
-			b.count(attempt{r.Strategy, r.Symbol, r.Purpose, r.Key, r.Type}, one.Code, one.Why, false, min(one.AtMS, b.nowMS))
+			b.count(attempt{r.Strategy, r.Symbol, r.Purpose, r.Key, r.Type}, one.Code, one.Reason, false, min(one.AtMS, b.nowMS))
 		}
 	}
 }
@@ -276,7 +276,7 @@ func (b *backoffs) watch() {
 	for _, one := range b.all {
 		if declared := b.declares(one); declared && !one.noted {
 			one.noted = true
-			b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Why: b.text(one)})
+			b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: b.text(one)})
 		} else if !declared {
 			b.over(one)
 		}
@@ -292,7 +292,7 @@ func (b *backoffs) doubtsEnd(one *backoff) bool {
 func (b *backoffs) over(one *backoff) {
 	if one.noted {
 		one.noted = false
-		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Why: one.name(), Over: true})
+		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: one.name(), Over: true})
 	}
 }
 

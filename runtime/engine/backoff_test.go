@@ -54,8 +54,8 @@ func TestRefusedStopBacksOffAndIsDeclared(t *testing.T) {
 			if strings.ContainsRune(state.Cause, '\x1b') {
 				t.Errorf("want no control characters of the exchange's, have %q", state.Cause)
 			}
-			if s := w.engine.Status().Strategies[0]; s.State != "unprotected" || s.Why != state.Cause {
-				t.Errorf("its strategy: want unprotected, have %s: %s", s.State, s.Why)
+			if s := w.engine.Status().Strategies[0]; s.State != "unprotected" || s.StateReason != state.Cause {
+				t.Errorf("its strategy: want unprotected, have %s: %s", s.State, s.StateReason)
 			}
 			w.pass(50_000)
 			if n := w.sendings(placement.StopLoss, 0); n < 4 || n > 7 {
@@ -152,7 +152,7 @@ func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 				}
 				return fate{}
 			}
-			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+			w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 			w.pass(50_000)
 			if len(asked) < 4 || len(asked) > 7 || asked[1]-asked[0] > 4_000 {
 				t.Errorf("want it sent again promptly at first, then seldom; have it at %v", asked)

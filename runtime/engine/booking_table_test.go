@@ -29,7 +29,7 @@ func bookedWhenStable(t testing.TB) {
 				a.recordAt(a.nowMS-sentMS, record.Record{Symbol: bitcoin, ClientOrderID: "unknown", Body: body})
 			}
 			about(record.Sending{Order: order, Purpose: placement.Entry})
-			about(record.Unknown{Why: "a test"})
+			about(record.Unknown{Reason: "a test"})
 		}
 	}
 	unread := func(key exchange.SymbolKey, live bool) func(a *accounting, m *bookkeeping) {

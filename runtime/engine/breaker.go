@@ -29,7 +29,7 @@ func (b *breaker) guardBreaker() {
 	}
 	if b.breaking && !b.book.Breaking(b.nowMS) {
 		b.breaking = false
-		b.note("", nil, NoteBreaker{Over: true, Why: b.book.Breaker().Why})
+		b.note("", nil, NoteBreaker{Over: true, Reason: b.book.Breaker().Reason})
 		b.soon()
 	}
 	sent, unknown, empty := b.book.Tally(b.nowMS - config.WithinMS)
@@ -62,8 +62,8 @@ func (b *breaker) trip(why string, pauseMS int64) bool {
 	if until <= b.book.Breaker().UntilMS {
 		return false
 	}
-	b.record(record.Record{Body: record.Breaker{Why: why, UntilMS: until}})
-	b.note("", nil, NoteBreaker{Why: why, PauseMS: pauseMS})
+	b.record(record.Record{Body: record.Breaker{Reason: why, UntilMS: until}})
+	b.note("", nil, NoteBreaker{Reason: why, PauseMS: pauseMS})
 	b.breaking = true
 	return true
 }

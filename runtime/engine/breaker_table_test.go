@@ -21,7 +21,7 @@ func outcomes(b *base, answered, lost, empty int) {
 		case i < answered:
 			about(record.Ended{OrderID: int64(i + 1), State: placement.Filled, Filled: 10})
 		case i < answered+lost:
-			about(record.Unknown{Why: "a test"})
+			about(record.Unknown{Reason: "a test"})
 		default:
 			about(record.Ended{OrderID: int64(i + 1), State: placement.Canceled})
 		}
@@ -77,7 +77,7 @@ func TestBreakerPausesOpenings(t *testing.T) {
 			if c.lost < 5 {
 				want += ": more than a fifth"
 			}
-			if why := b.book.Breaker().Why; why != want {
+			if why := b.book.Breaker().Reason; why != want {
 				t.Errorf("%s: want %q, have %q", c.name, want, why)
 			}
 		}

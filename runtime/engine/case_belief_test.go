@@ -131,7 +131,7 @@ var casesOfBelief = []caseTest{
 		w.pass(10_000)
 		w.mirror = empty(exchange.FuturesOpenPositions)
 		w.pass(4_000)
-		w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+		w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 		w.pass(5_000)
 		w.wantHeld(0)
 		w.mirror = nil
@@ -149,7 +149,7 @@ var casesOfBelief = []caseTest{
 		if len(q) != 1 || !strings.Contains(q[0].Cause, "neither") || len(q[0].Adopt) == 0 {
 			t.Fatalf("want it listed with its evidence, have %+v", q)
 		}
-		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it was closed"})
+		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it was closed"})
 		if known := w.symbol().Known(); known != 0 {
 			t.Errorf("known: want 0, have %d", known)
 		}

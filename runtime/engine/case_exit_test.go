@@ -191,7 +191,7 @@ var casesOfExits = []caseTest{
 			}
 			return fate{}
 		}
-		w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+		w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 		w.pass(10_000)
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 0 {
 			t.Errorf("want no order left, have %d", open)
@@ -366,7 +366,7 @@ var casesOfStates = []caseTest{
 		w.network = nil
 		w.pass(60_000)
 		w.wantSent(0)
-		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Why: "armed"})
+		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Reason: "armed"})
 		w.pass(30_000)
 		w.wantHeld(10)
 		w.wantSound()

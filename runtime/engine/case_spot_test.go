@@ -103,7 +103,7 @@ var casesOfSpot = []caseTest{
 		)
 		w.pass(21_000)
 		w.wantState("quarantined")
-		w.give(&EventResolve{Symbol: coin, Adopt: true, Why: "I sold it"})
+		w.give(&EventResolve{Symbol: coin, Adopt: true, Reason: "I sold it"})
 		w.pass(20_000)
 		w.wantSound()
 	}},
@@ -179,7 +179,7 @@ var casesOfSpot = []caseTest{
 	}},
 	{"35 spot: what an old backup forgot is found in the history, and reported though a person's halt is in force", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
-		w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
+		w.give(&EventHalt{Level: record.LevelPause, Reason: "a person"})
 		w.pass(5_000)
 		w.manually(
 			exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
@@ -191,7 +191,7 @@ var casesOfSpot = []caseTest{
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "not in the journal") {
 			t.Errorf("want the order named, have %q", d.Cause)
 		}
-		w.give(&EventHalt{Why: "a person"})
+		w.give(&EventHalt{Reason: "a person"})
 		w.pass(10_000)
 		w.wantSent(0) // rearmed, and still waiting for a person
 	}},

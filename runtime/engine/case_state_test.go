@@ -274,7 +274,7 @@ var casesOfState = []caseTest{
 			q[0].Strategy != "one" {
 			t.Errorf("want it listed with its evidence, have %+v", q)
 		}
-		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
+		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it is ours"})
 		if q := w.engine.Quarantines(); len(q) != 0 {
 			t.Errorf("want none left, have %+v", q)
 		}
@@ -297,7 +297,7 @@ var casesOfState = []caseTest{
 		if known := w.symbol().Known(); known != 10 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
-		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
+		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it is ours"})
 		w.pass(40_000)
 		w.wantSound()
 		w.wantSent(2) // the target was reached before the backup lost it

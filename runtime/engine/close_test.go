@@ -36,7 +36,7 @@ func (w *world) wantOpen(n int) {
 }
 
 func (w *world) halt(level record.HaltLevel, scope account.Scope) {
-	w.give(&EventHalt{Level: level, Scope: scope, Why: "a test"})
+	w.give(&EventHalt{Level: level, Scope: scope, Reason: "a test"})
 }
 
 // TestStopCompletesWithinItsBound covers each way to stop.

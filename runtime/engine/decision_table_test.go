@@ -188,7 +188,7 @@ func TestDecisionUpdatesLatch(t *testing.T) {
 			}
 		}
 		for _, fact := range facts[NoteLatch](w.out.Notes) {
-			reported = fmt.Sprint(fact.Side, " ", fact.Over, " ", fact.Signal, " ", fact.Why)
+			reported = fmt.Sprint(fact.Side, " ", fact.Over, " ", fact.Signal, " ", fact.Reason)
 		}
 		if have != c.record || reported != c.reported || (w.engine.roundMS == w.engine.nowMS) != c.round {
 			t.Errorf("%s: want the record %q, %q reported, have %q, %q", c.name, c.record, c.reported, have, reported)
@@ -345,7 +345,7 @@ func dayStored(t testing.TB) {
 	}
 	notes := facts[NoteLimit](b.out.Notes)
 	if len(notes) != 2 || notes[0].Over || notes[0].ForMS != 86_400_000-4_000 || notes[0].Rule != risk.MaxDailyLoss || !notes[1].Over ||
-		notes[1].Why != "its time is over" {
+		notes[1].Reason != "its time is over" {
 		t.Errorf("want the breach reported with how long it lasts, and its end, have %+v", notes)
 	}
 }
@@ -357,8 +357,8 @@ func TestRearmEndsDrawdown(t *testing.T) {
 		b := valued(t, 1, 0)
 		l := &limits{base: b, accounting: &accounting{base: b}}
 		for _, rule := range []string{risk.MaxDrawdown, risk.MaxDailyLoss} {
-			b.record(record.Record{Strategy: scope, Body: record.Breach{Rule: rule, Why: "a test", UntilMS: b.nowMS + 60_000}})
-			b.record(record.Record{Strategy: "another", Body: record.Breach{Rule: rule, Why: "a test"}})
+			b.record(record.Record{Strategy: scope, Body: record.Breach{Rule: rule, Reason: "a test", UntilMS: b.nowMS + 60_000}})
+			b.record(record.Record{Strategy: "another", Body: record.Breach{Rule: rule, Reason: "a test"}})
 		}
 		b.record(record.Record{Strategy: scope, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(3_000), Peak: exchange.AmountOf(5_000)}})
 		l.rearmed(scope)
@@ -431,9 +431,9 @@ func TestStatusNamesScopeOfHalt(t *testing.T) {
 		"symbol futures BTC-USDT: news": {Symbol: bitcoin}} {
 		w := settled(t)
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: scope.Strategy, Symbol: scope.Symbol,
-			Body: record.Halt{Level: record.LevelPause, Why: "news"}})
-		if s := w.engine.Status().Strategies[0]; s.State != "halted" || s.Why != want {
-			t.Errorf("want %q, have %q", want, s.Why)
+			Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
+		if s := w.engine.Status().Strategies[0]; s.State != "halted" || s.StateReason != want {
+			t.Errorf("want %q, have %q", want, s.StateReason)
 		}
 	}
 }
@@ -442,7 +442,7 @@ func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	for untilMS, want := range map[int64]int64{0: 0, 60_000: 60_000} {
 		b := valued(t, 1, 0)
-		c := &risk.Crossing{Rule: risk.MaxDrawdown, Why: "a test"}
+		c := &risk.Crossing{Rule: risk.MaxDrawdown, Reason: "a test"}
 		if untilMS != 0 {
 			c.UntilMS = b.nowMS + untilMS
 		}
@@ -468,7 +468,7 @@ func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 			see(w.symbol(), func(o *seen) { o.Rules = &rules })
 		},
 		"a halt": func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 		},
 	} {
 		w := settled(t)
@@ -489,7 +489,7 @@ func TestHaltActsDuringHungRound(t *testing.T) {
 	for level, want := range map[record.HaltLevel]int64{record.LevelNone: 10_000, record.LevelPause: 10_000, record.LevelCancel: 2_000} {
 		w := standing(t)
 		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Why: "a test"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "a test"}})
 		w.engine.round.beginRound()
 		if have := w.engine.emergencyMS - w.engine.nowMS; have != want {
 			t.Errorf("%s: want it after %d ms, have %d", level, want, have)

@@ -46,7 +46,7 @@ func (r *report) breaking() []Degraded {
 	if !r.book.Breaking(r.nowMS) {
 		return nil
 	}
-	return []Degraded{{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops continue"}}
+	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops continue"}}
 }
 
 func (r *report) standingDown() []Degraded {
@@ -60,7 +60,7 @@ func (r *report) standingDown() []Degraded {
 
 func (r *report) halted() (all []Degraded) {
 	for _, h := range r.book.Halts() {
-		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,
+		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Reason, SinceMS: h.AtMS,
 			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
 			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}

@@ -133,7 +133,7 @@ func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.
 	}
 	if !leg.state.Declines(!intent.Purpose.Opens(), key, refusal.Rule) {
 		d.record(record.Record{Strategy: intent.Strategy, Symbol: leg.symbol.Key(), Body: record.Declined{Purpose: intent.Purpose, Key: key,
-			Side: intent.Order.Side, Quantity: intent.Order.Quantity, Rule: refusal.Rule, Why: refusal.Error()}})
+			Side: intent.Order.Side, Quantity: intent.Order.Quantity, Rule: refusal.Rule, Reason: refusal.Error()}})
 	}
 }
 
@@ -227,7 +227,7 @@ func (s *sender) journaled(err error) {
 	if err != nil {
 		if s.journalErr == nil {
 			s.journalSinceMS = s.nowMS
-			s.note("", nil, NoteJournal{Err: err, Records: len(s.unwritten), Why: "nothing is sent until it can be written"})
+			s.note("", nil, NoteJournal{Err: err, Records: len(s.unwritten), Reason: "nothing is sent until it can be written"})
 		}
 		s.journalErr, s.journalMS = err, s.nowMS+journalRetryMS
 		s.journalFull = s.journalFull || s.permission.low != "" && !s.permission.lost
@@ -239,7 +239,7 @@ func (s *sender) journaled(err error) {
 	}
 	if s.local = s.journalErr == nil; !s.local {
 		s.journalErr, s.journalFull = nil, false
-		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
+		s.note("", nil, NoteJournal{Over: true, Records: written, Reason: s.permission.low})
 		s.soon() // held orders are derived again
 	}
 	s.emitted += int64(written)
@@ -329,7 +329,7 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 	if event.Err == nil {
 		if answersAnotherOrder(&event.Answer.Order, p.clientID) { // case 2
 			const why = "the answer is another order's"
-			return record.Unknown{Why: why}, NoteUncertain{order, why, nil}
+			return record.Unknown{Reason: why}, NoteUncertain{order, why, nil}
 		}
 		order.OrderID = event.Answer.Order.ID
 		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, d.nowMS - p.sentMS}
@@ -345,14 +345,14 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 		if !refusal.Unauthorized() && !d.config.Feed {
 			d.rulesMS = d.nowMS // refused by a rule: the rules may have changed
 		}
-		return record.Refused{Why: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
+		return record.Refused{Reason: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
 	case errors.As(event.Err, &unsent):
 		evidence := "never sent: " + cmp.Or(p.recalled, unsent.Reason)
 		return record.Ended{State: placement.Expired, Evidence: evidence},
 			NoteSettled{NoteOrder: order, State: placement.Expired, Evidence: evidence, DurationMS: d.nowMS - p.sentMS}
 	}
 	why := errorText(event.Err)
-	return record.Unknown{Why: why}, NoteUncertain{order, why, event.Err}
+	return record.Unknown{Reason: why}, NoteUncertain{order, why, event.Err}
 }
 
 // canceled applies the answer to a cancel. An accepted cancel is not the end, and a refused one

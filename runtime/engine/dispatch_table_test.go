@@ -178,7 +178,7 @@ func TestApprovedOrderRecord(t *testing.T) {
 // The failure is a disk state if the disk was nearly full when it began or continued, but not if the journal's files are lost.
 func TestJournalFailureState(t *testing.T) {
 	t.Parallel()
-	low, lost, room := &EventDisk{Why: "the disk is nearly full"}, &EventDisk{Why: "the journal was replaced", Lost: true}, &EventDisk{}
+	low, lost, room := &EventDisk{Reason: "the disk is nearly full"}, &EventDisk{Reason: "the journal was replaced", Lost: true}, &EventDisk{}
 	failed, written := &EventJournaled{Err: errFull}, &EventJournaled{}
 	for _, c := range []struct {
 		name   string
@@ -348,7 +348,7 @@ func exitsUnread(t testing.TB, name string, with func(w *world), want int) {
 
 func quarantinedFor(cause record.QuarantineCause) func(w *world) {
 	return func(w *world) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a difference", Cause: cause}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a difference", Cause: cause}})
 	}
 }
 

@@ -53,14 +53,14 @@ func haltedUnread(t testing.TB, hang bool) {
 	}
 	w.network = silenced(hang)
 	w.pass(5_000)
-	w.give(&EventHalt{Level: record.LevelCancel, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelCancel, Reason: "a test"})
 	w.pass(5_000)
 	if all := w.open(); len(all) != 1 || all[0].Type != exchange.StopMarket {
 		t.Errorf("want the stop alone left, have %+v", all)
 	}
 	w.wantHeld(10)
 	before := len(w.sent)
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	w.pass(5_000)
 	w.wantHeld(0)
 	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; only a read shows its outcome") {
@@ -98,7 +98,7 @@ func TestLostHaltExitIsNotRepeatedWithoutRead(t *testing.T) {
 		return quiet(call)
 	}
 	before := len(w.sent)
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	w.pass(60_000)
 	w.wantHeld(10)
 	if n := len(w.sent); n != before {

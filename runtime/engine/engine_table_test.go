@@ -113,7 +113,7 @@ func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	id := w.engine.begin(purpose{kind: callFunding, leg: one})
 	w.out.Reset()
 	w.engine.answer(&EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesFundingRate,
-		Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT", Why: "no number"}}}})
+		Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT", Reason: "no number"}}}})
 	notes := facts[NoteFetchFailed](w.out.Notes)
 	var malformed *exchange.Malformed
 	if len(notes) != 1 || !errors.As(notes[0].Err, &malformed) || malformed.Operation != exchange.FuturesFundingRate || one.watched.asking ||
@@ -185,7 +185,7 @@ func TestManualCancelAndCloseRefusals(t *testing.T) {
 	elsewhere := w.sendsOn(ether, placement.Order)
 	fails(w, elsewhere, "no strategy trades futures ETH-USDT now")
 	own := w.sends(placement.Order)
-	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: own, Body: record.Withdrawn{Why: "news"}})
+	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: own, Body: record.Withdrawn{Reason: "news"}})
 	fails(w, own, "order "+own+" is being canceled already: news")
 	ended := w.sends(placement.Order)
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: ended, Body: record.Ended{State: placement.Canceled}})
@@ -287,14 +287,14 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 		l := &limits{base: b, accounting: &accounting{base: b}}
 		b.config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(50)}}
 		b.record(record.Record{Strategy: c.strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(c.peak), Peak: exchange.AmountOf(c.peak)}})
-		b.record(record.Record{Strategy: c.strategy, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+		b.record(record.Record{Strategy: c.strategy, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		if c.with != nil {
 			c.with(l)
 		}
 		l.reconsider(c.strategy, nil)
 		notes := facts[NoteLimit](b.out.Notes)
 		if over := len(slices.Collect(b.book.Watch(c.strategy).Breaches())) == 0; over != c.want || (len(notes) == 1) != c.want || c.want &&
-			notes[0].Why != "a declared transfer explains it" {
+			notes[0].Reason != "a declared transfer explains it" {
 			t.Errorf("a peak of %d, %q: want it over %t, have %+v", c.peak, c.strategy, c.want, notes)
 		}
 	}

@@ -319,7 +319,7 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
-	b.give(&EventHalt{Level: record.LevelPause, Why: "a test"})
+	b.give(&EventHalt{Level: record.LevelPause, Reason: "a test"})
 	b.pass(20_000)
 	if len(b.placed) != 0 {
 		t.Fatalf("sent while halted: %+v", b.placed)
@@ -328,10 +328,10 @@ func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 	for i := range b.records {
 		again.Apply(&b.records[i])
 	}
-	if have := again.Halted(); have.Level != record.LevelPause || have.Why != "a test" {
+	if have := again.Halted(); have.Level != record.LevelPause || have.Reason != "a test" {
 		t.Errorf("after a restart: want halted, have %+v", have)
 	}
-	b.give(&EventHalt{Why: "armed"})
+	b.give(&EventHalt{Reason: "armed"})
 	b.pass(20_000)
 	if len(b.placed) != 1 {
 		t.Errorf("want it to trade again when armed, have %d", len(b.placed))

@@ -54,28 +54,28 @@ type EventJournaled struct {
 // EventDisk reports why the journal's disk is nearly full, or that the journal's files are lost;
 // empty once there is room again.
 type EventDisk struct {
-	Why  string
-	Lost bool // its files were unlinked, replaced or truncated: until the next start
+	Reason string
+	Lost   bool // its files were unlinked, replaced or truncated: until the next start
 }
 
 // EventHalt is the kill switch.
 type EventHalt struct {
-	Scope account.Scope    // zero means the account
-	Level record.HaltLevel // LevelNone rearms
-	Why   string
+	Scope  account.Scope    // zero means the account
+	Level  record.HaltLevel // LevelNone rearms
+	Reason string
 }
 
 // EventResolve ends the quarantine of a symbol as a person decided.
 type EventResolve struct {
 	Symbol exchange.SymbolKey
 	Adopt  bool // false: ignore
-	Why    string
+	Reason string
 }
 
 // EventWithdraw cancels one opening order.
 type EventWithdraw struct {
 	ClientOrderID string
-	Why           string
+	Reason        string
 }
 
 // EventReload changes the configuration, completely or not at all.

@@ -74,7 +74,7 @@ func TestSpotOrderReads(t *testing.T) {
 	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
 	rests := func(w *world) { w.rests(w.sendsOn(coin, placement.Order), 5) }
 	refused := func(w *world) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Why: "no"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Reason: "no"}})
 	}
 	const history = "history from -60000"
 	for _, c := range []struct {
@@ -161,7 +161,7 @@ func TestPositionsHistoryStartsAtOpeningSecond(t *testing.T) {
 		began := w.now
 		w.now += sentMS
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Why: "timeout"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 		w.engine.nowMS = w.now + 60_000
 		w.out.Reset()
 		w.engine.round.askEnds()

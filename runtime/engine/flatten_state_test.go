@@ -42,12 +42,12 @@ func declaredFlattenings() []flattening {
 	nothing := func(*world) {}
 	exits := func(o *exchange.NewOrder) bool { return o.StopPrice == 0 && o.Side == exchange.Sell }
 	halts := func(w *world) {
-		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Why: "before"})
+		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Reason: "before"})
 	}
 	restarted := func(w *world) { steady(w); w.start() }
 	lost := func(w *world) {
 		steady(w)
-		w.give(&EventDisk{Why: "the journal was replaced", Lost: true})
+		w.give(&EventDisk{Reason: "the journal was replaced", Lost: true})
 		w.pass(2_000)
 	}
 	limited := func(w *world) {
@@ -77,7 +77,7 @@ func declaredFlattenings() []flattening {
 		{"spot, the journal's files are lost", true, stop, lost},
 		{"spot, halted already", true, stop, func(w *world) {
 			steady(w)
-			w.give(&EventHalt{Level: record.LevelCancel, Why: "before"})
+			w.give(&EventHalt{Level: record.LevelCancel, Reason: "before"})
 			w.pass(5_000)
 		}},
 	}
@@ -144,7 +144,7 @@ func (s *flattening) flat(t testing.TB, settle placement.Settle, offset int64) i
 	w := newWorld(t, plan, append(options, func(w *world) { w.config.Settle = settle })...)
 	s.until(w)
 	w.pass(offset)
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	const most = 120_000
 	for waited := int64(0); waited < most; waited += 50 {
 		if w.held() == 0 && w.inEther() < 10 { // the rest may be less than an order

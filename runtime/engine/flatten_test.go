@@ -100,7 +100,7 @@ func flattenings() []flattening {
 		return func(w *world) {
 			steady(w)
 			w.network = loses(false, exchange.Sell, false)
-			w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Why: "before"})
+			w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Reason: "before"})
 			w.pass(1_500 + after)
 			w.network = nil
 		}
@@ -113,7 +113,7 @@ func flattenings() []flattening {
 			}
 			return fate{err: &exchange.Uncertain{Reason: "status 502"}}
 		}
-		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Why: "before"})
+		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Reason: "before"})
 		w.pass(840_000)
 		if d := w.wantState("halted"); !strings.Contains(d.Remaining, "no answer") {
 			w.t.Errorf("want the halt to say why it is not done, have %q", d.Remaining)
@@ -134,7 +134,7 @@ func flattenings() []flattening {
 		{"futures, blind until now", false, stop, blinded(45_000)},
 		{"futures, halted already", false, stop, func(w *world) {
 			steady(w)
-			w.give(&EventHalt{Level: record.LevelCancel, Why: "before"})
+			w.give(&EventHalt{Level: record.LevelCancel, Reason: "before"})
 			w.pass(5_000)
 		}},
 		{"futures, an exit unanswered", false, stop, leaving(500)},

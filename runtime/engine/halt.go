@@ -28,14 +28,14 @@ func (h *halts) halt(event *EventHalt) {
 	if event.Level != record.LevelNone && event.Level <= before.Level {
 		return // already in force, or a severer one is
 	}
-	h.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Why: event.Why}})
-	h.note(scope.Strategy, h.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == record.LevelNone})
+	h.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Reason: event.Reason}})
+	h.note(scope.Strategy, h.symbolOf(scope.Symbol), NoteHalt{event.Reason, event.Level == record.LevelNone})
 	if event.Level == record.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
 		h.limits.rearmed(scope.Strategy)
 	}
 	if leg := h.legNamed(scope.Strategy); leg != nil && event.Level == record.LevelNone && leg.state.Latch() != 0 {
 		h.record(record.Record{Strategy: scope.Strategy, Body: record.Latch{}})
-		h.note(scope.Strategy, leg.config.Symbol, NoteLatch{Why: event.Why, Over: true})
+		h.note(scope.Strategy, leg.config.Symbol, NoteLatch{Reason: event.Reason, Over: true})
 	}
 	if event.Level == record.LevelNone {
 		h.decideAgain(scope)
@@ -164,6 +164,6 @@ func (h *halts) latchFlattened(leg *leg, level record.HaltLevel) {
 	h.note(
 		leg.config.Name,
 		leg.config.Symbol,
-		NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Why, "stopping")},
+		NoteLatch{Side: sign, Reason: "its position is closed by " + cmp.Or(h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
 	)
 }

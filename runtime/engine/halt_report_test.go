@@ -12,7 +12,7 @@ import (
 // flatten flattens the account and returns the halt's declared state.
 func (w *world) flatten() Degraded {
 	w.t.Helper()
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	return w.wantState("halted")
 }
 

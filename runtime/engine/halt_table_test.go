@@ -54,11 +54,11 @@ func TestHaltRemainder(t *testing.T) {
 				Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10}})
 			about(record.Acknowledged{OrderID: 1})
 			if c.withdrawn {
-				about(record.Withdrawn{Why: "a test"})
+				about(record.Withdrawn{Reason: "a test"})
 			}
 		}
 		see(one.symbol, func(o *seen) { o.Position = c.held })
-		b.record(record.Record{Body: record.Halt{Level: c.level, Why: "a test"}})
+		b.record(record.Record{Body: record.Halt{Level: c.level, Reason: "a test"}})
 		if have := h.unfinished(one, max(c.level, cancel)); have != c.left {
 			t.Errorf("%s: want something left %t, have %t", c.name, c.left, have)
 		}
@@ -87,7 +87,7 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 			w.out.Reset()
 			h.out, h.nowMS, h.roundMS, h.emergencyMS = &w.out, w.now, never, never
 			before := len(h.unwritten)
-			h.halt(&EventHalt{Scope: scope, Level: c.level, Why: "a test"})
+			h.halt(&EventHalt{Scope: scope, Level: c.level, Reason: "a test"})
 			recorded := 0
 			for _, r := range h.unwritten[before:] {
 				if halt, is := r.Body.(record.Halt); is && halt.Level == c.level && r.Strategy == scope.Strategy && r.Symbol == scope.Symbol {
@@ -99,7 +99,7 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 			}
 			reported := 0
 			for i := range w.out.Notes {
-				if note, is := w.out.Notes[i].Fact.(NoteHalt); is && note.Why == "a test" && note.Over == (c.level == none) &&
+				if note, is := w.out.Notes[i].Fact.(NoteHalt); is && note.Reason == "a test" && note.Over == (c.level == none) &&
 					w.out.Notes[i].Strategy == scope.Strategy && (w.out.Notes[i].Symbol != nil) == (scope.Symbol == bitcoin) {
 					reported++
 				}
@@ -133,7 +133,7 @@ func TestHaltAwaitsReadOfItsSymbols(t *testing.T) {
 	} {
 		b := valued(t, 2, 0)
 		h := &halts{base: b, limits: &limits{base: b}, requestedMS: b.nowMS + c.requestedMS}
-		b.record(record.Record{Body: record.Halt{Level: c.level, Why: "a test"}})
+		b.record(record.Record{Body: record.Halt{Level: c.level, Reason: "a test"}})
 		b.legs[0].readMS, b.legs[1].readMS = b.nowMS+9, b.nowMS+c.readMS
 		if have := h.unread(); have != c.want {
 			t.Errorf("%s: want another read awaited %t, have %t", c.name, c.want, have)
@@ -155,10 +155,10 @@ func TestStrategyHaltSeverity(t *testing.T) {
 		{"the requested level", nil, flatten, flatten},
 		{"the kill switch", func(b *base, _ *halts, _ *leg) { b.record(record.Record{Body: record.Halt{Level: pause}}) }, none, pause},
 		{"a limit was passed", func(b *base, _ *halts, one *leg) {
-			b.record(record.Record{Strategy: one.config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+			b.record(record.Record{Strategy: one.config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, pause, cancel},
 		{"a limit of another strategy", func(b *base, _ *halts, _ *leg) {
-			b.record(record.Record{Strategy: b.legs[1].config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+			b.record(record.Record{Strategy: b.legs[1].config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, none, none},
 		{"botd cancels and stops", func(_ *base, h *halts, _ *leg) { h.closing = cancel }, pause, cancel},
 		{"it was removed, and flattens", func(b *base, _ *halts, one *leg) {
@@ -204,7 +204,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		{"a short one", record.LevelFlatten, -10, target(-10), -1, "its position is closed by stopping"},
 		{"by a person", record.LevelFlatten, 10, func(w *world) {
 			target(10)(w)
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelFlatten, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
 		}, 1, "its position is closed by news"},
 		{"nothing is closed", record.LevelCancel, 10, target(10), 0, ""},
 		{"it holds nothing", record.LevelFlatten, 0, target(10), 0, ""},
@@ -222,7 +222,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		}
 		notes := facts[NoteLatch](w.out.Notes)
 		if latch := w.engine.legs[0].state.Latch(); latch != c.side || (len(notes) == 1) != (c.side != 0) || len(notes) > 1 ||
-			len(notes) == 1 && (notes[0].Side != c.side || notes[0].Why != c.why || notes[0].Over) {
+			len(notes) == 1 && (notes[0].Side != c.side || notes[0].Reason != c.why || notes[0].Over) {
 			t.Errorf("%s: want it latched at %d, reported once with %q, have %d, %+v", c.name, c.side, c.why, latch, notes)
 		}
 	}

@@ -37,7 +37,7 @@ func (b *base) notes() (all []string) {
 	for _, note := range b.out.Notes {
 		switch fact := note.Fact.(type) {
 		case NoteBlind:
-			all = append(all, fmt.Sprintf("blind %s: %s, over %t", fact.Of, fact.Why, fact.Over))
+			all = append(all, fmt.Sprintf("blind %s: %s, over %t", fact.Of, fact.Reason, fact.Over))
 		case NoteFetchFailed:
 			all = append(all, fmt.Sprintf("failed %s: %d", fact.What, fact.Count))
 		case NoteIntentRefused:

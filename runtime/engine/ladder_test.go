@@ -154,7 +154,7 @@ func TestAHaltStopsALadder(t *testing.T) {
 			break
 		}
 	}
-	w.give(&EventHalt{Level: record.LevelPause, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelPause, Reason: "a test"})
 	before := len(w.sent)
 	w.pass(30_000)
 	if before < 30 || len(w.sent) > before {

@@ -22,7 +22,7 @@ func TestLaneOrdersAreTakenByEngine(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		outcome record.Body
-	}{{"acknowledged", record.Acknowledged{}}, {"its answer lost", record.Unknown{Why: "timeout"}}, {"no answer yet", nil}} {
+	}{{"acknowledged", record.Acknowledged{}}, {"its answer lost", record.Unknown{Reason: "timeout"}}, {"no answer yet", nil}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, hold(10), withLane)
@@ -39,7 +39,7 @@ func TestLaneOrdersAreTakenByEngine(t *testing.T) {
 			if _, acknowledged := c.outcome.(record.Acknowledged); acknowledged {
 				c.outcome = record.Acknowledged{OrderID: id}
 			}
-			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+			w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 			lane := &EventLane{Orders: []LaneOrder{{Strategy: "one", Order: order, SentMS: sent, DeadlineMS: sent + 5_000, Before: 10, Outcome: c.outcome}}}
 			w.give(lane)
 			w.pass(1_000)
@@ -52,7 +52,7 @@ func TestLaneOrdersAreTakenByEngine(t *testing.T) {
 					t.Errorf("want the close explained by its order, have %+v", r)
 				}
 			}
-			w.give(&EventHalt{Level: record.LevelNone, Why: "over"})
+			w.give(&EventHalt{Level: record.LevelNone, Reason: "over"})
 			w.pass(60_000)
 			w.wantHeld(0)
 		})

@@ -322,7 +322,7 @@ func TestHungListDoesNotDelayExitUnderHalt(t *testing.T) {
 		futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
 		w := twoMarkets(t, &futures, &spot)
 		w.pass(40_000)
-		w.give(&EventHalt{Level: record.LevelCancel, Why: "a test"})
+		w.give(&EventHalt{Level: record.LevelCancel, Reason: "a test"})
 		w.pass(2_000)
 		w.hang(list)
 		w.pass(3_000)

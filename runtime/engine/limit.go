@@ -170,8 +170,8 @@ func (l *limits) shift(market exchange.Market, by exchange.Amount) {
 
 // breach blocks a scope's entries, reports it, and cancels its resting openings.
 func (l *limits) breach(leg *leg, strategy string, c *risk.Crossing) {
-	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: c.Rule, Why: c.Why, UntilMS: c.UntilMS}})
-	fact := NoteLimit{Rule: c.Rule, Why: c.Why}
+	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: c.Rule, Reason: c.Reason, UntilMS: c.UntilMS}})
+	fact := NoteLimit{Rule: c.Rule, Reason: c.Reason}
 	if c.UntilMS != 0 {
 		fact.ForMS = c.UntilMS - l.nowMS
 	}
@@ -181,7 +181,7 @@ func (l *limits) breach(leg *leg, strategy string, c *risk.Crossing) {
 
 func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule}})
-	l.note(strategy, leg.noteSymbol(), NoteLimit{Rule: rule, Why: why, Over: true})
+	l.note(strategy, leg.noteSymbol(), NoteLimit{Rule: rule, Reason: why, Over: true})
 	l.soon()
 }
 
@@ -251,7 +251,7 @@ func (l *limits) limitedBy(strategy string) (all []Degraded) {
 		if b.UntilMS != 0 {
 			wayOut = "ends by itself; exits and stops continue"
 		}
-		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut})
+		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut})
 	}
 	return all
 }

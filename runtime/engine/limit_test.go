@@ -192,7 +192,7 @@ func TestDrawdownBlocksEntriesUntilRearm(t *testing.T) {
 			w.restart()
 			w.skip(nextDayMS + 1)
 			w.wantHeld(0) // another day does not end it
-			w.give(&EventHalt{Scope: c.arm, Why: "a person looked"})
+			w.give(&EventHalt{Scope: c.arm, Reason: "a person looked"})
 			w.pass(20_000)
 			w.wantHeld(100)
 			w.wantSound()
@@ -212,7 +212,7 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 	w.pass(20_000)
 	w.price("50000")
 	w.pass(20_000)
-	w.give(&EventHalt{Why: "a person looked"})
+	w.give(&EventHalt{Reason: "a person looked"})
 	w.pass(20_000)
 	w.wantState("limit")
 }
@@ -301,7 +301,7 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 				c.scope,
 				risk.MaxLosingStreak,
 			); u.State != risk.StateBreached || u.UntilMS == 0 ||
-				u.Why != "2 positions in a row lost" {
+				u.Reason != "2 positions in a row lost" {
 				t.Fatalf("want it breached, have %+v\n%s", u, w.story())
 			}
 			w.restart()
@@ -452,7 +452,7 @@ func TestDayBeginsAtMidnightBetweenIdleRounds(t *testing.T) {
 	w.pass(1_000)
 	w.give(&EventWake{})
 	w.pass(98_000)
-	w.engine.record(record.Record{Body: record.Breach{Rule: risk.MaxLosingStreak, Why: "a test", UntilMS: day + 20_500}})
+	w.engine.record(record.Record{Body: record.Breach{Rule: risk.MaxLosingStreak, Reason: "a test", UntilMS: day + 20_500}})
 	w.pass(2_000)
 	if have := w.engine.Book().Watch("").Day().StartMS; have != day {
 		t.Errorf("a second after midnight: want the day that began %d, have %d", day, have)

@@ -57,8 +57,8 @@ func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, hel
 		}
 		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{held, price, realised, why})
 		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
-			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
-			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
+			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 		}
 	}
 }

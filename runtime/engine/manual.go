@@ -203,13 +203,13 @@ func (m *manual) withdraw(event *EventWithdraw) {
 	if err != nil {
 		return // the preview returned the error: it ended in between
 	}
-	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "manually")
+	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Reason, "manually")
 	m.record(
 		record.Record{
 			Strategy:      p.Strategy(),
 			Symbol:        p.Symbol(),
 			ClientOrderID: p.ClientOrderID(),
-			Body:          record.Withdrawn{OrderID: p.OrderID(), Why: why},
+			Body:          record.Withdrawn{OrderID: p.OrderID(), Reason: why},
 		},
 	)
 	m.halts.halt(&EventHalt{action.Scope, action.Level, why})

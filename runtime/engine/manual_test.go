@@ -25,7 +25,7 @@ func (w *world) live(purpose placement.Purpose, key string) *account.Placement {
 }
 
 func (w *world) withdraw(id string) {
-	w.give(&EventWithdraw{ClientOrderID: id, Why: "a test"})
+	w.give(&EventWithdraw{ClientOrderID: id, Reason: "a test"})
 }
 
 // wantLine expects a line in an action's preview.

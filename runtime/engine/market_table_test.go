@@ -410,7 +410,7 @@ func TestRecentRefusalsAreRestoredAtStart(t *testing.T) {
 	}{{0, false, 1}, {forgetBackoffMS, false, 1}, {forgetBackoffMS + 1, false, 0}, {0, true, 0}} {
 		w := settled(t)
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, ClientOrderID: id, Body: record.Refused{Why: "no", Code: 7}})
+		w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, ClientOrderID: id, Body: record.Refused{Reason: "no", Code: 7}})
 		w.engine.nowMS += c.agoMS
 		w.engine.config.Feed = c.feed
 		w.engine.backoffs.all = nil

@@ -139,7 +139,7 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 	l := &limits{base: b}
 	name, midnight := b.legs[0].config.Name, b.nowMS+int64(exchange.Day1)
 	breach := func(strategy, rule string, untilMS int64) {
-		b.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: "a test", UntilMS: untilMS}})
+		b.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Reason: "a test", UntilMS: untilMS}})
 	}
 	if l.breached(name) || l.turnMS() != midnight || len(l.limitedBy(name)) != 0 {
 		t.Errorf("want nothing held back, and limits to change at midnight, have %t, %d", l.breached(name), l.turnMS()-b.nowMS)

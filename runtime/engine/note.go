@@ -37,8 +37,8 @@ type NoteTick struct{ Reason string }
 
 // NoteMissed reports scheduled ticks that were skipped, or candles that came late.
 type NoteMissed struct {
-	Count int
-	Why   string
+	Count  int
+	Reason string
 }
 
 // NoteDecision reports that a strategy changed its plan. The receiver may retain the plan.
@@ -51,12 +51,12 @@ type NoteDecision struct {
 
 // NoteStrategyFailed reports that a strategy panicked, or desired something impossible, and is
 // stopped.
-type NoteStrategyFailed struct{ Why string }
+type NoteStrategyFailed struct{ Reason string }
 
 // NoteHung reports that a strategy does not answer, or answers again.
 type NoteHung struct {
-	Why  string
-	Over bool
+	Reason string
+	Over   bool
 }
 
 // NoteNotice reports a strategy's notice to people, or that it was withheld because there were too
@@ -79,7 +79,7 @@ type NoteSignal struct {
 // NoteLatch reports that a strategy is latched on a side, or released.
 type NoteLatch struct {
 	Side   int // 0 if it is released
-	Why    string
+	Reason string
 	Over   bool
 	Signal bool // it stays, and a signal was not entered because of it
 }
@@ -141,8 +141,8 @@ type NoteAcknowledged struct {
 // NoteRefused reports that the exchange refused the order.
 type NoteRefused struct {
 	NoteOrder
-	Why string
-	Err error
+	Reason string
+	Err    error
 }
 
 // NoteLiquidated reports that the exchange liquidated a position.
@@ -164,23 +164,23 @@ type NoteTransfer struct {
 // NoteIntentRefused reports that the exchange keeps refusing an intent, or that this has ended.
 type NoteIntentRefused struct {
 	Purpose placement.Purpose
-	Why     string
+	Reason  string
 	Over    bool
 }
 
 // NoteUnprotected reports that a position lacks its stop and why, or that it is protected again or
 // has ended.
 type NoteUnprotected struct {
-	Why   string
-	ForMS int64 // at the end: the unprotected time
-	Over  bool
+	Reason string
+	ForMS  int64 // at the end: the unprotected time
+	Over   bool
 }
 
 // NoteUncertain reports that a placement's answer was lost.
 type NoteUncertain struct {
 	NoteOrder
-	Why string
-	Err error
+	Reason string
+	Err    error
 }
 
 // NoteFill reports a new fill of an order.
@@ -249,9 +249,9 @@ type NoteStale struct {
 
 // NoteBlind reports that the reads of a domain have failed for too long, or work again.
 type NoteBlind struct {
-	Of   string // the account, a market's orders and positions, or a symbol
-	Why  string
-	Over bool
+	Of     string // the account, a market's orders and positions, or a symbol
+	Reason string
+	Over   bool
 }
 
 // NoteFrozen reports that the exchange's candles are frozen, or move again.
@@ -262,22 +262,22 @@ type NoteFrozen struct {
 
 // NoteQuarantine reports that a symbol is quarantined, or trades again.
 type NoteQuarantine struct {
-	Why  string
-	Over bool
+	Reason string
+	Over   bool
 }
 
 // NoteContradicted reports that the newest list of positions, or the wallet, is not trusted, or is
 // trusted again.
 type NoteContradicted struct {
-	Why  string
-	Over bool
+	Reason string
+	Over   bool
 }
 
 // NoteForeign reports that a foreign order blocks a symbol's openings, or that none does any
 // longer.
 type NoteForeign struct {
 	OrderID int64
-	Why     string
+	Reason  string
 	Over    bool
 }
 
@@ -286,23 +286,23 @@ func (n NoteForeign) IDs() (clientOrderID string, orderID int64) { return "", n.
 
 // NoteHalt reports that trading is halted or rearmed.
 type NoteHalt struct {
-	Why  string
-	Over bool
+	Reason string
+	Over   bool
 }
 
 // NoteBreaker reports that the breaker pauses openings, or that the pause has ended.
 type NoteBreaker struct {
-	Why     string
+	Reason  string
 	PauseMS int64
 	Over    bool
 }
 
 // NoteLimit reports that a limit is crossed and blocks entries, or no longer does.
 type NoteLimit struct {
-	Rule  string
-	Why   string
-	ForMS int64 // 0: until a person ends it
-	Over  bool
+	Rule   string
+	Reason string
+	ForMS  int64 // 0: until a person ends it
+	Over   bool
 }
 
 // NoteLimitSet reports that a person set a limit, or that it is as configured again.
@@ -316,7 +316,7 @@ type NoteLimitSet struct {
 // has ended.
 type NoteJournal struct {
 	Err     error  // of the append; nil if it concerns the disk
-	Why     string // at the end: what still blocks openings
+	Reason  string // at the end: what still blocks openings
 	Records int    // number of waiting records
 	Lost    bool   // its files were unlinked, replaced or truncated
 	Over    bool

@@ -22,7 +22,7 @@ func (r *round) noteObserved(observed *record.Record) {
 		r.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
 	case record.Quarantined:
 		if !slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key() == observed.Symbol }) {
-			r.note("", &exchange.Symbol{Market: observed.Symbol.Market, Name: observed.Symbol.Name}, NoteQuarantine{Why: body.Why})
+			r.note("", &exchange.Symbol{Market: observed.Symbol.Market, Name: observed.Symbol.Name}, NoteQuarantine{Reason: body.Reason})
 		}
 	case record.Ignored:
 		if observed.ClientOrderID == "" {

@@ -90,7 +90,7 @@ func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) {
 			w.pass(60_000)
 			w.wantSent(1)
 			w.wantState("quarantined")
-			w.give(&EventResolve{Symbol: spotEther, Adopt: true, Why: "it is botd's"})
+			w.give(&EventResolve{Symbol: spotEther, Adopt: true, Reason: "it is botd's"})
 			w.pass(30_000)
 			w.wantSent(1)
 			if held := w.symbol().Position(); held < 1_990 {
@@ -137,7 +137,7 @@ func TestOnFuturesOrdersAreMatchedByTheirOrderID(t *testing.T) {
 	}
 	w.wantSent(3)
 	w.wantSound()
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	w.pass(10_000)
 	w.wantHeld(0)
 	if open := w.open(); len(open) != 0 {

@@ -66,7 +66,7 @@ func TestStrategyWaitsForCandlesOfOtherSymbols(t *testing.T) {
 	before := len(seen)
 	for range 15 * 60 { // a second each
 		w.pass(1_000)
-		if status := w.engine.Status().Strategies[0]; strings.Contains(status.Why, "waits for the newest candle of futures ETH-USDT") {
+		if status := w.engine.Status().Strategies[0]; strings.Contains(status.StateReason, "waits for the newest candle of futures ETH-USDT") {
 			late = 0
 		}
 	}

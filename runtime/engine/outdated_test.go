@@ -152,10 +152,10 @@ func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, bySlices(100), append(off, func(w *world) { w.config.Strategies[0].Schedule = each(7_000) })...)
 			w.pass(60_000)
-			w.give(&EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "one"}, Why: "a test"})
+			w.give(&EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "one"}, Reason: "a test"})
 			w.pass(10_000)
 			w.wantHeld(0)
-			w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Why: "armed"})
+			w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Reason: "armed"})
 			w.pass(30_000)
 			w.wantSlices()
 			if w.held() == 0 {

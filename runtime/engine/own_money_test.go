@@ -107,7 +107,7 @@ func TestARoundFollowsTheTurnOfADayAndTheEndOfABreach(t *testing.T) {
 		l := w.engine.limits
 		for scope, lasts := range map[string]int64{"": c.account, "one": c.own} {
 			if lasts != 0 {
-				breach := record.Breach{Rule: "max_losing_streak", Why: "a test", UntilMS: l.nowMS + lasts}
+				breach := record.Breach{Rule: "max_losing_streak", Reason: "a test", UntilMS: l.nowMS + lasts}
 				w.engine.book.Apply(&record.Record{AtMS: l.nowMS, Strategy: scope, Body: breach})
 			}
 		}

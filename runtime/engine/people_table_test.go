@@ -49,10 +49,10 @@ func TestCancelPreview(t *testing.T) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(), Body: record.Fill{Filled: 3}})
 		}, []string{heldAtCancel, "0.003 of it is filled already, and stays a position", fillsStay, rearmOrders}},
 		{"it is paused already", func(w *world) {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelPause, Why: "news"}})
+			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, []string{strings.Replace(heldAtCancel, "level pause", "level pause already", 1), fillsStay, rearmOrders}},
 		{"it is flattened already", func(w *world) {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelFlatten, Why: "news"}})
+			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
 		}, []string{strings.Replace(heldAtCancel, "level pause", "level flatten already", 1), fillsStay, rearmOrders}},
 		{"it was removed", func(w *world) { w.engine.legs[0].config.Removed = true }, []string{heldAtCancel, fillsStay,
 			"the strategy is not in the configuration any more: nothing opens again"}},
@@ -167,13 +167,13 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 		}
 	}
 	fails("futures BTC-USDT is not quarantined: there is nothing to resolve")
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+	w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 	see(w.symbol(), func(o *seen) { o.Read = false })
 	fails("futures BTC-USDT was not read from the exchange since the start: wait for a complete round")
 	see(w.symbol(), func(o *seen) { o.Read = true })
 	w.notes = nil
-	w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is mine"})
-	if have := facts[NoteQuarantine](w.notes); len(have) != 1 || !have[0].Over || have[0].Why != "it is mine" || w.symbol().Quarantine() != "" {
+	w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it is mine"})
+	if have := facts[NoteQuarantine](w.notes); len(have) != 1 || !have[0].Over || have[0].Reason != "it is mine" || w.symbol().Quarantine() != "" {
 		t.Errorf("want its end reported with the reason, have %+v", have)
 	}
 }
@@ -187,7 +187,7 @@ func TestRearmReportsEndOfLatch(t *testing.T) {
 	w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}})
 	w.notes = nil
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
-	if have := facts[NoteLatch](w.notes); len(have) != 1 || !have[0].Over || have[0].Why != "a test" || w.engine.legs[0].state.Latch() != 0 {
+	if have := facts[NoteLatch](w.notes); len(have) != 1 || !have[0].Over || have[0].Reason != "a test" || w.engine.legs[0].state.Latch() != 0 {
 		t.Errorf("want the latch's end reported, have %+v", have)
 	}
 }
@@ -292,8 +292,8 @@ func TestPlanIsSpentOnceFilledAndFlat(t *testing.T) {
 		}
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held - w.symbol().Known()}})
 		s := w.engine.Status().Strategies[0]
-		if s.Spent != c.want || !strings.HasPrefix(s.Why, c.whyBegins) {
-			t.Errorf("%s: want it spent %t, %q, have %t, %q", c.name, c.want, c.whyBegins, s.Spent, s.Why)
+		if s.Spent != c.want || !strings.HasPrefix(s.StateReason, c.whyBegins) {
+			t.Errorf("%s: want it spent %t, %q, have %t, %q", c.name, c.want, c.whyBegins, s.Spent, s.StateReason)
 		}
 	}
 }

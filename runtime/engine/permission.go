@@ -95,10 +95,10 @@ func (p *permission) outdated(leg *leg) bool {
 // disk records that the journal's disk is nearly full, has room again, or that its files are lost.
 // The rest is reserved for facts and exits: nothing opens.
 func (p *permission) disk(event *EventDisk) {
-	if (event.Why == "") != (p.low == "") || event.Lost && !p.lost {
+	if (event.Reason == "") != (p.low == "") || event.Lost && !p.lost {
 		p.lowMS = p.nowMS
-		p.note("", nil, NoteJournal{Over: event.Why == "", Why: event.Why, Lost: event.Lost})
+		p.note("", nil, NoteJournal{Over: event.Reason == "", Reason: event.Reason, Lost: event.Lost})
 		p.soon()
 	}
-	p.low, p.lost = event.Why, event.Lost
+	p.low, p.lost = event.Reason, event.Lost
 }

@@ -220,7 +220,7 @@ func TestHaltRemainingText(t *testing.T) {
 				"the exchange fails (1 times in a row), tried again every 2 s"},
 		{"a person took an order out", record.LevelPause, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(),
-				Body: record.Withdrawn{Why: "news"}})
+				Body: record.Withdrawn{Reason: "news"}})
 		}, "orders to end: 1"},
 	} {
 		w := standing(t)

@@ -100,8 +100,8 @@ func TestPreviewReportsBlocks(t *testing.T) {
 		what   string
 		wayOut string
 	}{
-		{"halted", func(w *world) { w.give(&EventHalt{Level: record.LevelPause, Why: "news"}) }, "halted: pause: news", "botd rearm"},
-		{"the disk", func(w *world) { w.give(&EventDisk{Why: "nearly full"}) }, "nearly full", "make room"},
+		{"halted", func(w *world) { w.give(&EventHalt{Level: record.LevelPause, Reason: "news"}) }, "halted: pause: news", "botd rearm"},
+		{"the disk", func(w *world) { w.give(&EventDisk{Reason: "nearly full"}) }, "nearly full", "make room"},
 		{"a placement of unknown fate", func(w *world) {
 			w.network = once(fate{silent: true})
 			w.pass(3_000)

@@ -82,9 +82,9 @@ func (p *protection) report(leg *leg) {
 	switch {
 	case why != "" && leg.unprotectedMS == 0:
 		leg.unprotectedMS = leg.symbol.UnprotectedSinceMS()
-		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Why: why})
+		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why})
 	case why == "" && leg.unprotectedMS != 0:
-		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Why: why, ForMS: p.nowMS - leg.unprotectedMS, Over: true})
+		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why, ForMS: p.nowMS - leg.unprotectedMS, Over: true})
 		leg.unprotectedMS = 0
 	}
 }

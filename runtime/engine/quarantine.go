@@ -152,7 +152,7 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 
 // resolve ends a quarantine at a person's request. It is journalled, and a round follows.
 func (q *quarantines) resolve(event *EventResolve) {
-	resolution, err := q.PreviewResolution(event.Symbol, event.Adopt, event.Why)
+	resolution, err := q.PreviewResolution(event.Symbol, event.Adopt, event.Reason)
 	if err != nil {
 		return // the preview returned the error: it ended in between
 	}
@@ -162,7 +162,7 @@ func (q *quarantines) resolve(event *EventResolve) {
 		q.record(record)
 	}
 	if symbol.Quarantine() == "" {
-		q.note("", symbol.Rules(), NoteQuarantine{event.Why, true})
+		q.note("", symbol.Rules(), NoteQuarantine{event.Reason, true})
 	}
 	q.roundMS = q.nowMS
 }

@@ -19,7 +19,7 @@ func TestQuarantineListsUncertainPlacementsOfItsSymbol(t *testing.T) {
 			ClientOrderID: id}
 		w.engine.record(record.Record{Strategy: "one", Symbol: key, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
 		if unknown {
-			w.engine.record(record.Record{ClientOrderID: id, Body: record.Unknown{Why: "a test"}})
+			w.engine.record(record.Record{ClientOrderID: id, Body: record.Unknown{Reason: "a test"}})
 		} else {
 			w.engine.record(record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 77}})
 		}
@@ -27,7 +27,7 @@ func TestQuarantineListsUncertainPlacementsOfItsSymbol(t *testing.T) {
 	send("lost", bitcoin, true)
 	send("known", bitcoin, false)
 	send("elsewhere", ether, true)
-	w.engine.record(record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}})
+	w.engine.record(record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
 	all := w.engine.Quarantines()
 	if len(all) != 1 || len(all[0].Unknown) != 1 || all[0].Unknown[0].ClientOrderID() != "lost" {
 		t.Errorf("want one quarantine with the placement lost, have %+v", all)

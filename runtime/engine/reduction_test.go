@@ -94,7 +94,7 @@ func TestFlattenSellsRightAfterAPurchaseAtLiveSettleTimes(t *testing.T) {
 			for w.inEther() == 0 {
 				w.pass(10)
 			}
-			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+			w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 			waited := int64(0)
 			for ; w.inEther() >= w.venue.Symbol(spotEther).QuantityTick && waited < 60_000; waited += 100 {
 				w.pass(100)

@@ -32,10 +32,10 @@ func TestRemovalObstacleText(t *testing.T) {
 		{"orders", func(w *world) { w.sends(placement.Exit); w.sends(placement.Exit) },
 			"2 of its orders are open or under way on futures BTC-USDT"},
 		{"a quarantine", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, "futures BTC-USDT is quarantined: a difference"},
 		{"a refusal that no read has confirmed", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Why: "no"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Reason: "no"}})
 		}, "the exchange may have executed a refused order on futures BTC-USDT"},
 		{"not read", func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, "its position in futures BTC-USDT is not settled yet"},
 		{"not settled", func(w *world) { see(w.symbol(), func(o *seen) { o.Settled = false }) }, "its position in futures BTC-USDT is not settled yet"},
@@ -57,7 +57,7 @@ func TestStatusShowsSymbolState(t *testing.T) {
 	symbol := w.symbol()
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
-	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}) // the symbol is not settled then
+	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}}) // the symbol is not settled then
 	see(symbol, func(o *seen) {
 		o.Position, o.EntryPrice, o.LiqPrice, o.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
 	})
@@ -208,7 +208,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 				Quantity: c.unknown, ClientOrderID: id}
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
 				Body: record.Sending{Order: order, Purpose: placement.Entry}})
-			b.record(record.Record{ClientOrderID: id, Body: record.Unknown{Why: "a test"}})
+			b.record(record.Record{ClientOrderID: id, Body: record.Unknown{Reason: "a test"}})
 		}
 		// Both symbols are worth the same, whatever their steps are.
 		for _, leg := range b.legs {
@@ -323,7 +323,7 @@ func TestEmergencyHaltIntents(t *testing.T) {
 	} {
 		w := standing(t)
 		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Why: "a test"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Reason: "a test"}})
 		w.engine.round.reading.phase, w.engine.round.reading.pending, w.engine.round.reading.lateMS = phaseLists, 1, never
 		w.engine.emergencyMS = w.now + c.inMS
 		w.out.Reset()
@@ -355,7 +355,7 @@ func TestHaltIntentsInUnreadMarket(t *testing.T) {
 	} {
 		w := standing(t)
 		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Why: "a test"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "a test"}})
 		w.out.Reset()
 		acted := w.engine.dispatcher.actUnread(w.engine.legs[0])
 		var have []string
@@ -388,7 +388,7 @@ func TestLiquidationText(t *testing.T) {
 		if len(notes) != 1 || notes[0].Text != want || notes[0].Quantity != 10 {
 			t.Errorf("at %s: want %q once, have %+v", price, want, notes)
 		}
-		if h := w.engine.book.HaltOf(account.Scope{Strategy: "one"}); h.Level != record.LevelPause || h.Why != want {
+		if h := w.engine.book.HaltOf(account.Scope{Strategy: "one"}); h.Level != record.LevelPause || h.Reason != want {
 			t.Errorf("at %s: want its strategy paused for that, have %+v", price, h)
 		}
 	}
@@ -408,7 +408,7 @@ func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	a.guardUnknownOrders()
 	a.guardUnknownOrders()
 	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup"
-	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Why != want || notes[0].Over || w.symbol().Quarantine() != want {
+	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Reason != want || notes[0].Over || w.symbol().Quarantine() != want {
 		t.Errorf("want %q once, have %+v", want, notes)
 	}
 }
@@ -429,7 +429,7 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	a.watchForeign()
 	notes := facts[NoteForeign](w.out.Notes)
 	if len(notes) != 2 || notes[0].Over || notes[0].OrderID != 9 || !notes[1].Over || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS() != 0 ||
-		notes[0].Why != "order 9, not placed by botd, may open a position: BUY LIMIT 0.01" {
+		notes[0].Reason != "order 9, not placed by botd, may open a position: BUY LIMIT 0.01" {
 		t.Errorf("want its begin and its end, have %+v", notes)
 	}
 }

@@ -118,8 +118,8 @@ func (r *roster) claim(leg *leg) {
 		why = "strategy " + leg.config.Name + " takes over what " + owner + " holds; its stop stays"
 	}
 	if scope := (account.Scope{Symbol: leg.symbol.Key()}); why != "" && r.book.HaltOf(scope).Level == record.LevelNone {
-		r.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Why: why}})
-		r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
+		r.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+		r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}
 }
 
@@ -131,8 +131,8 @@ func (r *roster) arrive(leg *leg) {
 		return
 	}
 	why := "it is new: botd strategy resume " + leg.config.Name + " has it trade (start: running in its file would have)"
-	r.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
-	r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
+	r.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+	r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 }
 
 // holding returns what keeps a leg from ending; empty if it is flat with nothing in flight or

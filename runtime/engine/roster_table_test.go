@@ -54,14 +54,14 @@ func TestSymbolClaim(t *testing.T) {
 		{"it was removed, and the symbol is halted already", func(w *world, one *leg) {
 			holds(w)
 			one.config.Removed = true
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Halt{Level: record.LevelCancel, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
 		}, 0, "news"},
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
 		c.with(w, one)
 		w.out.Reset()
-		before, halted := len(w.engine.unwritten), w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Why
+		before, halted := len(w.engine.unwritten), w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Reason
 		w.engine.roster.claim(one)
 		claims := 0
 		for _, r := range w.engine.unwritten[before:] {
@@ -69,7 +69,7 @@ func TestSymbolClaim(t *testing.T) {
 				claims++
 			}
 		}
-		why := w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Why
+		why := w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Reason
 		if claims != c.assigned || why != c.halt || (len(facts[NoteHalt](w.out.Notes)) == 1) != (why != halted) {
 			t.Errorf("%s: want it claimed %d times, and halted by %q, have %d, %q", c.name, c.assigned, c.halt, claims, why)
 		}
@@ -96,13 +96,13 @@ func TestNewStrategyWaitsIfConfigured(t *testing.T) {
 			one.state, one.config.Name = w.engine.book.Strategy("new"), "new"
 		}
 		if c.level != record.LevelNone {
-			w.engine.book.Apply(&record.Record{Strategy: "new", Body: record.Halt{Level: c.level, Why: "news"}})
+			w.engine.book.Apply(&record.Record{Strategy: "new", Body: record.Halt{Level: c.level, Reason: "news"}})
 		}
 		w.out.Reset()
 		w.engine.roster.arrive(one)
 		have := w.engine.book.HaltOf(account.Scope{Strategy: one.config.Name})
 		if have.Level != c.want || (len(facts[NoteHalt](w.out.Notes)) == 1) != (c.want == record.LevelPause) || c.want == record.LevelPause &&
-			!strings.HasPrefix(have.Why, "it is new: botd strategy resume new") {
+			!strings.HasPrefix(have.Reason, "it is new: botd strategy resume new") {
 			t.Errorf("%s: want %s, have %+v", c.name, c.want, have)
 		}
 	}
@@ -326,7 +326,7 @@ func TestSetLimitText(t *testing.T) {
 		configured := map[string]string{"": "9", "one": "8"}[strategyName]
 		set := func(rule, value string) (string, string) {
 			t.Helper()
-			change := &LimitChange{Strategy: strategyName, Limits: []Setting{{rule, value}}, By: "ann", Why: "news"}
+			change := &LimitChange{Strategy: strategyName, Limits: []Setting{{rule, value}}, By: "ann", Reason: "news"}
 			lines, err := w.engine.PreviewLimits(change)
 			if err != nil {
 				return err.Error(), ""

@@ -214,8 +214,8 @@ func TestEvidenceDecisionsAreReported(t *testing.T) {
 		{record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7, Evidence: "a list"}}, NoteAdopted{7, "a list"}},
 		{record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 7, Evidence: "a list"}}, NoteIgnored{7, "a list"}},
 		{record.Record{Symbol: bitcoin, ClientOrderID: "bt-1", Body: record.Ignored{Quantity: 7, Evidence: "a list"}}, nil},
-		{record.Record{Symbol: ether, Body: record.Quarantined{Why: "a difference"}}, NoteQuarantine{Why: "a difference"}},
-		{record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}, nil},
+		{record.Record{Symbol: ether, Body: record.Quarantined{Reason: "a difference"}}, NoteQuarantine{Reason: "a difference"}},
+		{record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}}, nil},
 		{record.Record{Symbol: bitcoin, ClientOrderID: "bt-1", Body: record.Fill{OrderID: 5}}, nil},
 	} {
 		w := settled(t)
@@ -299,7 +299,7 @@ func TestUnprotectedTimeIsReported(t *testing.T) {
 	p.report(one)
 	p.report(one)
 	have := facts[NoteUnprotected](w.out.Notes)
-	if len(have) != 2 || have[0].Over || have[0].Why == "" || !have[1].Over || have[1].ForMS != unprotectedAfterMS+700 ||
+	if len(have) != 2 || have[0].Over || have[0].Reason == "" || !have[1].Over || have[1].ForMS != unprotectedAfterMS+700 ||
 		one.symbol.UnprotectedMS() != unprotectedAfterMS+700 {
 		t.Errorf("want its begin, and its end after 15.7 s, have %+v, %d ms in all", have, one.symbol.UnprotectedMS())
 	}
@@ -354,7 +354,7 @@ func TestRoundReportsStrategyChanges(t *testing.T) {
 		{"its position", func(_ *world, before *symbolBefore) { before.position = 5 }, false, "position 0"},
 		{"its position, and nobody looks on", func(_ *world, before *symbolBefore) { before.position = 5 }, true, ""},
 		{"a quarantine begins", func(w *world, _ *symbolBefore) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, false, "quarantine a difference false"},
 		{"a quarantine ends", func(_ *world, before *symbolBefore) { before.quarantine = "a difference" }, false, "quarantine  true"},
 		{"a latch begins", func(w *world, _ *symbolBefore) {
@@ -374,7 +374,7 @@ func TestRoundReportsStrategyChanges(t *testing.T) {
 			case NotePosition:
 				have = append(have, fmt.Sprint("position ", fact.Quantity))
 			case NoteQuarantine:
-				have = append(have, fmt.Sprint("quarantine ", fact.Why, " ", fact.Over))
+				have = append(have, fmt.Sprint("quarantine ", fact.Reason, " ", fact.Over))
 			case NoteLatch:
 				have = append(have, fmt.Sprint("latch ", fact.Side, " ", fact.Over))
 			}
@@ -471,7 +471,7 @@ func TestLaneReportsOutcomes(t *testing.T) {
 	if have := state(record.Acknowledged{OrderID: 5}); have != placement.Acknowledged {
 		t.Errorf("want the answer taken, have %s", have)
 	}
-	if have := state(record.Refused{Why: "no"}); have != placement.Acknowledged {
+	if have := state(record.Refused{Reason: "no"}); have != placement.Acknowledged {
 		t.Errorf("want one answer taken, have %s", have)
 	}
 	if notes := facts[NotePlaced](w.out.Notes); len(notes) != 1 || notes[0].Reason != "the kill switch, without the engine" {
@@ -532,7 +532,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			see(one.symbol, func(o *seen) { o.Read = false })
 			w.engine.tick.inquire(one)
 		}, busy},
-		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.disk(&EventDisk{Why: "a test"}) }, busy},
+		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.disk(&EventDisk{Reason: "a test"}) }, busy},
 		{"a limit is passed", func(w *world, _ *leg) { w.engine.limits.breach(nil, "", &risk.Crossing{Rule: risk.MaxDrawdown}) }, busy},
 		{"a breach ends", func(w *world, _ *leg) { w.engine.limits.endBreach("", nil, risk.MaxDrawdown, "a test") }, busy},
 		{"the breaker's pause is over", func(w *world, _ *leg) {
@@ -550,19 +550,19 @@ func TestEventsThatTriggerRound(t *testing.T) {
 				Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, ClientOrderID: w.unknownID()}}}})
 		}, busy},
 		{"the kill switch's lane has sent nothing", func(w *world, _ *leg) { w.engine.dispatcher.takeLane(&EventLane{}) }, -1},
-		{"a halt", func(w *world, _ *leg) { w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Why: "a test"}) }, 0},
+		{"a halt", func(w *world, _ *leg) { w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Reason: "a test"}) }, 0},
 		{"a halt that is in force", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
-			w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Why: "a test"})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
+			w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Reason: "a test"})
 		}, 0},
 		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.halts.stop(ShutdownCancel) }, 0},
 		{"botd stops", func(w *world, _ *leg) { w.engine.halts.stop(ShutdownLeave) }, -1},
 		{"an order is withdrawn", func(w *world, _ *leg) {
-			w.engine.manual.withdraw(&EventWithdraw{ClientOrderID: w.sends(placement.Order), Why: "a test"})
+			w.engine.manual.withdraw(&EventWithdraw{ClientOrderID: w.sends(placement.Order), Reason: "a test"})
 		}, 0},
 		{"a quarantine is resolved", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
-			w.engine.quarantines.resolve(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "a test"})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+			w.engine.quarantines.resolve(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "a test"})
 		}, 0},
 		{"a reload", func(w *world, _ *leg) { w.engine.roster.reload(&Reload{}) }, 0},
 		{"a limit is set", func(w *world, _ *leg) { w.engine.ruleset.tighten(&LimitChange{}) }, 0},

@@ -27,7 +27,7 @@ func garble(answer *exchange.Answer, which func(*exchange.Order) bool) {
 			continue
 		}
 		answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Symbol: o.Symbol, ID: o.ID, ClientOrderID: o.ClientOrderID,
-			Filled: o.Filled, FilledRead: true, Why: `unknown order status "EXECUTED"`, Raw: `{"status":"EXECUTED"}`})
+			Filled: o.Filled, FilledRead: true, Reason: `unknown order status "EXECUTED"`, Raw: `{"status":"EXECUTED"}`})
 	}
 	answer.Orders = exchange.FetchedOf(readable)
 }
@@ -131,7 +131,7 @@ func TestUnreadableForeignRowIsAnUnknownOrder(t *testing.T) {
 		one, two := small(market)
 		w := pairOf(t, market, &one, &two)
 		w.pass(30_000)
-		row := exchange.UnreadableRow{Symbol: "BTC-USDT", ID: 9_001, Why: `unknown order type "TRAILING_STOP_MARKET"`, Raw: "{}"}
+		row := exchange.UnreadableRow{Symbol: "BTC-USDT", ID: 9_001, Reason: `unknown order type "TRAILING_STOP_MARKET"`, Raw: "{}"}
 		w.mirror = func(answer *exchange.Answer) {
 			if op := answer.Operation; op == exchange.FuturesOpenOrders || op == exchange.SpotOpenOrders {
 				answer.Unreadable = append(answer.Unreadable, row)
@@ -171,7 +171,7 @@ func TestAPositionThatCannotBeReadHasNotEnded(t *testing.T) {
 		if answer.Operation == exchange.FuturesOpenPositions {
 			answer.Positions = exchange.FetchedOf(slices.DeleteFunc(slices.Clone(answer.Positions.Items()),
 				func(p exchange.Position) bool { return p.Symbol == "BTC-USDT" }))
-			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Symbol: "BTC-USDT", Why: `unknown side "BOTH"`, Raw: "{}"})
+			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Symbol: "BTC-USDT", Reason: `unknown side "BOTH"`, Raw: "{}"})
 		}
 	}
 	records := len(w.records)
@@ -205,7 +205,7 @@ func TestABalanceThatCannotBeReadConcernsItsSymbol(t *testing.T) {
 		if answer.Operation == exchange.SpotWallet {
 			answer.Balances = exchange.FetchedOf(slices.DeleteFunc(slices.Clone(answer.Balances.Items()),
 				func(b exchange.Balance) bool { return b.Asset == "ETH" }))
-			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: "ETH", Why: "balance 1e99", Raw: "{}"})
+			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: "ETH", Reason: "balance 1e99", Raw: "{}"})
 		}
 	}
 	before := w.heldOf(exchange.Spot, "ETH-USDT")
@@ -234,7 +234,7 @@ func TestRowWithoutNameBlindsMarket(t *testing.T) {
 	w.pass(30_000)
 	w.mirror = func(answer *exchange.Answer) {
 		if answer.Operation == exchange.FuturesOpenOrders {
-			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Why: "no object", Raw: "5"})
+			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Reason: "no object", Raw: "5"})
 		}
 	}
 	two, one = 4_000, 40
@@ -258,7 +258,7 @@ func TestForeignRowWithoutIDPreventsAbsence(t *testing.T) {
 		w.pass(2_000)
 		w.mirror = func(answer *exchange.Answer) {
 			if op := answer.Operation; op == exchange.FuturesOpenOrders || op == exchange.SpotOpenOrders {
-				answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Symbol: "BTC-USDT", ID: 77, Why: "no side", Raw: "{}"})
+				answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Symbol: "BTC-USDT", ID: 77, Reason: "no side", Raw: "{}"})
 			}
 		}
 		w.pass(90_000)

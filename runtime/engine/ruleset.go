@@ -13,10 +13,10 @@ import (
 // LimitChange is a person's request to set limits of the account, or of a strategy, tighter than
 // the configuration or, without a value, back to it. It never loosens a limit.
 type LimitChange struct {
-	Strategy string // empty for the account
-	Limits   []Setting
-	By, Why  string
-	Err      error // set by Handle: why nothing was changed
+	Strategy   string // empty for the account
+	Limits     []Setting
+	By, Reason string
+	Err        error // set by Handle: why nothing was changed
 }
 
 // Setting is one limit's value in configuration syntax.
@@ -92,7 +92,7 @@ func (r *ruleset) tighten(t *LimitChange) {
 		if written := (risk.Limits{}); s.Value != "" && written.Tighten(t.Strategy, s.Rule, s.Value) == nil {
 			s.Value = written.Text(s.Rule) // one form, however it was typed
 		}
-		r.set(account.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
+		r.set(account.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Reason: t.Reason})
 	}
 	r.enforce()
 	r.limits.watchLimits(false)
@@ -100,12 +100,12 @@ func (r *ruleset) tighten(t *LimitChange) {
 }
 
 func (r *ruleset) set(s account.SetLimit) {
-	r.record(record.Record{Strategy: s.Strategy, Body: record.Limit{Rule: s.Rule, Value: s.Value, By: s.By, Why: s.Why}})
+	r.record(record.Record{Strategy: s.Strategy, Body: record.Limit{Rule: s.Rule, Value: s.Value, By: s.By, Reason: s.Reason}})
 	what := s.Value + ", set by " + s.By
 	if s.Value == "" {
 		what = "as configured again"
 	}
-	text := s.Rule + " of " + cmp.Or(s.Strategy, "the account") + ": " + what + ": " + s.Why
+	text := s.Rule + " of " + cmp.Or(s.Strategy, "the account") + ": " + what + ": " + s.Reason
 	r.note(s.Strategy, r.legNamed(s.Strategy).noteSymbol(), NoteLimitSet{s.Rule, text, s.Value == ""})
 }
 
@@ -132,7 +132,7 @@ func (r *ruleset) lapse() {
 			written = leg.limits
 		}
 		if err := written.Tighten(s.Strategy, s.Rule, s.Value); err != nil {
-			s.Value, s.Why = "", err.Error()
+			s.Value, s.Reason = "", err.Error()
 			r.set(s)
 		}
 	}

@@ -68,7 +68,7 @@ func TestNextRoundTime(t *testing.T) {
 		}, exposedRetryMS},
 		{"five rounds failed, and a halt has something to take away", false, func(w *world) {
 			w.sends(placement.Order)
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
 			w.engine.legs[0].readMS = w.now
 			w.blindedOn(bitcoin, 5)
 		}, haltRetryMS},
@@ -102,10 +102,10 @@ func TestNextRoundTime(t *testing.T) {
 			w.engine.round.reading.version = w.engine.book.Version()
 		}, -1},
 		{"a halt that no read has followed", false, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
 		}, busy},
 		{"a pause takes nothing away", false, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 		}, idle},
 	} {
 		w := settled(t)
@@ -170,10 +170,10 @@ func TestUnprotectedUnreadSymbolHastensRound(t *testing.T) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5}})
 		}, false},
 		{"an opening that was refused", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Why: "no"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Reason: "no"}})
 		}, true},
 		{"an exit that was refused", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Refused{Why: "no"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Refused{Reason: "no"}})
 		}, false},
 	} {
 		w := settled(t)
@@ -350,7 +350,7 @@ func TestUnprotectedSince(t *testing.T) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.TakeProfit), Body: record.Acknowledged{OrderID: 5}})
 		}, 7_000},
 		{"its stop is of unknown fate", 1, func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Unknown{Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Unknown{Reason: "a test"}})
 		}, 7_000},
 	} {
 		w := settled(t, protected)

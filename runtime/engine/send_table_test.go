@@ -80,7 +80,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		}, "the breaker was tripped meanwhile", ""},
 		{"reads fail", func(w *world, _ *queued) { w.blindedOn(bitcoin, 3) }, "reads failed meanwhile", ""},
 		{"a quarantine", func(w *world, _ *queued) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, "the symbol was quarantined meanwhile", ""},
 		{"a position lacks its stop", func(w *world, _ *queued) {
 			see(w.symbol(), func(o *seen) {
@@ -97,7 +97,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		{"the strategy ended", func(_ *world, q *queued) { q.intent.Strategy = "none" }, "the configuration changed meanwhile", ""},
 		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
 		{"a limit was passed", func(w *world, _ *queued) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, "a limit was passed meanwhile", ""},
 		{"a position of the other side", func(w *world, _ *queued) {
 			see(w.symbol(), func(o *seen) {
@@ -166,7 +166,7 @@ func TestStrategyMayOpen(t *testing.T) {
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" }, false},
 		{"it is to decide again", func(_ *world, one *leg) { one.undecided = true }, false},
 		{"a limit was passed", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, false},
 		{"it is halted", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause}})
@@ -191,14 +191,15 @@ func TestJournalDiskReports(t *testing.T) {
 		reports int
 		over    bool
 	}{
-		{EventDisk{}, 0, false}, {EventDisk{Why: "full"}, 1, false}, {EventDisk{Why: "fuller"}, 1, false}, {EventDisk{Why: "gone", Lost: true}, 2, false},
-		{EventDisk{Why: "gone", Lost: true}, 2, false}, {EventDisk{}, 3, true}, {EventDisk{}, 3, true},
+		{EventDisk{}, 0, false}, {EventDisk{Reason: "full"}, 1, false}, {EventDisk{Reason: "fuller"}, 1, false},
+		{EventDisk{Reason: "gone", Lost: true}, 2, false},
+		{EventDisk{Reason: "gone", Lost: true}, 2, false}, {EventDisk{}, 3, true}, {EventDisk{}, 3, true},
 	} {
 		w.engine.nowMS++
 		before := p.lowMS
 		p.disk(&c.event)
 		notes := facts[NoteJournal](w.out.Notes)
-		if len(notes) != c.reports || len(notes) > 0 && (notes[len(notes)-1].Over != c.over) || p.low != c.event.Why || p.lost != c.event.Lost {
+		if len(notes) != c.reports || len(notes) > 0 && (notes[len(notes)-1].Over != c.over) || p.low != c.event.Reason || p.lost != c.event.Lost {
 			t.Errorf("step %d: want %d reports, the last over %t, have %+v", i, c.reports, c.over, notes)
 		}
 		if changed := p.lowMS != before; changed != (i == 1 || i == 3 || i == 5) || changed && p.lowMS != w.engine.nowMS {

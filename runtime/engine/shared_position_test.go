@@ -84,7 +84,7 @@ func TestFlattenClosesDespiteForeignOrders(t *testing.T) {
 	t.Parallel()
 	for how, closes := range map[string]func(*sharedPlan, *world){
 		"by the plan":        func(x *sharedPlan, w *world) { w.pass(20_000); x.target = 0 },
-		"by the kill switch": func(_ *sharedPlan, w *world) { w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"}) },
+		"by the kill switch": func(_ *sharedPlan, w *world) { w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"}) },
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +237,7 @@ func TestForeignOpeningOrderBlocksOpenings(t *testing.T) {
 			theirs := w.manually(w.opening(10))
 			w.pass(16_000)
 			w.wantState("foreign")
-			if s := w.engine.Status().Strategies[0]; s.Why == "" {
+			if s := w.engine.Status().Strategies[0]; s.StateReason == "" {
 				t.Error("want the strategy to say why it opens nothing")
 			}
 			trading = true
@@ -283,7 +283,7 @@ func TestHaltReportsExitObstacle(t *testing.T) {
 	w.pass(60_000)
 	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	w.manually(w.reducing(10))
-	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	w.pass(10_000)
 	w.wantHeld(30)
 	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "is held back by reduce_only_sum") {

@@ -67,8 +67,8 @@ type StrategyStatus struct {
 	Symbol             *exchange.Symbol
 	Interval           exchange.Interval
 	State              string // running, warming_up, halted, quarantined, unprotected, refused, latched, failed, hung
-	Why                string
-	Reason             string // of the plan in force
+	StateReason        string // of the state
+	PlanReason         string // of the plan in force
 	Target             exchange.Quantity
 	Position           exchange.Quantity
 	Booked             exchange.Amount // spot: the ledger's holding of the base asset; behind Position by its next reading
@@ -173,7 +173,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		Symbol:     leg.config.Symbol,
 		Interval:   leg.config.Interval,
 		State:      "running",
-		Reason:     leg.state.Plan().Reason(),
+		PlanReason: leg.state.Plan().Reason(),
 		Target:     leg.target(),
 		Position:   leg.symbol.Position(),
 		EntryPrice: leg.symbol.EntryPrice(),
@@ -207,32 +207,32 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	halt := r.book.HaltOn(leg.config.Name, leg.symbol.Key())
 	switch {
 	case leg.failed != "":
-		s.State, s.Why = "failed", leg.failed
+		s.State, s.StateReason = "failed", leg.failed
 	case leg.question.hung != "":
-		s.State, s.Why = "hung", leg.question.hung
+		s.State, s.StateReason = "hung", leg.question.hung
 	case leg.symbol.Quarantine() != "":
-		s.State, s.Why = "quarantined", leg.symbol.Quarantine()
+		s.State, s.StateReason = "quarantined", leg.symbol.Quarantine()
 	case r.protection.declared(leg):
-		s.State, s.Why = "unprotected", r.protection.cause(leg)
+		s.State, s.StateReason = "unprotected", r.protection.cause(leg)
 	case leg.symbol.Contradicted() != "":
-		s.State, s.Why = "contradicted", leg.symbol.Contradicted()
+		s.State, s.StateReason = "contradicted", leg.symbol.Contradicted()
 	case halt.Level != record.LevelNone:
-		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
+		s.State, s.StateReason = "halted", halt.Scope.String()+": "+halt.Reason
 	case r.backoffs.declared(leg.config.Name) != "":
-		s.State, s.Why = "refused", r.backoffs.declared(leg.config.Name)
+		s.State, s.StateReason = "refused", r.backoffs.declared(leg.config.Name)
 	case leg.state.Latch() != 0:
-		s.State, s.Why = "latched", leg.latchWayOut()
+		s.State, s.StateReason = "latched", leg.latchWayOut()
 	default:
-		s.State, s.Why, s.Spent = leg.progress()
+		s.State, s.StateReason, s.Spent = leg.progress()
 	}
-	if leg.config.Absent && s.Why == "" {
-		s.Why = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")
+	if leg.config.Absent && s.StateReason == "" {
+		s.StateReason = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
-	if leg.config.Removed && s.Why == "" {
-		s.Why = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
+	if leg.config.Removed && s.StateReason == "" {
+		s.StateReason = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
-	if o := r.book.ForeignOpening(leg.symbol); o != nil && s.Why == "" {
-		s.Why = foreignText(r.book, leg.symbol, o)
+	if o := r.book.ForeignOpening(leg.symbol); o != nil && s.StateReason == "" {
+		s.StateReason = foreignText(r.book, leg.symbol, o)
 	}
 	return s
 }

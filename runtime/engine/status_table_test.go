@@ -54,10 +54,10 @@ func TestOpenItemsText(t *testing.T) {
 func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 	t.Parallel()
 	quarantines := func(w *world, _ *leg) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 	}
 	halts := func(w *world, _ *leg) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Why: "news"}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 	}
 	refuses := func(purpose placement.Purpose, times int) func(*world, *leg) {
 		return func(w *world, _ *leg) {
@@ -120,8 +120,8 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 			with(w, one)
 		}
 		s := w.engine.Status().Strategies[0]
-		if s.State != c.state || !strings.HasPrefix(s.Why, c.why) || c.why == "" && s.Why != "" {
-			t.Errorf("%s: want %s: %q, have %s: %q", c.name, c.state, c.why, s.State, s.Why)
+		if s.State != c.state || !strings.HasPrefix(s.StateReason, c.why) || c.why == "" && s.StateReason != "" {
+			t.Errorf("%s: want %s: %q, have %s: %q", c.name, c.state, c.why, s.State, s.StateReason)
 		}
 	}
 }
@@ -177,16 +177,16 @@ func TestPreviewListsObstacles(t *testing.T) {
 		}, "latched: its position of this side was ended by something else than its plan | it waits until the strategy desires no position, or the " +
 			"other side, or reports a new signal; or botd rearm --strategy one"},
 		{"paused by name", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, "halted: pause: news | botd rearm --strategy one"},
 		{"another strategy is paused", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Body: record.Halt{Level: record.LevelPause, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, ""},
 		{"the account is paused", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "news"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, "halted: pause: news | botd rearm"},
 		{"a placement of unknown fate", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Why: "lost"}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
 		}, "placement "},
 		{"a placement that is answered", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Acknowledged{OrderID: 5}})

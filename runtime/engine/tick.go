@@ -365,7 +365,7 @@ func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int6
 	sign := now.Sign()
 	if taken > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Reason: "the entry was decided more than one candle ago and lapses"})
 	}
 }
 

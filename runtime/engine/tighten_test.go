@@ -12,7 +12,7 @@ import (
 // tightens sets limits as a person does, and expects them to be refused for a reason, or accepted.
 func (w *world) tightens(refused, strategy string, limits ...Setting) {
 	w.t.Helper()
-	desired := LimitChange{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
+	desired := LimitChange{Strategy: strategy, Limits: limits, By: "somebody", Reason: "a test"}
 	records := len(w.records)
 	lines, _ := w.engine.PreviewLimits(&desired)
 	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventSetLimits{Change: &desired}})
@@ -47,7 +47,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		if u := w.utilization(
 			row,
 			risk.MaxGrossExposure,
-		); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" ||
+		); u.Set == nil || u.Set.By != "somebody" || u.Set.Reason != "a test" || u.Set.Value != "0.001" ||
 			u.Set.AtMS == 0 {
 			t.Errorf("want who set it, have %+v", u.Set)
 		}

@@ -73,7 +73,7 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 	b := newBench(t, w)
 	b.pass(1_000)
 	b.filled(10)
-	b.give(&EventDisk{Why: "the disk is full"})
+	b.give(&EventDisk{Reason: "the disk is full"})
 	w.target = 20
 	b.pass(20_000)
 	if len(b.placed) != 1 {
@@ -100,12 +100,12 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 func TestLateOpeningIsWithdrawnByDeclaredState(t *testing.T) {
 	t.Parallel()
 	for name, begins := range map[string]func(*bench){
-		"the disk is nearly full": func(b *bench) { b.give(&EventDisk{Why: "the disk is full"}) },
+		"the disk is nearly full": func(b *bench) { b.give(&EventDisk{Reason: "the disk is full"}) },
 		"a limit is passed": func(b *bench) {
-			b.engine.book.Apply(&record.Record{Strategy: "BTC-USDT", AtMS: b.now, Body: record.Breach{Rule: "max_drawdown", Why: "lost too much"}})
+			b.engine.book.Apply(&record.Record{Strategy: "BTC-USDT", AtMS: b.now, Body: record.Breach{Rule: "max_drawdown", Reason: "lost too much"}})
 		},
 		"a limit of the account is passed": func(b *bench) {
-			b.engine.book.Apply(&record.Record{AtMS: b.now, Body: record.Breach{Rule: "max_daily_loss", Why: "lost too much", UntilMS: b.now + 60_000}})
+			b.engine.book.Apply(&record.Record{AtMS: b.now, Body: record.Breach{Rule: "max_daily_loss", Reason: "lost too much", UntilMS: b.now + 60_000}})
 		},
 		"the configuration is another": func(b *bench) {
 			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
@@ -137,7 +137,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 		begins func(*bench, *wanting)
 		why    string
 	}{
-		"a halt":  {func(b *bench, _ *wanting) { b.give(&EventHalt{Level: record.LevelPause, Why: "a test"}) }, "trading was halted meanwhile"},
+		"a halt":  {func(b *bench, _ *wanting) { b.give(&EventHalt{Level: record.LevelPause, Reason: "a test"}) }, "trading was halted meanwhile"},
 		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
 		"another limit": {func(b *bench, _ *wanting) {
 			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
@@ -220,7 +220,7 @@ func TestLateExitHasFullDeadlineFromFirstByte(t *testing.T) {
 	b.pass(1_000)
 	b.filled(10)
 	b.slow = true
-	b.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
+	b.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	b.pass(2_700)
 	if len(b.placed) != 1 {
 		t.Fatalf("want the exit to wait for its record, have %+v", b.placed[1:])

@@ -175,7 +175,7 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 		}
 		scope := h.scopeNow(config)
 		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope, key.Coder(Kind))})
-		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Why: h.Reason}}
+		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Reason: h.Reason}}
 		if h.Level > book.HaltOf(scope).Level {
 			book.Apply(&halt)
 			records = append(records, halt)
@@ -263,12 +263,12 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	}
 	scope := halt.scopeNow(h.Config())
 	audit := halt.audit(path, scope, h.Code)
-	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Why: halt.Reason}}
+	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Reason: halt.Reason}}
 	switch {
 	case unread != nil && known:
 		return
 	case unread != nil:
-		event = &engine.EventHalt{Level: record.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+		event = &engine.EventHalt{Level: record.LevelPause, Reason: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
 	case known && !before.unread:
 		event = &engine.EventAudited{Audit: audit}
 	}

@@ -94,7 +94,7 @@ func TestAnUnreadableDirectoryOfHaltsIsLoggedOnce(t *testing.T) {
 		var logged, sent []string
 		h := &Watcher{Directory: directory, Config: func() *configs.Config { return &configs.Config{} }}
 		h.Send = func(_ context.Context, event engine.Event) error {
-			sent = append(sent, event.(*engine.EventAudited).Event.(*engine.EventHalt).Why)
+			sent = append(sent, event.(*engine.EventAudited).Event.(*engine.EventHalt).Reason)
 			cancel()
 			return nil
 		}

@@ -63,7 +63,7 @@ func (s *start) journalled(t *testing.T) (lines []string) {
 		case record.Audit:
 			lines = append(lines, fmt.Sprintf("%d %s %s: %s %s: %s", r.AtMS, body.Actor, body.Role, body.Action, body.Target, body.Detail))
 		case record.Halt:
-			lines = append(lines, fmt.Sprintf("%d halt of %s: %s: %s", r.AtMS, account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}, body.Level, body.Why))
+			lines = append(lines, fmt.Sprintf("%d halt of %s: %s: %s", r.AtMS, account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}, body.Level, body.Reason))
 		}
 		return nil
 	}); err != nil {
@@ -89,7 +89,7 @@ func TestStoredHaltsAreReplayed(t *testing.T) {
 	if err := s.replay(nil); err != nil || len(s.journalled(t)) != 0 {
 		t.Errorf("without a halt: want nothing journalled, have %v, %v", s.journalled(t), err)
 	}
-	s.book.Apply(&record.Record{AtMS: 1, Strategy: "two", Body: record.Halt{Level: record.LevelCancel, Why: "before"}})
+	s.book.Apply(&record.Record{AtMS: 1, Strategy: "two", Body: record.Halt{Level: record.LevelCancel, Reason: "before"}})
 	for _, h := range []Halt{
 		{AtMS: 1_000, By: "ann", Level: record.LevelCancel, Reason: "a", Strategy: "one"},
 		{AtMS: 2_000, By: "bob", Level: record.LevelFlatten, Reason: "b", Strategy: "one"},
@@ -284,7 +284,7 @@ func newWatched(t *testing.T) *watched {
 			line, event = line+" audit of "+audited.Audit.Target, audited.Event
 		}
 		if halt, is := event.(*engine.EventHalt); is {
-			line += fmt.Sprintf(" %s of %s: %s", halt.Level, halt.Scope, halt.Why)
+			line += fmt.Sprintf(" %s of %s: %s", halt.Level, halt.Scope, halt.Reason)
 		}
 		w.sent = append(w.sent, line)
 		return *w.refusal.Load()

@@ -35,7 +35,7 @@ func (p *pull) records(atMS int64) (all []record.Record) {
 		all = append(all, record.Record{AtMS: atMS, Body: *p.audit})
 	}
 	return append(all, record.Record{AtMS: atMS, Strategy: p.halt.Scope.Strategy, Symbol: p.halt.Scope.Symbol,
-		Body: record.Halt{Level: p.halt.Level, Why: p.halt.Why}})
+		Body: record.Halt{Level: p.halt.Level, Reason: p.halt.Reason}})
 }
 
 // action is the lane's activity from the first halt until the engine takes over. The lane's mutex
@@ -171,7 +171,7 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 	}
 	for i := range a.pulls {
 		p := &a.pulls[i]
-		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Why, SinceMS: a.sinceMS,
+		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Reason, SinceMS: a.sinceMS,
 			WayOut: "botd rearm, once the engine answers; until then the kill switch acts beside it"}
 		if p.halt.Level > record.LevelPause {
 			d.Remaining, d.Blind = a.remaining()

@@ -41,7 +41,7 @@ func TestEachFileCallOfTheLaneFails(t *testing.T) {
 		closed(t, file)
 		file, records = open()
 		for _, r := range records {
-			if why := r.Body.(record.Halt).Why; len(stored) > 0 && why == stored[0] {
+			if why := r.Body.(record.Halt).Reason; len(stored) > 0 && why == stored[0] {
 				stored = stored[1:]
 			}
 		}

@@ -48,14 +48,14 @@ func TestAnswerOutcome(t *testing.T) {
 	}{
 		"accepted":               {of(7, "l-1"), nil, record.Acknowledged{OrderID: 7}},
 		"accepted without an id": {of(7, ""), nil, record.Acknowledged{OrderID: 7}},
-		"another order's":        {of(7, "l-2"), nil, record.Unknown{Why: "the answer is another order's"}},
-		"no order's":             {of(0, "l-1"), nil, record.Unknown{Why: "the answer is another order's"}},
-		"refused":                {of(0, ""), &exchange.Refusal{Code: 7, Message: "no"}, record.Refused{Code: 7, Why: "no"}},
+		"another order's":        {of(7, "l-2"), nil, record.Unknown{Reason: "the answer is another order's"}},
+		"no order's":             {of(0, "l-1"), nil, record.Unknown{Reason: "the answer is another order's"}},
+		"refused":                {of(0, ""), &exchange.Refusal{Code: 7, Message: "no"}, record.Refused{Code: 7, Reason: "no"}},
 		"not sent":               {of(0, ""), &exchange.Unavailable{Reason: "late"}, record.Ended{State: placement.Expired, Evidence: "never sent: late"}},
 		"not sent, no reason":    {of(0, ""), &exchange.Unavailable{}, record.Ended{State: placement.Expired, Evidence: "never sent: unavailable"}},
-		"another error":          {of(0, ""), errBusy, record.Unknown{Why: "busy"}},
+		"another error":          {of(0, ""), errBusy, record.Unknown{Reason: "busy"}},
 		"uncertain": {of(0, ""), errors.Join(&exchange.Uncertain{}, &exchange.Refusal{Message: "no"}),
-			record.Unknown{Why: (&exchange.Uncertain{}).Error()}},
+			record.Unknown{Reason: (&exchange.Uncertain{}).Error()}},
 	} {
 		venue := &answering{answer: c.answer, err: c.err}
 		o := &engine.LaneOrder{Order: exchange.NewOrder{Market: exchange.Futures, ClientOrderID: "l-1"}, DeadlineMS: 9}

@@ -32,7 +32,7 @@ func closed(t *testing.T, file *File) {
 }
 
 func halted(why string) []record.Record {
-	return []record.Record{{AtMS: 1, Body: record.Halt{Level: record.LevelFlatten, Why: why}}}
+	return []record.Record{{AtMS: 1, Body: record.Halt{Level: record.LevelFlatten, Reason: why}}}
 }
 
 // TestFileKeepsRecordsUntilReset writes, restarts, tears the last line, and empties the

@@ -176,7 +176,7 @@ func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from e
 	switch body := outcome.(type) {
 	case record.Refused:
 		c.refused = true
-		why = fmt.Sprintf("the close of %s is refused: %s", t.Symbol.Key(), body.Why)
+		why = fmt.Sprintf("the close of %s is refused: %s", t.Symbol.Key(), body.Reason)
 	case record.Ended:
 		c.refused = true
 		why = fmt.Sprintf("the close of %s did not leave: %s", t.Symbol.Key(), body.Evidence)

@@ -124,7 +124,7 @@ func (h *hung) Send(ctx context.Context, event engine.Event) error {
 	}
 	switch e := event.(type) {
 	case *engine.EventHalt:
-		line += fmt.Sprintf("halt %s of %s: %s", e.Level, e.Scope, e.Why)
+		line += fmt.Sprintf("halt %s of %s: %s", e.Level, e.Scope, e.Reason)
 	case *engine.EventLane:
 		line += fmt.Sprintf("%d orders", len(e.Orders))
 		h.orders = e.Orders
@@ -244,7 +244,7 @@ func (s *scene) show(strategy string, key exchange.SymbolKey, held exchange.Quan
 // halt sends a halt, audited.
 func (s *scene) halt(level record.HaltLevel, scope account.Scope) error {
 	return s.Send(s.t.Context(), &engine.EventAudited{Audit: &record.Audit{Actor: "ann", From: "unix"}, Event: &engine.EventHalt{Level: level, Scope: scope,
-		Why: "a test"}})
+		Reason: "a test"}})
 }
 
 // answer has the engine answer from now on.

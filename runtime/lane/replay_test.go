@@ -37,7 +37,7 @@ func TestStartJournalsLaneActions(t *testing.T) {
 		return record.Record{AtMS: 12_000, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Acknowledged{OrderID: 7}}
 	}
 	halt := func(level record.HaltLevel) record.Record {
-		return record.Record{AtMS: 4_000, Body: record.Halt{Level: level, Why: "lane"}}
+		return record.Record{AtMS: 4_000, Body: record.Halt{Level: level, Reason: "lane"}}
 	}
 	audit := record.Record{AtMS: 4_000, Body: record.Audit{Actor: "ann"}}
 	plan := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}

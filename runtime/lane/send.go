@@ -120,17 +120,17 @@ func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	id := answer.Order.ClientOrderID
 	switch {
 	case errors.As(err, &unknown):
-		return record.Unknown{Why: unknown.Error()}
+		return record.Unknown{Reason: unknown.Error()}
 	case err == nil && (answer.Order.ID == 0 || id != "" && id != o.Order.ClientOrderID): // case 2
-		return record.Unknown{Why: "the answer is another order's"}
+		return record.Unknown{Reason: "the answer is another order's"}
 	case err == nil:
 		return record.Acknowledged{OrderID: answer.Order.ID}
 	case errors.As(err, &refusal):
-		return record.Refused{Code: refusal.Code, Why: refusal.Message}
+		return record.Refused{Code: refusal.Code, Reason: refusal.Message}
 	case errors.As(err, &unsent):
 		return record.Ended{State: placement.Expired, Evidence: "never sent: " + cmp.Or(unsent.Reason, "unavailable")}
 	}
-	return record.Unknown{Why: err.Error()}
+	return record.Unknown{Reason: err.Error()}
 }
 
 // report stores the lane's progress on a market: 0 is futures, 1 is spot.

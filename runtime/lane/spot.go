@@ -125,7 +125,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 	case record.Unknown:
 		t.sale = &sale{id, 0, at}
 	case record.Refused:
-		blind = append(blind, fmt.Sprintf("the sale of %s is refused: %s", t.Symbol.Key(), outcome.Why))
+		blind = append(blind, fmt.Sprintf("the sale of %s is refused: %s", t.Symbol.Key(), outcome.Reason))
 		pause(ctx, retryAfter)
 	case record.Ended:
 		blind = append(blind, fmt.Sprintf("the sale of %s did not leave: %s", t.Symbol.Key(), outcome.Evidence))

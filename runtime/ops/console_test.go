@@ -67,22 +67,22 @@ func story(t *testing.T) []engine.Note {
 				Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"},
 			},
 		),
-		of(engine.NoteRefused{NoteOrder: unnumbered, Why: "Margin is insufficient."}),
-		of(engine.NoteUncertain{NoteOrder: unnumbered, Why: "timeout"}),
+		of(engine.NoteRefused{NoteOrder: unnumbered, Reason: "Margin is insufficient."}),
+		of(engine.NoteUncertain{NoteOrder: unnumbered, Reason: "timeout"}),
 		{
 			Fact: engine.NoteFetchFailed{
 				What: "orders and positions",
 				Err:  &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Reason: "connection refused"},
 			},
 		},
-		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Why: "the exchange shows two positions on one symbol"}},
-		{Fact: engine.NoteBlind{Of: "orders and positions of futures", Why: "connection refused"}},
+		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Reason: "the exchange shows two positions on one symbol"}},
+		{Fact: engine.NoteBlind{Of: "orders and positions of futures", Reason: "connection refused"}},
 		{Fact: engine.NoteBlind{Of: "orders and positions of futures", Over: true}},
 		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m stand still"}},
 		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m", Over: true}},
-		{Fact: engine.NoteHalt{Why: "news"}},
-		{Fact: engine.NoteHalt{Why: "armed again by the operator", Over: true}},
-		of(engine.NoteStrategyFailed{Why: "index out of range"}),
+		{Fact: engine.NoteHalt{Reason: "news"}},
+		{Fact: engine.NoteHalt{Reason: "armed again by the operator", Over: true}},
+		of(engine.NoteStrategyFailed{Reason: "index out of range"}),
 	}
 	for i := range all {
 		all[i].AtMS = 1_700_000_100_000 + int64(i)*250
@@ -191,7 +191,7 @@ func TestLinesAreCountedByLevel(t *testing.T) {
 	console := NewConsole(&bytes.Buffer{}, Format{JSON: true}, m, nil)
 	console.Say("daemon.started", "hello")
 	console.Warn("daemon.unclean", "the last run did not end cleanly")
-	console.Note(&engine.Note{Fact: engine.NoteHalt{Why: "news"}})
+	console.Note(&engine.Note{Fact: engine.NoteHalt{Reason: "news"}})
 	expect(t, m, 1, "botd_log_events_total", "level=info")
 	expect(t, m, 1, "botd_log_events_total", "level=warn")
 	expect(t, m, 1, "botd_log_events_total", "level=error")
@@ -201,10 +201,10 @@ func TestATextOfTheVenueCannotForgeALine(t *testing.T) {
 	t.Parallel()
 	evil := "no\n04:00:00 INF HALTED \x1b[2J\u202e\r" + strings.Repeat("x", 10_000)
 	for _, n := range []engine.Note{
-		{Symbol: bitcoin, Fact: engine.NoteRefused{NoteOrder: engine.NoteOrder{ClientOrderID: "a"}, Why: evil}},
-		{Symbol: bitcoin, Fact: engine.NoteUncertain{NoteOrder: engine.NoteOrder{ClientOrderID: "a"}, Why: evil}},
+		{Symbol: bitcoin, Fact: engine.NoteRefused{NoteOrder: engine.NoteOrder{ClientOrderID: "a"}, Reason: evil}},
+		{Symbol: bitcoin, Fact: engine.NoteUncertain{NoteOrder: engine.NoteOrder{ClientOrderID: "a"}, Reason: evil}},
 		{Fact: engine.NoteFetchFailed{What: "orders", Err: errors.New(evil)}},
-		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Why: evil}},
+		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Reason: evil}},
 	} {
 		for _, format := range []Format{{}, {JSON: true}} {
 			have := written(format, []engine.Note{n})

@@ -29,8 +29,8 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 		console.Note(&n)
 		console.Note(&over)
 	}
-	console.Note(&engine.Note{Fact: engine.NoteJournal{Why: "the disk is nearly full"}})
-	console.Note(&engine.Note{Fact: engine.NoteJournal{Why: "journal.db is gone", Lost: true}})
+	console.Note(&engine.Note{Fact: engine.NoteJournal{Reason: "the disk is nearly full"}})
+	console.Note(&engine.Note{Fact: engine.NoteJournal{Reason: "journal.db is gone", Lost: true}})
 	console.Warn("daemon.waiting", "the daemon's own, without an engine's note")
 	var reasons []string
 	events := regexp.MustCompile("`([a-z]+\\.[a-z]+)`")

@@ -45,13 +45,13 @@ func (s *Supervisor) Note(n *engine.Note) {
 		s.Notify("WATCHDOG=1")
 	case engine.NoteHalt:
 		if fact.Over {
-			s.Notify("STATUS=trading continues: " + fact.Why)
+			s.Notify("STATUS=trading continues: " + fact.Reason)
 			return
 		}
-		s.Notify("STATUS=trading is halted: " + fact.Why)
+		s.Notify("STATUS=trading is halted: " + fact.Reason)
 	case engine.NoteBlind:
 		if !fact.Over {
-			s.Notify(fmt.Sprintf("STATUS=%s cannot be read: %s", fact.Of, fact.Why))
+			s.Notify(fmt.Sprintf("STATUS=%s cannot be read: %s", fact.Of, fact.Reason))
 		}
 	}
 }

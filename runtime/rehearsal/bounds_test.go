@@ -25,8 +25,8 @@ func TestTheRecordsOfAMomentAreBounded(t *testing.T) {
 		r.AtMS, r.Body = 9*minute+500, record.Latch{}
 		records = append(records, r)
 	}
-	records = append(records, record.Record{AtMS: 9*minute + 501, Symbol: own, Body: record.Quarantined{Why: "the last one that is shown"}},
-		record.Record{AtMS: 9*minute + 502, Symbol: own, Body: record.Quarantined{Why: "one too many"}})
+	records = append(records, record.Record{AtMS: 9*minute + 501, Symbol: own, Body: record.Quarantined{Reason: "the last one that is shown"}},
+		record.Record{AtMS: 9*minute + 502, Symbol: own, Body: record.Quarantined{Reason: "one too many"}})
 	p, err := newHouse(t, records...).at(t, 10*minute)
 	if err != nil {
 		t.Fatal(err)

@@ -181,11 +181,11 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	}
 	for _, h := range book.Halts() {
 		if h.Scope.Covers(name, symbol.Key()) {
-			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Why)
+			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Reason)
 		}
 	}
 	if book.Breaking(atMS) {
-		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
+		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Reason)
 	}
 	if symbol.Quarantine() != "" {
 		add("botd resolve "+symbol.Key().Name, "quarantined: %s", symbol.Quarantine())
@@ -193,7 +193,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	for _, scope := range []string{"", name} {
 		for b := range book.Watch(scope).Breaches() {
 			if !b.Over(atMS) {
-				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Why)
+				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Reason)
 			}
 		}
 	}

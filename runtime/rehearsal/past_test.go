@@ -117,13 +117,13 @@ func TestWhatWasDecidedAtAMoment(t *testing.T) {
 		Price: 110e8}
 	other := record.Record{AtMS: 8 * minute, Strategy: "grid", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, Body: record.Memory{}}
 	foreign := record.Record{AtMS: 6 * minute, Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"},
-		Body: record.Quarantined{Why: "of another symbol"}}
+		Body: record.Quarantined{Reason: "of another symbol"}}
 	noted := record.Record{AtMS: 9*minute + 6_000, Strategy: "trend", Body: record.Latch{}}
-	h := newHouse(t, of(1, "", record.Boot{Epoch: 1}), noted, of(4.9, "", record.Halt{Level: record.LevelPause, Why: "too early to be shown"}),
-		of(5, "", record.Halt{Why: "rearmed"}), other, of(10.1, "a", record.Sending{Purpose: placement.Entry, Order: order}),
+	h := newHouse(t, of(1, "", record.Boot{Epoch: 1}), noted, of(4.9, "", record.Halt{Level: record.LevelPause, Reason: "too early to be shown"}),
+		of(5, "", record.Halt{Reason: "rearmed"}), other, of(10.1, "a", record.Sending{Purpose: placement.Entry, Order: order}),
 		of(10.2, "a", record.Fill{OrderID: 7, Filled: 5, Price: exchange.AmountOf(110)}),
-		of(10.9, "a", record.Ended{OrderID: 7, State: placement.Canceled, Filled: 15, Evidence: "GET"}), of(11, "", record.Halt{Why: "at the end"}),
-		of(11.1, "", record.Halt{Why: "too late to be shown"}), foreign)
+		of(10.9, "a", record.Ended{OrderID: 7, State: placement.Canceled, Filled: 15, Evidence: "GET"}), of(11, "", record.Halt{Reason: "at the end"}),
+		of(11.1, "", record.Halt{Reason: "too late to be shown"}), foreign)
 	p, err := h.at(t, 10*minute)
 	if err != nil {
 		t.Fatal(err)
@@ -164,17 +164,18 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 		r    record.Record
 		want string // the block, and its way out; empty for none
 	}{
-		{"a halt of the account", record.Record{Body: record.Halt{Level: record.LevelCancel, Why: "news"}},
+		{"a halt of the account", record.Record{Body: record.Halt{Level: record.LevelCancel, Reason: "news"}},
 			"halted account at level cancel: news | botd rearm"},
-		{"a halt of another strategy", record.Record{Strategy: "grid", Body: record.Halt{Level: record.LevelCancel, Why: "news"}}, ""},
-		{"the breaker", record.Record{Body: record.Breaker{Why: "5 refusals", UntilMS: 11 * minute}},
+		{"a halt of another strategy", record.Record{Strategy: "grid", Body: record.Halt{Level: record.LevelCancel, Reason: "news"}}, ""},
+		{"the breaker", record.Record{Body: record.Breaker{Reason: "5 refusals", UntilMS: 11 * minute}},
 			"the breaker was tripped: 5 refusals | ended by itself 1970-01-01 00:11:00"},
-		{"the breaker, over", record.Record{Body: record.Breaker{Why: "5 refusals", UntilMS: 9 * minute}}, ""},
-		{"a quarantine", record.Record{Symbol: key, Body: record.Quarantined{Why: "5 steps more"}}, "quarantined: 5 steps more | botd resolve BTC-USDT"},
-		{"a limit of the account", record.Record{Body: record.Breach{Rule: "daily_loss", Why: "5 %"}}, "the limit daily_loss was crossed: 5 % | docs/risk.md"},
-		{"a limit of the strategy", record.Record{Strategy: "trend", Body: record.Breach{Rule: "max_losses", Why: "4"}},
+		{"the breaker, over", record.Record{Body: record.Breaker{Reason: "5 refusals", UntilMS: 9 * minute}}, ""},
+		{"a quarantine", record.Record{Symbol: key, Body: record.Quarantined{Reason: "5 steps more"}}, "quarantined: 5 steps more | botd resolve BTC-USDT"},
+		{"a limit of the account", record.Record{Body: record.Breach{Rule: "daily_loss", Reason: "5 %"}},
+			"the limit daily_loss was crossed: 5 % | docs/risk.md"},
+		{"a limit of the strategy", record.Record{Strategy: "trend", Body: record.Breach{Rule: "max_losses", Reason: "4"}},
 			"the limit max_losses was crossed: 4 | docs/risk.md"},
-		{"a limit that was over", record.Record{Body: record.Breach{Rule: "daily_loss", Why: "5 %", UntilMS: 9 * minute}}, ""},
+		{"a limit that was over", record.Record{Body: record.Breach{Rule: "daily_loss", Reason: "5 %", UntilMS: 9 * minute}}, ""},
 		{"a latch", record.Record{Strategy: "trend", Symbol: key, Body: record.Latch{Side: 1}},
 			"latched: a position of this side was ended by something else than its plan | released when the strategy's target is flat or the other side"},
 		{"an order without an answer", record.Record{Strategy: "trend", Symbol: key, ClientOrderID: "a", Body: record.Sending{Purpose: placement.Entry,
@@ -285,7 +286,7 @@ func TestARecordInWords(t *testing.T) {
 func TestARehearsalDecidesAndSendsNothing(t *testing.T) {
 	t.Parallel()
 	for name, records := range map[string][]record.Record{"no journal": nil,
-		"halted": {{AtMS: 1, Body: record.Boot{Epoch: 1}}, {AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "news"}}}} {
+		"halted": {{AtMS: 1, Body: record.Boot{Epoch: 1}}, {AtMS: 2, Body: record.Halt{Level: record.LevelPause, Reason: "news"}}}} {
 		h := newHouse(t, records...)
 		all, err := Run(t.Context(), h.config)
 		if err != nil || len(all) != 1 {

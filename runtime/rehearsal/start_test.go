@@ -29,7 +29,7 @@ func rules(entry string) string { return "strategy: rules\nparams:\n  entry_long
 func TestARecordOfTheMomentCounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}},
-		record.Record{AtMS: 10 * minute, Body: record.Halt{Level: record.LevelCancel, Why: "news"}})
+		record.Record{AtMS: 10 * minute, Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
 	for atMS, want := range map[int64]int{10 * minute: 1, 10*minute - 1: 0} {
 		if p, err := h.at(t, atMS); err != nil || len(p.Blocks) != want {
 			t.Errorf("at %d: want %d blocks, have %+v, %v", atMS, want, p, err)
@@ -221,7 +221,7 @@ func TestARehearsalBeginsWithTheNewestCheckpoint(t *testing.T) {
 	t.Parallel()
 	binding := journal.Binding{Mode: "demo"}
 	records := []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1, Account: binding.Text()}},
-		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "of the account"}}}
+		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Reason: "of the account"}}}
 	h := newHouse(t, records...)
 	book := reconcile.NewBook(engineconfig.Settle(h.config))
 	for i := range records {
@@ -233,7 +233,7 @@ func TestARehearsalBeginsWithTheNewestCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = store.Append(t.Context(), []record.Record{{AtMS: 3, Body: book.Checkpoint(binding.Text())},
-		{AtMS: 4, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Why: "of the strategy"}}})
+		{AtMS: 4, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "of the strategy"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestARehearsalBeginsWithTheNewestCheckpoint(t *testing.T) {
 	}
 	var why []string
 	for _, halt := range have.Halts() {
-		why = append(why, halt.Why)
+		why = append(why, halt.Reason)
 	}
 	if text := strings.Join(why, ", "); text != "of the account, of the strategy" {
 		t.Errorf("want the halts before and after the checkpoint, have %s", text)
@@ -263,7 +263,8 @@ func TestARehearsalBeginsWithTheNewestCheckpoint(t *testing.T) {
 // A record that was changed after it was written ends a rehearsal, and the past is not shown.
 func TestADamagedJournalEndsARehearsal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}}, record.Record{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "good news"}})
+	h := newHouse(t, record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}},
+		record.Record{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Reason: "good news"}})
 	path := filepath.Join(h.config.DataDir, "demo", journal.FileName)
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Count(string(text), "good news") != 1 {

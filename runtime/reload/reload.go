@@ -138,7 +138,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		if !trial {
 			r.refused(event, "config    "+format, why, err)
 		}
-		return nil, &api.Refused{Why: err.Error()}
+		return nil, &api.Refused{Reason: err.Error()}
 	}
 	config, problems, err := r.load()
 	if err == nil {

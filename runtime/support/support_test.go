@@ -121,7 +121,7 @@ func TestABundleHasNoSecret(t *testing.T) {
 	of, data := patient(t)
 	everything := strings.Join(canaries(), " ") + " canaryOPERATOR canaryOPERATORtwo"
 	stores(t, data, "live", secrets["journal-key"], record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}}, record.Record{AtMS: 2,
-		Body: record.Halt{Why: "why: " + everything}})
+		Body: record.Halt{Reason: "why: " + everything}})
 	asked := []string{}
 	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, strings.TrimPrefix(r.URL.RequestURI(), "/api/v1/"))
@@ -201,7 +201,7 @@ func TestAnInvalidConfigurationDoesNotPreventTheRest(t *testing.T) {
 	t.Parallel()
 	of, data := patient(t)
 	stores(t, data, "demo", "", record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}}, record.Record{AtMS: 2,
-		Body: record.Halt{Why: "canaryOPERATOR canaryOPERATORtwo"}})
+		Body: record.Halt{Reason: "canaryOPERATOR canaryOPERATORtwo"}})
 	of.Load = func() (*configs.Config, configs.Problems, error) {
 		return nil, configs.Problems{{What: "mode is wrong"}}, nil
 	}

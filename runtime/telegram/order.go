@@ -226,7 +226,7 @@ func (o *order) status() (string, bool) {
 	for i := range s.Strategies {
 		r := &s.Strategies[i]
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s %s, target %s, last %s. %s", r.Name, r.State, r.Position, r.Symbol, r.Target,
-			r.Last, r.Why)))
+			r.Last, r.StateReason)))
 	}
 	return strings.Join(lines, "\n"), true
 }

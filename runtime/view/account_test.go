@@ -110,20 +110,20 @@ func TestAChangedPositionIsPublished(t *testing.T) {
 func TestWhatTheRiskPageShows(t *testing.T) {
 	t.Parallel()
 	status := trading(t)
-	status.Halts = []account.Halt{{Level: record.LevelPause, Why: "news", AtMS: 1_000},
+	status.Halts = []account.Halt{{Level: record.LevelPause, Reason: "news", AtMS: 1_000},
 		{Level: record.LevelCancel, Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten, Scope: account.Scope{Symbol: bitcoin.Key()}},
 		{Level: record.LevelPause, Scope: account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot}}}}
 	status.Limits = []risk.Utilization{{Scope: "account", Rule: "max_drawdown", Value: "3 %", Limit: "2 %", Headroom: "0", Ratio: 1.5, State: "breached",
-		Why:    "fell",
-		WayOut: "botd rearm", SinceMS: 1_000, UntilMS: 2_000, Set: &account.SetLimit{Value: "2%", By: "phone", AtMS: 3_000, Why: "careful"}}}
+		Reason: "fell",
+		WayOut: "botd rearm", SinceMS: 1_000, UntilMS: 2_000, Set: &account.SetLimit{Value: "2%", By: "phone", AtMS: 3_000, Reason: "careful"}}}
 	b := showing(status)
 	for _, value := range []string{"4", "5"} {
 		b.Note(&engine.Note{AtMS: 7, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteIntent{Intent: intent(placement.Entry, 30)}})
 		b.Note(&engine.Note{AtMS: 8, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteRefusal{Intent: intent(placement.Entry, 30),
 			Refusal: &risk.Refusal{Rule: "max_open_orders", Value: value, Limit: "3", Hint: "raise it"}}})
 	}
-	b.Note(&engine.Note{AtMS: 9, Fact: engine.NoteHalt{Why: "news"}})
-	b.Note(&engine.Note{AtMS: 10, Fact: engine.NoteHalt{Why: "armed", Over: true}})
+	b.Note(&engine.Note{AtMS: 9, Fact: engine.NoteHalt{Reason: "news"}})
+	b.Note(&engine.Note{AtMS: 10, Fact: engine.NoteHalt{Reason: "armed", Over: true}})
 	b.Note(&engine.Note{AtMS: 11, Symbol: bitcoin, Fact: engine.NoteGap{Missing: 2}})
 	page := b.Risk()
 	shows(t, "risk", page, `{"schema":1,"halts":[{"scope":"account","level":"pause","why":"news","since":"1970-01-01T00:00:01Z"},

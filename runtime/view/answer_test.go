@@ -84,10 +84,10 @@ func trading(t *testing.T) engine.Status {
 			MarginUsed: amount("200.4"), MaintenanceMargin: amount("4")},
 		Balances: []exchange.Balance{{Asset: "USDT", Free: amount("900"), Frozen: amount("100")}},
 		Strategies: []engine.StrategyStatus{
-			{Name: "trend", Kind: "ma_cross", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Reason: "crossed", Target: 30, Position: 20,
+			{Name: "trend", Kind: "ma_cross", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", PlanReason: "crossed", Target: 30, Position: 20,
 				EntryPrice: amount("50000"), LiqPrice: amount("45090"), Last: last, LastMS: nowMS - 500, CandleMS: nowMS - 60_000, TickMS: nowMS - 59_000,
 				NextMS: nowMS + 2_000, Settled: true, Protected: true, Own: amount("5000")},
-			{Name: "hold", Kind: "buy_and_hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Why: "3 of 5 candles",
+			{Name: "hold", Kind: "buy_and_hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", StateReason: "3 of 5 candles",
 				Last: enginetest.Price(t, ether, "3000"), LastMS: nowMS - 500},
 		},
 		Symbols: []engine.SymbolStatus{{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: amount("50000"),
@@ -143,7 +143,7 @@ func TestWhatStatusShows(t *testing.T) {
 			"settled":true,"protected":true,"last_tick_ms":1700000041000,"next_tick_ms":1700000102000},
 			{"name":"hold","state":"warming_up","why":"3 of 5 candles","position":"0","unrealized_ratio":0}]}`},
 		{"halted by a person", func(s *engine.Status) {
-			s.Halt = account.Halt{Level: record.LevelFlatten, Why: "news"}
+			s.Halt = account.Halt{Level: record.LevelFlatten, Reason: "news"}
 			s.Degraded = []engine.Degraded{{State: "halted", Cause: "news", SinceMS: 1_000, WayOut: "botd rearm", Remaining: "0.02 BTC-USDT to close",
 				ExitsAccepted: true, Blind: []string{"spot"}}}
 		}, `{"ready":true,"halted":"flatten","why":"news","degraded":[{"state":"halted","scope":"account","cause":"news","since":"1970-01-01T00:00:01Z",

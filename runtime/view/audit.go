@@ -40,19 +40,19 @@ func (a *Audit) describe(r *record.Record) bool {
 		a.Actor, a.Role, a.From, a.Action = body.Actor, body.Role, body.From, body.Action
 		a.Target, a.Detail, a.RequestID = body.Target, body.Detail, body.RequestID
 	case record.Halt:
-		a.Action, a.Detail = "halt "+body.Level.String(), body.Why
+		a.Action, a.Detail = "halt "+body.Level.String(), body.Reason
 		if body.Level == record.LevelNone {
 			a.Action = "rearm"
 		}
 	case record.Limit:
-		a.Action, a.Detail = "limit "+body.Rule+" "+cmp.Or(body.Value, "as configured"), body.Why
+		a.Action, a.Detail = "limit "+body.Rule+" "+cmp.Or(body.Value, "as configured"), body.Reason
 	case record.Breach:
-		a.Action, a.Detail = "limit "+body.Rule+" breached", body.Why
-		if body.Why == "" {
+		a.Action, a.Detail = "limit "+body.Rule+" breached", body.Reason
+		if body.Reason == "" {
 			a.Action = "limit " + body.Rule + " holds again"
 		}
 	case record.Quarantined:
-		a.Action, a.Detail = "quarantine", body.Why
+		a.Action, a.Detail = "quarantine", body.Reason
 	case record.Adopted:
 		a.Action, a.Detail = a.Kind, body.Evidence
 	case record.Ignored:
@@ -60,9 +60,9 @@ func (a *Audit) describe(r *record.Record) bool {
 	case record.Found:
 		a.Action, a.Detail = a.Kind, body.Evidence
 	case record.Withdrawn:
-		a.Action, a.Target, a.Detail = "cancel", "order "+r.ClientOrderID, body.Why
+		a.Action, a.Target, a.Detail = "cancel", "order "+r.ClientOrderID, body.Reason
 	case record.Breaker:
-		a.Action, a.Detail = "breaker", body.Why
+		a.Action, a.Detail = "breaker", body.Reason
 	case record.Boot:
 		a.Action, a.Detail = "start", "epoch "+number(body.Epoch)
 	case record.Config:

@@ -35,7 +35,7 @@ func (h *History) differed(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Quarantined:
 		h.settled(r)
-		d.Kind, d.Text, d.Open = "quarantine", body.Why, true
+		d.Kind, d.Text, d.Open = "quarantine", body.Reason, true
 	case record.Adopted:
 		h.settled(r)
 		d.quantity, d.Text = body.Quantity, body.Evidence

@@ -77,7 +77,7 @@ func (h *History) Take(r *record.Record) {
 		h.begin(r, "fetched", "found on the exchange: "+body.Evidence)
 	case record.Withdrawn:
 		if o := h.orders[r.ClientOrderID]; o != nil {
-			o.step(r.AtMS, "withdrawn", "by a person: "+body.Why)
+			o.step(r.AtMS, "withdrawn", "by a person: "+body.Reason)
 			h.publishOrder(o)
 		}
 	case record.Boot:
@@ -130,9 +130,9 @@ func (h *History) advance(r *record.Record) {
 	case record.Acknowledged:
 		o.step(r.AtMS, "acknowledged", "")
 	case record.Refused:
-		o.step(r.AtMS, "refused", body.Why)
+		o.step(r.AtMS, "refused", body.Reason)
 	case record.Unknown:
-		o.step(r.AtMS, "uncertain", body.Why)
+		o.step(r.AtMS, "uncertain", body.Reason)
 	case record.Ended:
 		o.step(r.AtMS, "settled", body.State.String()+": "+body.Evidence)
 	}

@@ -118,11 +118,11 @@ func (b *Board) outcome(n *engine.Note) {
 			in.Outcome, in.OrderID = "acknowledged", fact.OrderID
 			in.step(n.AtMS, "acknowledged", fmt.Sprintf("order %d, after %d ms", fact.OrderID, fact.DurationMS))
 		case engine.NoteRefused:
-			in.Outcome, in.Detail = "refused_by_exchange", fact.Why
-			in.step(n.AtMS, "refused", fact.Why)
+			in.Outcome, in.Detail = "refused_by_exchange", fact.Reason
+			in.step(n.AtMS, "refused", fact.Reason)
 		case engine.NoteUncertain:
-			in.Outcome, in.Detail = "uncertain", fact.Why
-			in.step(n.AtMS, "uncertain", fact.Why)
+			in.Outcome, in.Detail = "uncertain", fact.Reason
+			in.step(n.AtMS, "uncertain", fact.Reason)
 		case engine.NoteFill:
 			in.step(n.AtMS, "fetched", "filled "+n.Symbol.QuantityDecimal(fact.Quantity).String()+" more")
 		case engine.NoteSettled:

@@ -62,15 +62,15 @@ func TestTheLifeOfAnIntent(t *testing.T) {
 		{"placed", placed, `{"outcome":"placed","client_order_id":"a"}`, "10 derived crossed, 11 checked 2 checks passed, 12 sent as a"},
 		{"acknowledged", after(engine.NoteAcknowledged{NoteOrder: sent("a", 7, entry), DurationMS: 30}), `{"outcome":"acknowledged","order_id":7}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 acknowledged order 7, after 30 ms"},
-		{"refused by the exchange", after(engine.NoteRefused{NoteOrder: sent("a", 0, entry), Why: "-2019"}), `{"outcome":"refused_by_exchange",
+		{"refused by the exchange", after(engine.NoteRefused{NoteOrder: sent("a", 0, entry), Reason: "-2019"}), `{"outcome":"refused_by_exchange",
 		"detail":"-2019"}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 refused -2019"},
-		{"uncertain", after(engine.NoteUncertain{NoteOrder: sent("a", 0, entry), Why: "timeout"}), `{"outcome":"uncertain","detail":"timeout"}`,
+		{"uncertain", after(engine.NoteUncertain{NoteOrder: sent("a", 0, entry), Reason: "timeout"}), `{"outcome":"uncertain","detail":"timeout"}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 uncertain timeout"},
 		{"filled and settled", after(engine.NoteFill{NoteOrder: sent("a", 7, entry), Quantity: 12},
 			engine.NoteSettled{NoteOrder: sent("a", 7, entry), State: placement.Canceled, Evidence: "GET"}), `{"outcome":"canceled","detail":"GET"}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 fetched filled 0.012 more, 14 settled canceled: GET"},
-		{"of another order", after(engine.NoteRefused{NoteOrder: sent("b", 0, entry), Why: "-2019"}), `{"outcome":"placed"}`,
+		{"of another order", after(engine.NoteRefused{NoteOrder: sent("b", 0, entry), Reason: "-2019"}), `{"outcome":"placed"}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a"},
 	} {
 		b := NewBoard("demo", "main")
@@ -150,7 +150,7 @@ func TestACancelIsAnIntentOfItsOwn(t *testing.T) {
 	noted(b, 10, engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NotePlaced{NoteOrder: sent("a", 0,
 		entry)}, engine.NoteIntent{Intent: cancel},
 		engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: leverage}, engine.NoteRefused{NoteOrder: sent("a", 0, entry),
-			Why: "gone"})
+			Reason: "gone"})
 	items, _ := b.Intents(Page{Limit: 9}, func(*Intent) bool { return true })
 	shows(t, "newest first", items, `[{"id":"3","purpose":"leverage","quantity":"5","side":null,"outcome":"derived"},
 		{"id":"2","purpose":"cancel","client_order_id":"a","order_id":7,"side":null,"quantity":null,"outcome":"approved"},
@@ -174,7 +174,7 @@ func TestAnIntentHasTheJournalsSteps(t *testing.T) {
 		h.Take(&record.Record{AtMS: 12, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
 			Order: entry.Order}})
 		h.Take(&record.Record{AtMS: 13, ClientOrderID: id, Body: record.Acknowledged{OrderID: 7}})
-		h.Take(&record.Record{AtMS: 20, ClientOrderID: id, Body: record.Withdrawn{Why: "by hand"}})
+		h.Take(&record.Record{AtMS: 20, ClientOrderID: id, Body: record.Withdrawn{Reason: "by hand"}})
 		h.Take(&record.Record{AtMS: 21, ClientOrderID: id, Body: record.Ended{OrderID: 7, State: placement.Canceled, Evidence: "GET"}})
 	}
 	one, _ := b.Intent("1", h)

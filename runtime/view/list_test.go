@@ -92,8 +92,8 @@ func TestWhatTheReconcilerShows(t *testing.T) {
 	status.Failed = 2
 	status.Live = append(status.Live, order("u", placement.Entry, placement.Uncertain, 5, nil), order("w", placement.Entry, placement.Working, 5, nil))
 	b := showing(status)
-	noted(b, 10, engine.NoteRound{Acted: 2, DurationMS: 30, Complete: true}, engine.NoteGap{Missing: 1}, engine.NoteQuarantine{Why: "5 steps more"},
-		engine.NoteForeign{Why: "order 9"})
+	noted(b, 10, engine.NoteRound{Acted: 2, DurationMS: 30, Complete: true}, engine.NoteGap{Missing: 1}, engine.NoteQuarantine{Reason: "5 steps more"},
+		engine.NoteForeign{Reason: "order 9"})
 	shows(t, "reconcile", b.Reconcile(), `{"schema":1,"last_ms":1700000099000,"failed":2,"blind":false,"quarantines":[],
 		"rounds":[{"id":"2","at_ms":10,"complete":true,"duration_ms":30,"acted":2},{"id":"1","at_ms":0}],
 		"unknown":[{"client_order_id":"u","state":"uncertain","quantity":"0.03"}],
@@ -117,7 +117,7 @@ func TestWhatACandleAndANoticePublish(t *testing.T) {
 	price := enginetest.Price(t, bitcoin, "50000")
 	noted(b, 1, engine.NoteCandle{Candle: exchange.Candle{OpenMS: 5, Open: price, High: price + 2, Low: price - 2, Close: price, Volume: 1.5}})
 	shows(t, "a candle", last, `{"market":"futures","symbol":"BTC-USDT","strategy":"trend","open_ms":5,"open":"50000","close":"50000","volume":1.5}`)
-	noted(b, 1, engine.NoteHalt{Why: "news"}, engine.NoteGap{Missing: 1}, engine.NoteTick{})
+	noted(b, 1, engine.NoteHalt{Reason: "news"}, engine.NoteGap{Missing: 1}, engine.NoteTick{})
 	decides(b, "trend", "crossed", 7)
 	shows(t, "a decision", last, `{"id":"1","strategy":"trend","reason":"crossed"}`)
 	if want := "[candle notice risk notice decision]"; fmt.Sprint(topics) != want {

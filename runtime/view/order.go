@@ -29,7 +29,7 @@ type Order struct {
 	MeanPrice     Decimal `json:"mean_price"` // of the filled quantity; 0 when unknown
 	SentMS        int64   `json:"sent_ms"`
 	EndedMS       int64   `json:"ended_ms,omitempty"`
-	Why           string  `json:"why,omitempty"`      // of refused, uncertain
+	Reason        string  `json:"why,omitempty"`      // of refused, uncertain
 	Evidence      string  `json:"evidence,omitempty"` // of a final state
 }
 
@@ -40,7 +40,7 @@ func orderOf(p *account.Placement, s *exchange.Symbol) Order {
 		Market: p.Order().Market.String(), Symbol: p.Order().Symbol, Side: p.Order().Side.String(), Type: p.Order().Type.String(), State: p.State().String(),
 		Live: !p.State().Final(), ReduceOnly: p.Order().ReduceOnly, ClosePosition: p.Order().ClosePosition, PostOnly: p.Order().PostOnly,
 		MeanPrice: p.Price().String(), SentMS: p.SentMS(),
-		EndedMS: p.EndedMS(), Why: p.Why(), Evidence: p.Evidence()}
+		EndedMS: p.EndedMS(), Reason: p.Reason(), Evidence: p.Evidence()}
 	if !p.Order().QuoteAmount.IsZero() {
 		o.QuoteAmount = p.Order().QuoteAmount.String()
 	}

@@ -64,15 +64,15 @@ func TestWhatAnOrdersRecordsShow(t *testing.T) {
 			"1000 journalled durable before its first byte"},
 		{"acknowledged", []record.Body{limit, record.Acknowledged{OrderID: 7}}, `{"order_id":7,"state":"acknowledged"}`,
 			"1000 journalled durable before its first byte, 2000 acknowledged"},
-		{"refused", []record.Body{limit, record.Refused{Why: "-2019"}}, `{"state":"refused","live":false,"why":"-2019","ended_ms":2000}`,
+		{"refused", []record.Body{limit, record.Refused{Reason: "-2019"}}, `{"state":"refused","live":false,"why":"-2019","ended_ms":2000}`,
 			"1000 journalled durable before its first byte, 2000 refused -2019"},
-		{"uncertain", []record.Body{limit, record.Unknown{Why: "timeout"}}, `{"state":"uncertain","live":true,"why":"timeout"}`,
+		{"uncertain", []record.Body{limit, record.Unknown{Reason: "timeout"}}, `{"state":"uncertain","live":true,"why":"timeout"}`,
 			"1000 journalled durable before its first byte, 2000 uncertain timeout"},
 		{"filled in two parts", []record.Body{limit, record.Fill{OrderID: 7, Filled: 10}, record.Fill{OrderID: 7, Filled: 10},
 			record.Ended{OrderID: 7, State: placement.Canceled, Filled: 25, Evidence: "GET"}},
 			`{"state":"canceled","live":false,"filled":"0.025","evidence":"GET","ended_ms":4000}`,
 			"1000 journalled durable before its first byte, 2000 fetched filled 0.01 more, 4000 fetched filled 0.015 more, 4000 settled canceled: GET"},
-		{"withdrawn by a person", []record.Body{limit, record.Withdrawn{Why: "old"}}, `{"state":"sending"}`,
+		{"withdrawn by a person", []record.Body{limit, record.Withdrawn{Reason: "old"}}, `{"state":"sending"}`,
 			"1000 journalled durable before its first byte, 2000 withdrawn by a person: old"},
 		{"botd starts again", []record.Body{limit, record.Boot{Epoch: 9}}, `{"state":"uncertain"}`,
 			"1000 journalled durable before its first byte, 2000 uncertain botd was started again before its answer was known"},
@@ -200,19 +200,19 @@ func TestWhatTheAuditShows(t *testing.T) {
 			RequestID: "r1"},
 			`{"kind":"audit","actor":"phone","role":"operator","from":"10.0.0.1","action":"POST /api/v1/halt","target":"account","detail":"news",
 		"request_id":"r1"}`},
-		{"", none, record.Halt{Level: record.LevelFlatten, Why: "news"}, `{"kind":"halt","actor":"botd","action":"halt flatten","target":"account",
+		{"", none, record.Halt{Level: record.LevelFlatten, Reason: "news"}, `{"kind":"halt","actor":"botd","action":"halt flatten","target":"account",
 		"detail":"news"}`},
-		{"trend", none, record.Halt{Why: "over"}, `{"action":"rearm","target":"strategy trend","detail":"over"}`},
-		{"", none, record.Limit{Rule: "max_orders", Value: "3", Why: "careful"}, `{"action":"limit max_orders 3","detail":"careful"}`},
+		{"trend", none, record.Halt{Reason: "over"}, `{"action":"rearm","target":"strategy trend","detail":"over"}`},
+		{"", none, record.Limit{Rule: "max_orders", Value: "3", Reason: "careful"}, `{"action":"limit max_orders 3","detail":"careful"}`},
 		{"", none, record.Limit{Rule: "max_orders"}, `{"action":"limit max_orders as configured"}`},
-		{"", none, record.Breach{Rule: "daily_loss", Why: "5 %"}, `{"action":"limit daily_loss breached","detail":"5 %"}`},
+		{"", none, record.Breach{Rule: "daily_loss", Reason: "5 %"}, `{"action":"limit daily_loss breached","detail":"5 %"}`},
 		{"", none, record.Breach{Rule: "daily_loss"}, `{"action":"limit daily_loss holds again"}`},
-		{"", bitcoin.Key(), record.Quarantined{Why: "5 steps more"}, `{"action":"quarantine","target":"symbol futures BTC-USDT","detail":"5 steps more"}`},
+		{"", bitcoin.Key(), record.Quarantined{Reason: "5 steps more"}, `{"action":"quarantine","target":"symbol futures BTC-USDT","detail":"5 steps more"}`},
 		{"", bitcoin.Key(), record.Adopted{Evidence: "two snapshots"}, `{"action":"adopted","detail":"two snapshots"}`},
 		{"", bitcoin.Key(), record.Ignored{Evidence: "by hand"}, `{"action":"ignored","detail":"by hand"}`},
 		{"", bitcoin.Key(), record.Found{Evidence: "its id"}, `{"action":"found","detail":"its id"}`},
-		{"", none, record.Withdrawn{Why: "old"}, `{"action":"cancel","target":"order a","detail":"old"}`},
-		{"", none, record.Breaker{Why: "5 refusals"}, `{"action":"breaker","detail":"5 refusals"}`},
+		{"", none, record.Withdrawn{Reason: "old"}, `{"action":"cancel","target":"order a","detail":"old"}`},
+		{"", none, record.Breaker{Reason: "5 refusals"}, `{"action":"breaker","detail":"5 refusals"}`},
 		{"", none, record.Boot{Epoch: 12}, `{"action":"start","detail":"epoch 12"}`},
 		{"", none, record.Config{Hash: "abc"}, `{"action":"configuration","detail":"abc"}`},
 		{"trend", bitcoin.Key(), bought(5), ""},
@@ -243,7 +243,7 @@ func TestWhatTheAuditShows(t *testing.T) {
 func TestMarksOfAChart(t *testing.T) {
 	t.Parallel()
 	h, _ := journalled()
-	for i, body := range []record.Body{record.Boot{}, record.Halt{Why: "early"}, record.Breaker{}, record.Config{}, record.Breach{Rule: "x"}, record.Audit{},
+	for i, body := range []record.Body{record.Boot{}, record.Halt{Reason: "early"}, record.Breaker{}, record.Config{}, record.Breach{Rule: "x"}, record.Audit{},
 		record.Halt{}} {
 		h.Take(&record.Record{AtMS: int64(i), Body: body})
 	}
@@ -269,8 +269,8 @@ func TestWhatADifferenceShows(t *testing.T) {
 	of := func(atMS int64, key exchange.SymbolKey, body record.Body) {
 		h.Take(&record.Record{AtMS: atMS, Symbol: key, Body: body})
 	}
-	of(1, other, record.Quarantined{Why: "no list"})
-	of(2, bitcoin.Key(), record.Quarantined{Why: "5 steps more"})
+	of(1, other, record.Quarantined{Reason: "no list"})
+	of(2, bitcoin.Key(), record.Quarantined{Reason: "5 steps more"})
 	of(3, bitcoin.Key(), record.Ignored{Quantity: -5, OrderID: 9, Evidence: "by hand"})
 	of(4, bitcoin.Key(), record.Adopted{Quantity: 5, Evidence: "two snapshots"})
 	of(5, bitcoin.Key(), record.Found{OrderID: 7, Evidence: "its id"})
@@ -284,7 +284,7 @@ func TestWhatADifferenceShows(t *testing.T) {
 		{"id":"4","kind":"adopted","quantity":"0.005","text":"two snapshots"},{"id":"3","kind":"ignored","quantity":"-0.005","order_id":9,"text":"by hand"},
 		{"id":"2","kind":"quarantine","text":"5 steps more","open":false,"ended_ms":3},
 		{"id":"1","kind":"quarantine","market":"spot","symbol":"ETH-USDT","open":true,"ended_ms":null}]`)
-	of(7, other, record.Quarantined{Why: "again"})
+	of(7, other, record.Quarantined{Reason: "again"})
 	open, _ := h.Differences(Page{Limit: 9}, func(d *Difference) bool { return d.Open })
 	shows(t, "a quarantine that follows another ends it", open, `[{"id":"7","text":"again"}]`)
 }

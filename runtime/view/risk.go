@@ -21,7 +21,7 @@ type Limit struct {
 	Headroom string     `json:"headroom"`
 	Ratio    float64    `json:"ratio"` // of value to limit; 1 is the limit
 	State    string     `json:"state"` // ok | near | full | breached | unknown
-	Why      string     `json:"why,omitempty"`
+	Reason   string     `json:"why,omitempty"`
 	WayOut   string     `json:"way_out,omitempty"`
 	Since    *time.Time `json:"since,omitempty"` // of a breach
 	Until    *time.Time `json:"until,omitempty"` // when a breach ends by itself
@@ -32,17 +32,17 @@ type Limit struct {
 
 // SetLimit is the value that a person set for a limit.
 type SetLimit struct {
-	Value string    `json:"value"` // as the configuration writes it
-	By    string    `json:"by"`
-	At    time.Time `json:"at"`
-	Why   string    `json:"why"`
+	Value  string    `json:"value"` // as the configuration writes it
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"why"`
 }
 
 func setLimit(s *account.SetLimit) *SetLimit {
 	if s == nil {
 		return nil
 	}
-	return &SetLimit{s.Value, s.By, time.UnixMilli(s.AtMS).UTC(), s.Why}
+	return &SetLimit{s.Value, s.By, time.UnixMilli(s.AtMS).UTC(), s.Reason}
 }
 
 func limitsOf(s *engine.Status) []Limit {
@@ -50,7 +50,7 @@ func limitsOf(s *engine.Status) []Limit {
 	for i := range s.Limits {
 		u := &s.Limits[i]
 		limit := risk.LimitNamed(u.Rule)
-		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Why, u.WayOut,
+		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Reason, u.WayOut,
 			moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set), limit.Near.String(), limit.Title})
 	}
 	return out
@@ -81,7 +81,7 @@ type Halt struct {
 	Market   string           `json:"market,omitempty"`
 	Symbol   string           `json:"symbol,omitempty"`
 	Level    record.HaltLevel `json:"level"` // pause | cancel | flatten
-	Why      string           `json:"why"`
+	Reason   string           `json:"why"`
 	Since    time.Time        `json:"since"`
 }
 
@@ -109,7 +109,7 @@ func (b *Board) Risk() Risk {
 func haltsOf(all []account.Halt) []Halt {
 	out := []Halt{}
 	for _, h := range all {
-		one := Halt{Level: h.Level, Why: h.Why, Since: time.UnixMilli(h.AtMS).UTC()}
+		one := Halt{Level: h.Level, Reason: h.Reason, Since: time.UnixMilli(h.AtMS).UTC()}
 		one.Scope, one.Strategy, one.Market, one.Symbol = scopeText(h.Scope)
 		out = append(out, one)
 	}

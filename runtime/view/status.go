@@ -57,7 +57,7 @@ type Status struct {
 	MarginUsed Decimal          `json:"margin_used"`
 	Today      Day              `json:"today"`
 	Halted     record.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
-	Why        string           `json:"why,omitempty"`
+	Reason     string           `json:"why,omitempty"`
 	Blind      bool             `json:"blind"`
 	Degraded   []Degraded       `json:"degraded"`  // declared states in force
 	Incidents  []Incident       `json:"incidents"` // that are open, the newest first
@@ -140,7 +140,7 @@ func (b *Board) statusOf() Status {
 		Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(),
 		Today:  dayOf(s.Day, s.Total, accountsRead(s)),
-		Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Incidents: b.openIncidents(),
+		Halted: s.Halt.Level, Reason: s.Halt.Reason, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Incidents: b.openIncidents(),
 		Open:    len(s.Live),
 		Nearest: nearest(s), Reconcile: ReconcileSummary{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
 	for _, check := range out.Checks {

@@ -11,31 +11,31 @@ import (
 
 // Strategy is one strategy at a glance.
 type Strategy struct {
-	Name       string  `json:"name"`
-	Kind       string  `json:"kind"`
-	Market     string  `json:"market"`
-	Symbol     string  `json:"symbol"`
-	Interval   string  `json:"interval"`
-	State      string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
-	Why        string  `json:"why,omitempty"`
-	Reason     string  `json:"reason,omitempty"` // of the plan in force
-	Target     Decimal `json:"target"`
-	Position   Decimal `json:"position"`
-	Entry      Decimal `json:"entry_price"`
-	LiqPrice   Decimal `json:"liq_price"`
-	Last       Decimal `json:"last_price"`
-	PriceMS    int64   `json:"last_price_ms"`
-	CandleMS   int64   `json:"candle_close_ms"`    // of the newest candle
-	Unrealized Decimal `json:"unrealized"`         // the price difference of the position
-	Realized   Decimal `json:"realized"`           // since the strategy began, net of fees and funding, as the ledger has it
-	Profit     Decimal `json:"profit"`             // realized and unrealized together: the strategy's net result
-	Return     float64 `json:"unrealized_ratio"`   // unrealized, as a part of the position's value at entry, without leverage
-	SinceMS    int64   `json:"since_ms,omitempty"` // of the position: its first fill, or when it was first seen
-	Equity     Decimal `json:"equity"`             // attributed to it
-	Settled    bool    `json:"settled"`
-	Protected  bool    `json:"protected"` // a working stop covers the position
-	LastMS     int64   `json:"last_tick_ms"`
-	NextMS     int64   `json:"next_tick_ms"`
+	Name        string  `json:"name"`
+	Kind        string  `json:"kind"`
+	Market      string  `json:"market"`
+	Symbol      string  `json:"symbol"`
+	Interval    string  `json:"interval"`
+	State       string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
+	StateReason string  `json:"why,omitempty"`
+	PlanReason  string  `json:"reason,omitempty"` // of the plan in force
+	Target      Decimal `json:"target"`
+	Position    Decimal `json:"position"`
+	Entry       Decimal `json:"entry_price"`
+	LiqPrice    Decimal `json:"liq_price"`
+	Last        Decimal `json:"last_price"`
+	PriceMS     int64   `json:"last_price_ms"`
+	CandleMS    int64   `json:"candle_close_ms"`    // of the newest candle
+	Unrealized  Decimal `json:"unrealized"`         // the price difference of the position
+	Realized    Decimal `json:"realized"`           // since the strategy began, net of fees and funding, as the ledger has it
+	Profit      Decimal `json:"profit"`             // realized and unrealized together: the strategy's net result
+	Return      float64 `json:"unrealized_ratio"`   // unrealized, as a part of the position's value at entry, without leverage
+	SinceMS     int64   `json:"since_ms,omitempty"` // of the position: its first fill, or when it was first seen
+	Equity      Decimal `json:"equity"`             // attributed to it
+	Settled     bool    `json:"settled"`
+	Protected   bool    `json:"protected"` // a working stop covers the position
+	LastMS      int64   `json:"last_tick_ms"`
+	NextMS      int64   `json:"next_tick_ms"`
 
 	key         exchange.SymbolKey
 	ownPosition exchange.Quantity
@@ -43,7 +43,7 @@ type Strategy struct {
 
 func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) Strategy {
 	one := Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(),
-		State: t.State, Why: t.Why, Reason: t.Reason, Target: t.Symbol.QuantityDecimal(t.Target).String(),
+		State: t.State, StateReason: t.StateReason, PlanReason: t.PlanReason, Target: t.Symbol.QuantityDecimal(t.Target).String(),
 		Position: t.Symbol.QuantityDecimal(t.Position).String(),
 		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
 		Unrealized: made.Unrealised.String(), Realized: made.Net.String(),

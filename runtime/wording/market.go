@@ -35,10 +35,10 @@ func market(n *engine.Note) Wording {
 	case engine.NoteBlind:
 		return either(fact.Over,
 			warn("exchange.back", "exchange  %s can be read again: openings continue", fact.Of),
-			bad("exchange.blind", "BLIND     %s cannot be read: nothing opens there, stops stay", fact.Of).with("err", fact.Why).
-				notice("blind", fact.Of+": "+fact.Why))
+			bad("exchange.blind", "BLIND     %s cannot be read: nothing opens there, stops stay", fact.Of).with("err", fact.Reason).
+				notice("blind", fact.Of+": "+fact.Reason))
 	case engine.NoteJournal:
-		return either(fact.Over, journalBack(&fact), journalFails(&fact).notice("journal", withError(fact.Why, fact.Err)).count(fact.Records))
+		return either(fact.Over, journalBack(&fact), journalFails(&fact).notice("journal", withError(fact.Reason, fact.Err)).count(fact.Records))
 	case engine.NoteUnexplained:
 		return bad("ledger.unexplained", "LEDGER    %s", fact.Text).with("asset", fact.Asset).with("amount", fact.Amount.String())
 	case engine.NoteTransfer:
@@ -59,23 +59,23 @@ func withError(text string, err error) string {
 func journalFails(fact *engine.NoteJournal) Wording {
 	switch {
 	case fact.Err != nil:
-		return bad("journal.failed", "JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, fact.Why).
+		return bad("journal.failed", "JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, fact.Reason).
 			with("records", fact.Records).with("err", fact.Err.Error())
 	case fact.Lost:
-		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch continue; stop botd, restore, start", fact.Why)
+		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch continue; stop botd, restore, start", fact.Reason)
 	}
-	return bad("journal.low", "DISK      %s: nothing opens, exits continue", fact.Why)
+	return bad("journal.low", "DISK      %s: nothing opens, exits continue", fact.Reason)
 }
 
 // journalBack words that the journal can be written again. The rest of the disk may still be
 // reserved for exits.
 func journalBack(fact *engine.NoteJournal) Wording {
 	text, then := "journal   has room again", ": openings continue"
-	if fact.Records > 0 || fact.Why != "" {
+	if fact.Records > 0 || fact.Reason != "" {
 		text = fmt.Sprintf("journal   is written again, %d records were waiting", fact.Records)
 	}
-	if fact.Why != "" {
-		then = "; still nothing opens: " + fact.Why
+	if fact.Reason != "" {
+		then = "; still nothing opens: " + fact.Reason
 	}
 	return warn("journal.back", "%s%s", text, then).with("records", fact.Records)
 }

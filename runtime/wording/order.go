@@ -26,9 +26,9 @@ func order(n *engine.Note) Wording {
 	case engine.NoteAcknowledged:
 		return info("order.acknowledged", "ack       %s is order %d", fact.ClientOrderID, fact.OrderID).with("dur_ms", fact.DurationMS)
 	case engine.NoteRefused:
-		return warn("order.refused", "refused   %s by the exchange: %s", fact.ClientOrderID, fact.Why)
+		return warn("order.refused", "refused   %s by the exchange: %s", fact.ClientOrderID, fact.Reason)
 	case engine.NoteUncertain:
-		return warn("order.uncertain", "UNKNOWN   %s: %s; it is not sent again, its outcome is fetched", fact.ClientOrderID, fact.Why)
+		return warn("order.uncertain", "UNKNOWN   %s: %s; it is not sent again, its outcome is fetched", fact.ClientOrderID, fact.Reason)
 	case engine.NoteFill:
 		return info("order.fill", "fill      %s %s %s %s%s",
 			n.Strategy, fact.Order.Side, quantity(n.Symbol, fact.Quantity), symbol(n), price(n.Symbol, fact.Price))
@@ -43,8 +43,8 @@ func order(n *engine.Note) Wording {
 			refused = warn
 		}
 		return either(fact.Over,
-			warn("intent.accepted", "accepted  %s: the %s is no longer refused, or no longer derived", n.Strategy, fact.Why),
-			refused("intent.refused", "REFUSED   %s: %s", n.Strategy, fact.Why).with("cause", fact.Why).notice("refused", fact.Why).on("risk"))
+			warn("intent.accepted", "accepted  %s: the %s is no longer refused, or no longer derived", n.Strategy, fact.Reason),
+			refused("intent.refused", "REFUSED   %s: %s", n.Strategy, fact.Reason).with("cause", fact.Reason).notice("refused", fact.Reason).on("risk"))
 	}
 	return Wording{}
 }

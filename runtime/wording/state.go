@@ -12,34 +12,34 @@ func state(n *engine.Note) Wording {
 	case engine.NoteQuarantine:
 		return either(fact.Over,
 			info("symbol.resolved", "resolved  %s trades again", symbol(n)),
-			bad("symbol.quarantined", "BLOCKED   %s is quarantined: %s", symbol(n), fact.Why).notice("quarantine", fact.Why).on("reconcile"))
+			bad("symbol.quarantined", "BLOCKED   %s is quarantined: %s", symbol(n), fact.Reason).notice("quarantine", fact.Reason).on("reconcile"))
 	case engine.NoteLiquidated:
 		return bad("position.liquidated", "LIQUIDATED %s; its strategy is halted", fact.Text).with("realised", fact.Realised.String()).
 			notice("liquidation", fact.Text).on("risk")
 	case engine.NoteUnprotected:
 		return either(fact.Over,
 			warn("position.protected", "protected %s has its stop again, or has ended", symbol(n)).with("dur_ms", fact.ForMS),
-			bad("position.unprotected", "UNPROTECTED %s: %s; nothing opens there", symbol(n), fact.Why).with("cause", fact.Why).
-				notice("unprotected", fact.Why).on("risk"))
+			bad("position.unprotected", "UNPROTECTED %s: %s; nothing opens there", symbol(n), fact.Reason).with("cause", fact.Reason).
+				notice("unprotected", fact.Reason).on("risk"))
 	case engine.NoteContradicted:
 		return either(fact.Over,
 			info("symbol.confirmed", "confirmed %s: exchange and fills agree again", symbol(n)),
-			bad("symbol.contradicted", "CONTRADICTED %s: %s; nothing opens, protection stays", symbol(n), fact.Why).
-				notice("contradicted", fact.Why).on("reconcile"))
+			bad("symbol.contradicted", "CONTRADICTED %s: %s; nothing opens, protection stays", symbol(n), fact.Reason).
+				notice("contradicted", fact.Reason).on("reconcile"))
 	case engine.NoteForeign:
 		return either(fact.Over,
 			info("symbol.clear", "clear     %s has no foreign orders that open", symbol(n)),
-			warn("symbol.foreign", "FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), fact.Why).
-				notice("foreign", fact.Why).on("reconcile"))
+			warn("symbol.foreign", "FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), fact.Reason).
+				notice("foreign", fact.Reason).on("reconcile"))
 	case engine.NoteHalt:
 		return either(fact.Over,
-			warn("trading.armed", "ARMED     trading continues: %s", fact.Why),
-			bad("trading.halted", "HALTED    %s", fact.Why).notice("halt", fact.Why).on("risk"))
+			warn("trading.armed", "ARMED     trading continues: %s", fact.Reason),
+			bad("trading.halted", "HALTED    %s", fact.Reason).notice("halt", fact.Reason).on("risk"))
 	case engine.NoteBreaker:
 		return either(fact.Over,
 			warn("breaker.ended", "breaker   has ended: openings continue"),
-			bad("breaker.tripped", "BREAKER   %s: nothing opens for %d s; exits and stops continue", fact.Why, fact.PauseMS/1000).with("cause", fact.Why).
-				notice("breaker", fact.Why).on("risk"))
+			bad("breaker.tripped", "BREAKER   %s: nothing opens for %d s; exits and stops continue", fact.Reason, fact.PauseMS/1000).with("cause", fact.Reason).
+				notice("breaker", fact.Reason).on("risk"))
 	case engine.NoteLimit:
 		return limit(n, &fact)
 	case engine.NoteLimitSet:
@@ -60,7 +60,7 @@ func limit(n *engine.Note, fact *engine.NoteLimit) Wording {
 		until = "until " + time.UnixMilli(n.AtMS+fact.ForMS).UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return either(fact.Over,
-		warn("limit.ended", "limit     %s of %s no longer blocks entries: %s", fact.Rule, scope, fact.Why).with("rule", fact.Rule),
-		bad("limit.breached", "LIMIT     %s of %s: %s; no entries %s, exits and stops continue", fact.Rule, scope, fact.Why, until).
-			with("rule", fact.Rule).with("cause", fact.Why).notice("limit", fact.Why).on("risk"))
+		warn("limit.ended", "limit     %s of %s no longer blocks entries: %s", fact.Rule, scope, fact.Reason).with("rule", fact.Rule),
+		bad("limit.breached", "LIMIT     %s of %s: %s; no entries %s, exits and stops continue", fact.Rule, scope, fact.Reason, until).
+			with("rule", fact.Rule).with("cause", fact.Reason).notice("limit", fact.Reason).on("risk"))
 }

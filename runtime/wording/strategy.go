@@ -16,24 +16,24 @@ func strategy(n *engine.Note) Wording {
 	case engine.NoteDecision:
 		return info("strategy.decision", "decision  %s targets %s: %s", n.Strategy, target(n.Symbol, &fact), fact.Reason)
 	case engine.NoteMissed:
-		return warn("strategy.missed", "missed    %s: %d ticks, skipped: %s", cmp.Or(n.Strategy, symbol(n)), fact.Count, fact.Why).with("count", fact.Count).
-			notice("missed", fact.Why).count(fact.Count)
+		return warn("strategy.missed", "missed    %s: %d ticks, skipped: %s", cmp.Or(n.Strategy, symbol(n)), fact.Count, fact.Reason).with("count", fact.Count).
+			notice("missed", fact.Reason).count(fact.Count)
 	case engine.NoteStrategyFailed:
-		return bad("strategy.failed", "FAILED    %s is stopped, its protection stays: %s", n.Strategy, fact.Why).notice("strategy_failed", fact.Why)
+		return bad("strategy.failed", "FAILED    %s is stopped, its protection stays: %s", n.Strategy, fact.Reason).notice("strategy_failed", fact.Reason)
 	case engine.NoteHung:
 		return either(fact.Over,
 			warn("strategy.answers", "answers   %s answers again", n.Strategy),
-			bad("strategy.hung", "HUNG      %s does not answer, nothing opens for it, its protection stays: %s", n.Strategy, fact.Why).
-				notice("strategy_hung", fact.Why))
+			bad("strategy.hung", "HUNG      %s does not answer, nothing opens for it, its protection stays: %s", n.Strategy, fact.Reason).
+				notice("strategy_hung", fact.Reason))
 	case engine.NoteNotice:
 		return ownNotice(n, &fact)
 	case engine.NoteReload:
 		return info("strategy.reloaded", "reloaded  %s: %s", n.Strategy, fact.Text).notice("strategy_reloaded", fact.Text)
 	case engine.NoteLatch:
 		return either(fact.Over,
-			info("strategy.latch", "latch     %s latch released", n.Strategy).with("why", fact.Why),
-			info("strategy.latch", "latch     %s latched: no entry until its target was zero or changed side", n.Strategy).with("why", fact.Why).
-				notice("latch", fact.Why).count(fact.Side))
+			info("strategy.latch", "latch     %s latch released", n.Strategy).with("why", fact.Reason),
+			info("strategy.latch", "latch     %s latched: no entry until its target was zero or changed side", n.Strategy).with("why", fact.Reason).
+				notice("latch", fact.Reason).count(fact.Side))
 	case engine.NoteSignal:
 		if fact.Err == nil {
 			return info("signal.taken", "signal    %s: %s", n.Strategy, fact.Text)

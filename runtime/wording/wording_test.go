@@ -64,7 +64,7 @@ func TestTheEndOfAStateIsANoticeOfItsKind(t *testing.T) {
 
 func TestATextFromOutsideIsBoundedInLineAndFields(t *testing.T) {
 	t.Parallel()
-	w := Of(&engine.Note{Symbol: bitcoin, Fact: engine.NoteUnprotected{Why: "no\n\x1b" + strings.Repeat("x", 9_000)}})
+	w := Of(&engine.Note{Symbol: bitcoin, Fact: engine.NoteUnprotected{Reason: "no\n\x1b" + strings.Repeat("x", 9_000)}})
 	all := append([]Field{{"line", w.Line}}, w.Fields...)
 	for _, field := range all {
 		if text := field.Value.(string); strings.ContainsAny(text, "\n\x1b") || len(text) > 2*printable.MaxExcerpt {

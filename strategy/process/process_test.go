@@ -145,7 +145,7 @@ func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.T
 			Fills:   []strategy.KeyFill{{Key: "b", Quantity: 3}, {Key: "a", Quantity: 2}},
 			Events: []strategy.Event{{AtMS: 7, Kind: strategy.EventFilled, Key: "a", Side: exchange.Buy, Quantity: 2,
 				Price: exchange.MustAmount("60123.123456789")}, {AtMS: 8, Kind: strategy.EventRefused, Reduces: true, Side: exchange.Sell,
-				Quantity: exchange.Quantity(i), Rule: "margin", Why: "too little"}, {Kind: strategy.EventLatched, Side: exchange.Sell}},
+				Quantity: exchange.Quantity(i), Rule: "margin", Reason: "too little"}, {Kind: strategy.EventLatched, Side: exchange.Sell}},
 			Missed:  i % 3,
 			Funding: strategy.Funding{Rate: -1_234, NextMS: 99, Known: true},
 			Book: strategy.Book{AtMS: int64(i), Bids: []exchange.Level{{Price: at, Quantity: 3}, {Price: at - symbol.PriceTick, Quantity: 4}},

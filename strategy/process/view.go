@@ -54,7 +54,7 @@ type eventInfo struct {
 	Quantity decimal.Decimal    `json:"quantity"`
 	Price    exchange.Amount    `json:"price"`
 	Rule     string             `json:"rule,omitempty"`
-	Why      string             `json:"why,omitempty"`
+	Reason   string             `json:"why,omitempty"`
 }
 
 type fundingInfo struct {
@@ -111,7 +111,7 @@ func newViewInfo(v *strategy.View) *viewInfo {
 		i.Fills = append(i.Fills, fill{f.Key, s.QuantityDecimal(f.Quantity)})
 	}
 	for _, e := range v.Events {
-		i.Events = append(i.Events, eventInfo{e.AtMS, e.Kind, e.Key, e.Reduces, e.Side, s.QuantityDecimal(e.Quantity), e.Price, e.Rule, e.Why})
+		i.Events = append(i.Events, eventInfo{e.AtMS, e.Kind, e.Key, e.Reduces, e.Side, s.QuantityDecimal(e.Quantity), e.Price, e.Rule, e.Reason})
 	}
 	if v.Funding.Known {
 		i.Funding = &fundingInfo{v.Funding.Rate, v.Funding.NextMS}
@@ -148,7 +148,7 @@ func (i *viewInfo) into(v *strategy.View, hello *exchange.Symbol) error {
 	}
 	for _, e := range i.Events {
 		v.Events = append(v.Events, strategy.Event{AtMS: e.AtMS, Kind: e.Kind, Key: e.Key, Reduces: e.Reduces, Side: e.Side,
-			Quantity: c.quantity(e.Quantity), Price: e.Price, Rule: e.Rule, Why: e.Why})
+			Quantity: c.quantity(e.Quantity), Price: e.Price, Rule: e.Rule, Reason: e.Reason})
 	}
 	v.BuyingPower = i.Funds
 	v.Funding, v.Pair, v.Book = strategy.Funding{}, strategy.Pair{}, strategy.Book{}

@@ -119,7 +119,7 @@ func place(v *strategy.View) {
 		Quantity: 9 * step, Filled: step}}
 	v.Events = []strategy.Event{
 		{AtMS: 8, Kind: strategy.EventFilled, Key: "k", Reduces: true, Side: exchange.Buy, Quantity: 2 * step, Price: exchange.MustAmount("100.25")},
-		{AtMS: 9, Kind: strategy.EventRefused, Rule: "margin", Why: "too little"},
+		{AtMS: 9, Kind: strategy.EventRefused, Rule: "margin", Reason: "too little"},
 	}
 }
 

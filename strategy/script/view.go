@@ -136,7 +136,7 @@ func events(v *strategy.View) starlark.Value {
 		all[i] = starlarkstruct.FromStringDict(starlark.String("event"), starlark.StringDict{
 			"at_ms": starlark.MakeInt64(e.AtMS), "kind": starlark.String(e.Kind.String()), "key": starlark.String(e.Key),
 			"reduces": starlark.Bool(e.Reduces), "side": side, "quantity": quantityFloat(v, e.Quantity),
-			"price": starlark.Float(e.Price.Float()), "rule": starlark.String(e.Rule), "why": starlark.String(e.Why),
+			"price": starlark.Float(e.Price.Float()), "rule": starlark.String(e.Rule), "why": starlark.String(e.Reason),
 		})
 	}
 	list := starlark.NewList(all)

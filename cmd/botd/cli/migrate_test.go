@@ -26,7 +26,7 @@ func oldJournal(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	if err := store.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1}},
-		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "news"}}}); err != nil {
+		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Reason: "news"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

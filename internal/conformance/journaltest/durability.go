@@ -110,7 +110,7 @@ func allOrNone(t *testing.T, s *Store) {
 
 func bigRecords(t *testing.T, s *Store) {
 	j := s.open(t)
-	big := record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Quarantined{Why: strings.Repeat("é\x00\"\\\n", 200_000)}}
+	big := record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Quarantined{Reason: strings.Repeat("é\x00\"\\\n", 200_000)}}
 	want := []record.Record{big}
 	for i := range 2_000 {
 		want = append(want, sending(i))

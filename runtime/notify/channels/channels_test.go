@@ -161,10 +161,10 @@ func TestATestMessageGoesThroughTheNamedChannels(t *testing.T) {
 		t.Errorf("want %q, have %q", want, all.Names())
 	}
 	results := all.Test(t.Context(), []string{"gone", "two"})
-	if len(results) != 2 || results[0].Channel != "two" || results[0].Result != "sent" || results[0].Why != "" {
+	if len(results) != 2 || results[0].Channel != "two" || results[0].Result != "sent" || results[0].Reason != "" {
 		t.Errorf("want two sent, have %+v", results)
 	}
-	if r := results[1]; r.Channel != "gone" || r.Result != "failed" || !strings.Contains(r.Why, "notify.channels.gone.url_file") {
+	if r := results[1]; r.Channel != "gone" || r.Result != "failed" || !strings.Contains(r.Reason, "notify.channels.gone.url_file") {
 		t.Errorf("want the reason for gone, have %+v", r)
 	}
 	if len(h.got) != 1 || !strings.HasPrefix(h.got[0], "/two ") || !strings.Contains(h.got[0], `"title":"botd night (paper): test message"`) ||
@@ -206,10 +206,10 @@ func TestATestMessageWaits(t *testing.T) {
 		}
 		want := []api.ChannelResult{
 			{Channel: "quick", Result: "sent", TookMS: 3000},
-			{Channel: "refused", Result: "failed", Why: "no such chat", TookMS: 5000},
+			{Channel: "refused", Result: "failed", Reason: "no such chat", TookMS: 5000},
 			{Channel: "just", Result: "sent", TookMS: 19999},
-			{Channel: "hung", Result: "failed", Why: "no answer within 20s", TookMS: 20000},
-			{Channel: "hung too", Result: "failed", Why: "no answer within 20s", TookMS: 20000},
+			{Channel: "hung", Result: "failed", Reason: "no answer within 20s", TookMS: 20000},
+			{Channel: "hung too", Result: "failed", Reason: "no answer within 20s", TookMS: 20000},
 		}
 		began := time.Now()
 		if have := Test(t.Context(), configured(), open); !slices.Equal(have, want) || time.Since(began) != 20*time.Second {
@@ -218,7 +218,7 @@ func TestATestMessageWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 7*time.Second, fmt.Errorf("botd shuts down"))
 		defer cancel()
 		ended := Test(ctx, configured(), open[3:4])
-		if want := (api.ChannelResult{Channel: "hung", Result: "failed", Why: "botd shuts down", TookMS: 7000}); ended[0] != want {
+		if want := (api.ChannelResult{Channel: "hung", Result: "failed", Reason: "botd shuts down", TookMS: 7000}); ended[0] != want {
 			t.Errorf("want %+v, have %+v", want, ended)
 		}
 	})

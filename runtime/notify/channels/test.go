@@ -47,7 +47,7 @@ func send(ctx context.Context, to *Channel, subject, text string) api.ChannelRes
 	}
 	result := api.ChannelResult{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
 	if err != nil {
-		result.Result, result.Why = notify.Failed, err.Error()
+		result.Result, result.Reason = notify.Failed, err.Error()
 	}
 	return result
 }

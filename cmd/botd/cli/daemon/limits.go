@@ -32,11 +32,11 @@ func NewLimits() *cobra.Command {
 		}
 		t.Render()
 		for _, l := range p.Items {
-			if l.Why != "" {
-				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Why)
+			if l.Reason != "" {
+				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Reason)
 			}
 			if l.Set != nil {
-				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.By, l.Set.At.Format(time.RFC3339), l.Set.Why)
+				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.By, l.Set.At.Format(time.RFC3339), l.Set.Reason)
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func NewStatus() *cobra.Command {
 			state = "NOT READY"
 		}
 		if s.Halted != record.LevelNone {
-			state += ", HALTED (" + s.Halted.String() + "): " + s.Why
+			state += ", HALTED (" + s.Halted.String() + "): " + s.Reason
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state)
 		fmt.Fprintf(w, "equity %s USDT  today %s (%s)  drawdown %.2f %%  available %s  positions %d  orders %d  unsettled %d\n",
@@ -77,7 +77,7 @@ func strategyRow(r *view.Strategy, nowMS int64) table.Row {
 		open, share = gain(r.Unrealized), percent(&r.Return)
 	}
 	return table.Row{r.Name, r.State, r.Symbol + " " + r.Market, held, r.Last, open, share, age(r.SinceMS, nowMS), gain(r.Profit),
-		strings.Trim(r.Why+"; "+r.Reason, "; ")}
+		strings.Trim(r.StateReason+"; "+r.PlanReason, "; ")}
 }
 
 // showLaneUse prints the last use of the kill switch without the engine.

@@ -23,7 +23,7 @@ type channel struct {
 	Also    []string `json:"also"`
 	Never   []string `json:"never"`
 	Quiet   string   `json:"quiet,omitempty"`
-	Why     string   `json:"why,omitempty"` // its address cannot be read
+	Reason  string   `json:"why,omitempty"` // its address cannot be read
 }
 
 func newNotifyList() *cobra.Command {
@@ -47,7 +47,7 @@ func newNotifyList() *cobra.Command {
 				}
 				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "quiet", "why not"})
 				for _, c := range all {
-					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Why})
+					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Reason})
 				}
 				t.Render()
 			})
@@ -74,9 +74,9 @@ func channelsOf(config *configs.Config) (all []channel, unread bool) {
 		service, _, whole := strings.Cut(address, "://")
 		switch {
 		case err != nil:
-			one.Why, unread = err.Error(), true
+			one.Reason, unread = err.Error(), true
 		case !whole:
-			one.Why, unread = "no address of a service", true // the text may be a secret, so none of it is shown
+			one.Reason, unread = "no address of a service", true // the text may be a secret, so none of it is shown
 		default:
 			one.Service = service
 		}

@@ -60,7 +60,7 @@ func namedOnly(command *cobra.Command, open []channels.Channel, output string) e
 	for _, one := range open {
 		result := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
 		if one.Err != nil {
-			result.Result, result.Why = notify.Failed, one.Err.Error()
+			result.Result, result.Reason = notify.Failed, one.Err.Error()
 		}
 		all = append(all, result)
 	}
@@ -71,7 +71,7 @@ func showResults(command *cobra.Command, all []api.ChannelResult, output string)
 	return shell.Print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
 		for _, r := range all {
-			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
+			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Reason})
 		}
 		t.Render()
 	})

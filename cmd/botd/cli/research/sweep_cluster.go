@@ -130,7 +130,7 @@ func clusterTable(w io.Writer, list *clusterList) {
 	t.Render()
 	for _, one := range list.Sweeps {
 		if one.State == cluster.Failed {
-			fmt.Fprintf(w, "%s: %s\n", one.Name, one.Why)
+			fmt.Fprintf(w, "%s: %s\n", one.Name, one.Reason)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func sweepNotes(w io.Writer, r *saved.Sweep) {
 		fmt.Fprintf(w, "%s had ended before and were not run again\n", plural.Of(r.Reused, "trial"))
 	}
 	if r.Refused > 0 {
-		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Reason)
 	}
 	if line := r.ByEngine(); line != "" {
 		fmt.Fprintln(w, line)

@@ -39,7 +39,7 @@ type walkResult struct {
 	backtest.Walked
 	Windows    []backtest.Window `json:"windows"`
 	Refused    int               `json:"refused"` // selected parameter sets that the strategy rejects
-	Why        string            `json:"refused_why"`
+	Reason     string            `json:"refused_why"`
 	DataSHA256 string            `json:"data_sha256"`
 	Elapsed    float64           `json:"elapsed_s"`
 }
@@ -104,7 +104,7 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo
 	recorded := made.Config.Legs[0].Tape
 	result := &walkResult{Schema: 1, Strategy: made.Base.Name, Symbol: made.Base.Symbol, Interval: made.Base.Interval.String(),
 		Candles: recorded.Candles.Len(), Sort: f.spec.Sort, Train: train, Purge: purge, Embargo: embargo,
-		Trials: len(trials), Walked: backtest.Sum(walked), Windows: walked, Refused: refused, Why: why, DataSHA256: recorded.SHA256,
+		Trials: len(trials), Walked: backtest.Sum(walked), Windows: walked, Refused: refused, Reason: why, DataSHA256: recorded.SHA256,
 		Elapsed: time.Since(began).Seconds()}
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
 }
@@ -148,6 +148,6 @@ func walkTable(w io.Writer, r *walkResult) {
 	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows),
 		floatText(r.Efficiency), plural.Of(r.Choices, "different choice"))
 	if r.Refused > 0 {
-		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Reason)
 	}
 }
