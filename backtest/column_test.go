@@ -257,7 +257,7 @@ func TestExcursionsOfRoundTrips(t *testing.T) {
 	result := mustRun(t, caseConfig(recorded, &scripted{targets: hold(t, symbol, "10 . -10 . 0 .")}))
 	want := [][2]float64{{5, 21}, {25, 58.3333}}
 	for i, trip := range result.Trips {
-		if have := [2]float64{trip.Adverse, trip.Favourable}; have != want[i] {
+		if have := [2]float64{trip.Adverse, trip.Favorable}; have != want[i] {
 			t.Errorf("trip %d: want against and for %v, have %v", i+1, want[i], have)
 		}
 	}

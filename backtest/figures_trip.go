@@ -21,7 +21,7 @@ type TripFigures struct {
 	Worst         *float64 `json:"worst"`
 	Holding       *Spread  `json:"holding_s"`
 	Adverse       *Spread  `json:"mae_pct"`
-	Favourable    *Spread  `json:"mfe_pct"`
+	Favorable     *Spread  `json:"mfe_pct"`
 }
 
 // Spread describes the distribution of values.
@@ -50,14 +50,14 @@ func (l *measurement) tripFigures() (f TripFigures) {
 	if n == 0 {
 		return f
 	}
-	profits, holding, adverse, favourable := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	profits, holding, adverse, favorable := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range l.trips {
 		t := &l.trips[i]
 		against, in := t.excursions(l.run.legs[t.leg].symbol)
 		profits[i], holding[i] = t.PNL.Float(), float64(t.LeftMS-t.EnteredMS)/1000
-		adverse[i], favourable[i] = rounded(float64(against*100)), rounded(float64(in*100))
+		adverse[i], favorable[i] = rounded(float64(against*100)), rounded(float64(in*100))
 	}
-	f.Holding, f.Adverse, f.Favourable = spreadOf(holding), spreadOf(adverse), spreadOf(favourable)
+	f.Holding, f.Adverse, f.Favorable = spreadOf(holding), spreadOf(adverse), spreadOf(favorable)
 	f.ofProfits(profits)
 	return f
 }

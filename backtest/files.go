@@ -99,7 +99,7 @@ func (r *Result) tripRows(yield func([]string) bool) {
 	for i := 0; going && i < len(r.Trips); i++ {
 		t := &r.Trips[i]
 		going = yield([]string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol,
-			t.Strategy, t.Slippage, share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason})
+			t.Strategy, t.Slippage, share(t.Adverse), share(t.Favorable), t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
 }
 

@@ -143,7 +143,7 @@ func (r *TripRow) write(t *rowText) {
 	t.word("slippage", r.Slippage)
 	t.word("pnl", r.PNL)
 	t.number("mae_pct", r.Adverse)
-	t.number("mfe_pct", r.Favourable)
+	t.number("mfe_pct", r.Favorable)
 	t.word("entry_reason", r.EntryReason)
 	t.word("exit_purpose", r.ExitPurpose)
 	t.word("exit_reason", r.ExitReason)

@@ -38,7 +38,7 @@ type tradeColumns struct {
 	Strategy    string  `parquet:"strategy,dict"`
 	Slippage    float64 `parquet:"slippage"`
 	Adverse     float64 `parquet:"mae_pct"`
-	Favourable  float64 `parquet:"mfe_pct"`
+	Favorable   float64 `parquet:"mfe_pct"`
 	EntryReason string  `parquet:"entry_reason,dict"`
 	ExitPurpose string  `parquet:"exit_purpose,dict"`
 	ExitReason  string  `parquet:"exit_reason,dict"`
@@ -90,7 +90,7 @@ func (r *Result) tradeColumns(d *decimals) []tradeColumns {
 	trades := make([]tradeColumns, 0, len(r.Trips))
 	for _, t := range r.Trips {
 		trades = append(trades, tradeColumns{t.EnteredMS, t.LeftMS, t.Side, d.number(t.Quantity), d.number(t.Entry), d.number(t.Exit),
-			d.number(t.Fees), d.number(t.Funding), d.number(t.PNL), t.Symbol, t.Strategy, d.number(t.Slippage), t.Adverse, t.Favourable,
+			d.number(t.Fees), d.number(t.Funding), d.number(t.PNL), t.Symbol, t.Strategy, d.number(t.Slippage), t.Adverse, t.Favorable,
 			t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
 	return trades

@@ -20,7 +20,7 @@ func TestAReportHasTheTextOfAnEncoder(t *testing.T) {
 	whole.Executions[0].Symbol = "<&>\u2028"
 	whole.Executions[1].Purpose = "\x7f\xff\x00 \\ \"quoted\""
 	whole.Trips[0].Symbol, whole.Trips[0].ExitReason = "\tA-USDT", "\n"
-	whole.Trips[1].Adverse, whole.Trips[1].Favourable = 1e-7, -1e21
+	whole.Trips[1].Adverse, whole.Trips[1].Favorable = 1e-7, -1e21
 	one, empty, none := *whole, *whole, *whole
 	one.Executions, one.Trips = whole.Executions[:1], whole.Trips[:1]
 	empty.Executions, empty.Trips = []backtest.Execution{}, []backtest.TripRow{}

@@ -155,7 +155,7 @@ func TestRoundTripsByPeriod(t *testing.T) {
 	}
 }
 
-// Columns are aligned on the right and figures are signed; a colour is never the only sign.
+// Columns are aligned on the right and figures are signed; a color is never the only sign.
 func TestTheTablesOfGroups(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -168,9 +168,9 @@ func TestTheTablesOfGroups(t *testing.T) {
 			t.Errorf("want %s in\n%s", line, table.String())
 		}
 	}
-	for text, colour := range map[string]string{"1": "32", "-1": "31", "0": ""} {
+	for text, color := range map[string]string{"1": "32", "-1": "31", "0": ""} {
 		plain, painted := Signed(decimal.RequireFromString(text), false), Signed(decimal.RequireFromString(text), true)
-		if strings.Contains(plain, "\x1b") || (painted != plain) != (colour != "") || !strings.Contains(painted, colour+"m") && colour != "" {
+		if strings.Contains(plain, "\x1b") || (painted != plain) != (color != "") || !strings.Contains(painted, color+"m") && color != "" {
 			t.Errorf("%s: have %q and %q", text, plain, painted)
 		}
 	}

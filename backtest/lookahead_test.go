@@ -29,7 +29,7 @@ func (p *peeker) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// scaler divides by the largest of all closes: the mistake of normalising data.
+// scaler divides by the largest of all closes: the mistake of normalizing data.
 type scaler struct{ candles *exchange.Candles }
 
 func (scaler) Warmup() int           { return 0 }

@@ -30,9 +30,9 @@ type run struct {
 	fills   []sim.Fill
 	ledger  measurement
 
-	signalled int // signals given so far
-	stopped   *EndedBy
-	indirect  string // why the engine is the machine
+	signaled int // signals given so far
+	stopped  *EndedBy
+	indirect string // why the engine is the machine
 }
 
 // leg is one series under way.

@@ -137,7 +137,7 @@ func (e *earner) follow(t *testing.T) {
 }
 
 // TestOneProfitInReportAndParity has a strategy trade over the same candles live and in a backtest, on both markets, with fees, funding
-// and, on spot, fees in the bought asset. Realised, unrealised, net, fees and funding of the report, its page and the parity report
+// and, on spot, fees in the bought asset. Realized, unrealized, net, fees and funding of the report, its page and the parity report
 // equal those in the live ledger.
 func TestOneProfitInReportAndParity(t *testing.T) {
 	t.Parallel()
@@ -169,14 +169,14 @@ func alike(t *testing.T, what string, want exchange.Amount, have float64) {
 func (e *earner) wantReport(t *testing.T) {
 	t.Helper()
 	r, m := e.result, &e.made
-	if m.Unrealised.IsZero() || m.Fees.IsZero() || m.Funding.IsZero() != (e.symbol.Market == exchange.Spot) || len(e.trips) < 10 {
+	if m.Unrealized.IsZero() || m.Fees.IsZero() || m.Funding.IsZero() != (e.symbol.Market == exchange.Spot) || len(e.trips) < 10 {
 		t.Fatalf("want something held, fees, funding and round trips, have %+v and %d", *m, len(e.trips))
 	}
-	alike(t, "what was made", m.Net.Add(m.Unrealised), number(r.FinalEquity)-number(r.InitialEquity))
+	alike(t, "what was made", m.Net.Add(m.Unrealized), number(r.FinalEquity)-number(r.InitialEquity))
 	alike(t, "fees", m.Fees, number(r.TotalFees))
 	alike(t, "funding", m.Funding, number(r.TotalFunding))
-	alike(t, "without costs", m.Realised.Add(m.Unrealised), number(r.Figures.Gross))
-	for _, figure := range []exchange.Amount{m.Net.Add(m.Unrealised), m.Realised.Add(m.Unrealised), m.Fees} {
+	alike(t, "without costs", m.Realized.Add(m.Unrealized), number(r.Figures.Gross))
+	for _, figure := range []exchange.Amount{m.Net.Add(m.Unrealized), m.Realized.Add(m.Unrealized), m.Fees} {
 		if want := fmt.Sprintf("%.2f", figure.Float()); !strings.Contains(e.page, want) {
 			t.Errorf("want %s on the page", want)
 		}
@@ -190,16 +190,16 @@ func (e *earner) wantTrips(t *testing.T) {
 	if len(e.trips) != len(e.result.Trips) {
 		t.Fatalf("want %d round trips, have %d", len(e.trips), len(e.result.Trips))
 	}
-	var realised, funding exchange.Amount
+	var realized, funding exchange.Amount
 	for i := range e.trips {
 		live, tested := &e.trips[len(e.trips)-1-i], &e.result.Trips[i]
-		what, gained, paid := fmt.Sprintf("round trip %d: ", i), exchange.MustAmount(live.Realised), exchange.MustAmount(live.Fees)
+		what, gained, paid := fmt.Sprintf("round trip %d: ", i), exchange.MustAmount(live.Realized), exchange.MustAmount(live.Fees)
 		alike(t, what+"fees", paid, number(tested.Fees))
 		alike(t, what+"net but for funding", gained.Sub(paid), number(tested.PNL)+number(tested.Funding))
-		alike(t, what+"net", exchange.MustAmount(live.PNL), number(live.Realised)-number(live.Fees)-number(live.Funding))
-		realised, funding = realised.Add(gained), funding.Add(exchange.MustAmount(live.Funding))
+		alike(t, what+"net", exchange.MustAmount(live.PNL), number(live.Realized)-number(live.Fees)-number(live.Funding))
+		realized, funding = realized.Add(gained), funding.Add(exchange.MustAmount(live.Funding))
 	}
-	alike(t, "realised by round trips", e.made.Realised, realised.Float())
+	alike(t, "realized by round trips", e.made.Realized, realized.Float())
 	alike(t, "funding of round trips", e.made.Funding, funding.Float())
 }
 
@@ -207,7 +207,7 @@ func (e *earner) wantParity(t *testing.T) {
 	t.Helper()
 	answer := e.comparison.Answer
 	live, tested := answer.LiveCurve.Profit, answer.Curve.Profit
-	made := e.made.Net.Add(e.made.Unrealised).Float()
+	made := e.made.Net.Add(e.made.Unrealized).Float()
 	for what, have := range map[string]float64{"live": live[len(live)-1], "backtest": tested[len(tested)-1]} {
 		if math.Abs(have-made) > 0.005 { // the backtest's figure is rounded
 			t.Errorf("the curve of %s ends at %g, want %g", what, have, made)

@@ -433,9 +433,9 @@ func TestTableShowsKeyFigures(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 6, "100")
 	result := mustRun(t, caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 0 -10 . .")}))
-	var plain, coloured bytes.Buffer
+	var plain, colored bytes.Buffer
 	result.Table(&plain, false)
-	result.Table(&coloured, true)
+	result.Table(&colored, true)
 	for _, part := range []string{"case", "BTC-USDT", "final equity", "max drawdown", "Sharpe", "round trips", "fees", "funding paid", "still open",
 		"SHORT 10 at 100", "profit %", "-0.03 %", "assumes fees", "warning: no funding", "result " + result.ResultSHA256[:8]} {
 		if !strings.Contains(plain.String(), part) {
@@ -443,9 +443,9 @@ func TestTableShowsKeyFigures(t *testing.T) {
 		}
 	}
 	if strings.Contains(plain.String(), "\x1b[") {
-		t.Error("colour where none was asked for")
+		t.Error("color where none was asked for")
 	}
-	if !strings.Contains(coloured.String(), "\x1b[") {
-		t.Error("no colour where it was asked for")
+	if !strings.Contains(colored.String(), "\x1b[") {
+		t.Error("no color where it was asked for")
 	}
 }

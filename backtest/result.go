@@ -137,7 +137,7 @@ type TripRow struct {
 	Slippage    string  `json:"slippage"`
 	PNL         string  `json:"pnl"`
 	Adverse     float64 `json:"mae_pct"` // adverse excursion as a percentage of the entry price
-	Favourable  float64 `json:"mfe_pct"`
+	Favorable   float64 `json:"mfe_pct"`
 	EntryReason string  `json:"entry_reason"`
 	ExitPurpose string  `json:"exit_purpose"` // exit, exit_order, stop_loss, take_profit, liquidation
 	ExitReason  string  `json:"exit_reason"`
@@ -239,7 +239,7 @@ func (f *fall) figure() *Drawdown {
 	return out
 }
 
-// identity checks wallet = deposits + realised - funding - fees, to the last digit, on every traded market.
+// identity checks wallet = deposits + realized - funding - fees, to the last digit, on every traded market.
 func (r *run) identity() (fees, funding exchange.Amount, err error) {
 	if r.ledger.futures {
 		m := r.venue.Money(account)

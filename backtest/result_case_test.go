@@ -88,10 +88,10 @@ func TestFiguresOfWinningResult(t *testing.T) {
 		{"worst", share(87.901), f.Trips.Worst},
 		{"SQN", share(2 * 131.3265 / (174.752 - 87.901)), f.Trips.SQN}, // of two, the deviation is the distance by the root of two
 		{"holding", share(7_200), &f.Trips.Holding.Median},
-		{"first adverse excursion", share(10.8911), &r.Trips[0].Adverse},     // 90 of 101
-		{"first favorable excursion", share(19.802), &r.Trips[0].Favourable}, // 121
-		{"second adverse excursion", share(6.0606), &r.Trips[1].Adverse},     // 126 of 118.8
-		{"second favorable excursion", share(19.1919), &r.Trips[1].Favourable},
+		{"first adverse excursion", share(10.8911), &r.Trips[0].Adverse},    // 90 of 101
+		{"first favorable excursion", share(19.802), &r.Trips[0].Favorable}, // 121
+		{"second adverse excursion", share(6.0606), &r.Trips[1].Adverse},    // 126 of 118.8
+		{"second favorable excursion", share(19.1919), &r.Trips[1].Favorable},
 	} {
 		wantFigure(t, c.what, *c.want, c.have)
 	}
@@ -143,8 +143,8 @@ func TestFiguresOfLosingResult(t *testing.T) {
 	wantFigure(t, "profit factor", 0, r.ProfitFactor)
 	wantFigure(t, "average loss", -167.6265, f.Trips.AverageLoss)
 	wantFigure(t, "expectancy in losses", -1, f.Trips.ExpectancyR)
-	wantFigure(t, "adverse excursion", 22.4242, &r.Trips[0].Adverse)     // 121.2 of 99
-	wantFigure(t, "favorable excursion", 9.0909, &r.Trips[0].Favourable) // 90
+	wantFigure(t, "adverse excursion", 22.4242, &r.Trips[0].Adverse)    // 121.2 of 99
+	wantFigure(t, "favorable excursion", 9.0909, &r.Trips[0].Favorable) // 90
 	if r.BreakEven != nil || f.FeeDrag != nil || f.FundingDrag != nil || f.SlipDrag != nil || f.Trips.AverageWin != nil || f.Trips.Payoff != nil ||
 		f.Trips.Kelly != nil || f.Trips.LongestLosses != 2 || f.Trips.LongestWins != 0 || r.Wins != 0 || r.EndedBy != nil {
 		t.Errorf("want no share of a profit where there is none, have %+v", f)

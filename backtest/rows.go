@@ -21,7 +21,7 @@ func (r *Result) rows(run *run) {
 		leg := &run.legs[t.leg]
 		against, in := t.excursions(leg.symbol)
 		*row = TripRow{Symbol: leg.symbol.Name, Strategy: leg.config.Strategy.Name, EnteredMS: t.EnteredMS, LeftMS: t.LeftMS,
-			Side: t.Side.String(), Adverse: rounded(float64(against * 100)), Favourable: rounded(float64(in * 100)), EntryReason: t.EntryTag.why,
+			Side: t.Side.String(), Adverse: rounded(float64(against * 100)), Favorable: rounded(float64(in * 100)), EntryReason: t.EntryTag.why,
 			ExitPurpose: t.ExitTag.purpose, ExitReason: t.ExitTag.why}
 		texts.put(&row.Quantity, leg.symbol.QuantityAmount(t.Quantity))
 		texts.put(&row.Entry, t.Entry)

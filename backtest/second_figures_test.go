@@ -158,8 +158,8 @@ func (c check) tripRows(r *backtest.Result, s *second) {
 		c.texts("fees of it", want.fees, have.Fees)
 		c.texts("funding of it", want.funding, have.Funding)
 		c.texts("slippage of it", want.slippage, have.Slippage)
-		if math.Abs(100*max(0, want.mae)-have.Adverse) > 1e-3 || math.Abs(100*max(0, want.mfe)-have.Favourable) > 1e-3 {
-			c.t.Errorf("%s: excursions of round trip %d: want %v, %v, have %v, %v", c.what, i, 100*want.mae, 100*want.mfe, have.Adverse, have.Favourable)
+		if math.Abs(100*max(0, want.mae)-have.Adverse) > 1e-3 || math.Abs(100*max(0, want.mfe)-have.Favorable) > 1e-3 {
+			c.t.Errorf("%s: excursions of round trip %d: want %v, %v, have %v, %v", c.what, i, 100*want.mae, 100*want.mfe, have.Adverse, have.Favorable)
 		}
 		if sum += want.pnl; want.pnl > 1e-12 {
 			wins, won = wins+1, won+want.pnl
@@ -276,7 +276,7 @@ func (c check) tripFigures(have *backtest.TripFigures, s *second) {
 	}
 	spread("held", seconds, have.Holding)
 	spread("MAE", against, have.Adverse)
-	spread("MFE", in, have.Favourable)
+	spread("MFE", in, have.Favorable)
 }
 
 // groups compares the tables by weekday, hour and reason.

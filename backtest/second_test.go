@@ -23,7 +23,7 @@ type secondTrip struct {
 	filled                  float64 // quantity bought, before fees
 	paid, got               float64 // values
 	fees, funding, slippage float64
-	quoteFees, realised     float64 // realised: on spot, beyond the average cost
+	quoteFees, realized     float64 // realized: on spot, beyond the average cost
 	low, high               float64
 	entryPrice, exitPrice   float64
 	pnl, mae, mfe           float64
@@ -94,7 +94,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 				open.filled += quantity
 			} else {
 				sold := cost * quantity / units
-				cost, open.realised = cost-sold, open.realised+value-sold
+				cost, open.realized = cost-sold, open.realized+value-sold
 				cash, units, open.sold, open.got = cash+value, units-quantity, open.sold+quantity, open.got+value
 			}
 			if e.FeeAsset == "USDT" {
@@ -133,7 +133,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 func (t *secondTrip) ended(market exchange.Market) secondTrip {
 	t.pnl = t.got - t.paid - t.quoteFees - t.funding
 	if market == exchange.Spot {
-		t.pnl = t.realised - t.fees
+		t.pnl = t.realized - t.fees
 	}
 	t.entryPrice, t.exitPrice = t.paid/t.filled, t.got/t.sold
 	t.mae, t.mfe = (t.entryPrice-t.low)/t.entryPrice, (t.high-t.entryPrice)/t.entryPrice

@@ -20,8 +20,8 @@ type Signal struct {
 
 // signalMS returns when the next signal is due; never for none.
 func (r *run) signalMS() int64 {
-	if r.signalled < len(r.config.Signals) {
-		return r.config.Signals[r.signalled].TimeMS
+	if r.signaled < len(r.config.Signals) {
+		return r.config.Signals[r.signaled].TimeMS
 	}
 	return never
 }
@@ -30,10 +30,10 @@ func (r *run) signalMS() int64 {
 // price.
 func (r *run) signal(nowMS int64) {
 	for r.signalMS() <= nowMS {
-		row := &r.config.Signals[r.signalled]
+		row := &r.config.Signals[r.signaled]
 		given := engine.EventSignal{Strategy: row.Strategy, Signal: &engine.Signal{Signal: strategy.Signal{
-			ID: fmt.Sprintf("row %d", r.signalled+1), Side: row.Side, Share: row.Share, AtMS: nowMS}}}
-		r.signalled++
+			ID: fmt.Sprintf("row %d", r.signaled+1), Side: row.Side, Share: row.Share, AtMS: nowMS}}}
+		r.signaled++
 		r.give(nowMS, &given)
 		if err := given.Signal.Err; err != nil {
 			r.ledger.events.suppressed(row.Strategy, signalRefused+err.Error(), func() string { return utc(row.TimeMS).Format(time.RFC3339) })

@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// signalled is a run of strategy signal over steps.
-func signalled(t *testing.T, recorded *tape.Tape, signals []backtest.Signal) backtest.Config {
+// signaled is a run of strategy signal over steps.
+func signaled(t *testing.T, recorded *tape.Tape, signals []backtest.Signal) backtest.Config {
 	t.Helper()
 	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
 	setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval,
@@ -35,7 +35,7 @@ func TestRecordedSignalsTradeFromTheirTimeOn(t *testing.T) {
 		{TimeMS: openMS + 120*minute, Strategy: "crossing", Side: 1, Share: exchange.RateOne},
 		{TimeMS: openMS + 900*minute, Strategy: "crossing", Side: 0, Share: exchange.RateOne}, // after the candles
 	}
-	result := mustRun(t, signalled(t, recorded, signals))
+	result := mustRun(t, signaled(t, recorded, signals))
 	want := []int64{0, 10 * minute, 10 * minute, 50*minute + 17_000, 120 * minute}
 	if len(result.Executions) != len(want) {
 		t.Fatalf("want %d fills, have %+v, %v", len(want), result.Executions, result.NotTraded)
@@ -45,11 +45,11 @@ func TestRecordedSignalsTradeFromTheirTimeOn(t *testing.T) {
 			t.Errorf("fill %d: want it at %d, have %d", i+1, want[i], have)
 		}
 	}
-	walked := mustRun(t, backtest.Walking(signalled(t, recorded, signals)))
+	walked := mustRun(t, backtest.Walking(signaled(t, recorded, signals)))
 	if walked.ResultSHA256 != result.ResultSHA256 {
 		t.Errorf("playing every path changes the result: %s, %s", result.FinalEquity, walked.FinalEquity)
 	}
-	found, err := backtest.FindLookahead(t.Context(), signalled(t, recorded, signals), 8)
+	found, err := backtest.FindLookahead(t.Context(), signaled(t, recorded, signals), 8)
 	if err != nil || !found.OK || found.Decisions < 4 {
 		t.Errorf("signals are causal: have %+v, %v", found, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Table writes the result as text tables.
-func (r *Result) Table(w io.Writer, colour bool) {
+func (r *Result) Table(w io.Writer, color bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
@@ -29,12 +29,12 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	profit := last.Sub(first)
 	t.AppendRow(table.Row{"start equity", money(r.InitialEquity)})
 	t.AppendRow(table.Row{"final equity", money(r.FinalEquity)})
-	t.AppendRow(table.Row{"profit", Signed(profit, colour) + " USDT"})
+	t.AppendRow(table.Row{"profit", Signed(profit, color) + " USDT"})
 	if !first.IsZero() {
-		t.AppendRow(table.Row{"profit %", Signed(profit.Div(first).Shift(2), colour) + " %"})
+		t.AppendRow(table.Row{"profit %", Signed(profit.Div(first).Shift(2), color) + " %"})
 	}
 	if hold := r.Figures.BuyAndHold; hold != nil {
-		t.AppendRow(table.Row{"holding instead", Signed(decimal.NewFromFloat(*hold), colour) + " %"})
+		t.AppendRow(table.Row{"holding instead", Signed(decimal.NewFromFloat(*hold), color) + " %"})
 	}
 	t.AppendRow(table.Row{"CAGR %", Figure(r.CAGR, 2)})
 	t.AppendRow(table.Row{"max drawdown", strconv.FormatFloat(r.MaxDrawdown, 'f', 2, 64) + " %"})
@@ -63,8 +63,8 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	t.AppendRow(table.Row{"orders", r.Orders.line()})
 	r.boundRows(t)
 	t.Render()
-	r.columnTable(w, colour)
-	r.groupTables(w, colour)
+	r.columnTable(w, color)
+	r.groupTables(w, color)
 	r.machineLine(w)
 	for _, line := range r.Assumptions {
 		fmt.Fprintln(w, "assumes", line)
@@ -114,16 +114,16 @@ func pace(candles float64) string {
 
 func money(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) + " USDT" }
 
-// Signed formats an amount with an explicit sign, so that colour is never its only sign.
-func Signed(d decimal.Decimal, colour bool) string {
+// Signed formats an amount with an explicit sign, so that color is never its only sign.
+func Signed(d decimal.Decimal, color bool) string {
 	word := d.StringFixed(2)
 	if d.Sign() >= 0 {
 		word = "+" + word
 	}
 	switch {
-	case colour && d.Sign() > 0:
+	case color && d.Sign() > 0:
 		return paint.Own(text.FgGreen.Sprint(word))
-	case colour && d.Sign() < 0:
+	case color && d.Sign() < 0:
 		return paint.Own(text.FgRed.Sprint(word))
 	}
 	return word

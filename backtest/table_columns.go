@@ -12,7 +12,7 @@ import (
 )
 
 // columnTable writes the columns in parallel.
-func (r *Result) columnTable(w io.Writer, colour bool) {
+func (r *Result) columnTable(w io.Writer, color bool) {
 	if len(r.Columns) == 0 {
 		return
 	}
@@ -37,7 +37,7 @@ func (r *Result) columnTable(w io.Writer, colour bool) {
 		if c.Profit == nil {
 			return Figure(nil, 0)
 		}
-		return Signed(decimal.NewFromFloat(*c.Profit), colour)
+		return Signed(decimal.NewFromFloat(*c.Profit), color)
 	})
 	add("max drawdown %", func(c *Column) string { return strconv.FormatFloat(c.MaxDrawdown, 'f', 2, 64) })
 	add("Sharpe", func(c *Column) string { return Figure(c.Sharpe, 2) })
@@ -54,18 +54,18 @@ func (r *Result) columnTable(w io.Writer, colour bool) {
 }
 
 // groupTables writes the round trips by symbol, when there are several, and by the reason of their end.
-func (r *Result) groupTables(w io.Writer, colour bool) {
+func (r *Result) groupTables(w io.Writer, color bool) {
 	if len(r.BySymbol) > 1 {
 		t := groupTable(w, "symbol")
 		for _, row := range r.BySymbol {
-			t.AppendRow(table.Row{row.Name + " " + row.Symbol, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), colour)})
+			t.AppendRow(table.Row{row.Name + " " + row.Symbol, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), color)})
 		}
 		t.Render()
 	}
 	if len(r.ByExit) > 0 {
 		t := groupTable(w, "left by")
 		for _, row := range r.ByExit {
-			t.AppendRow(table.Row{row.Reason, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), colour)})
+			t.AppendRow(table.Row{row.Reason, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), color)})
 		}
 		t.Render()
 	}

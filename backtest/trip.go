@@ -24,7 +24,7 @@ type trip struct {
 	Trip
 	pair   ledger.Pairing
 	funded exchange.Amount // the symbol's funding at the entry
-	gained exchange.Amount // spot: the price difference realised so far
+	gained exchange.Amount // spot: the price difference realized so far
 }
 
 // reach extends the range by the prices of a candle during the round trip.
@@ -84,7 +84,7 @@ func (l *measurement) closeTrip(leg *leg, atMS int64) {
 	leg.held.open = trip{}
 }
 
-// excursions returns how far the price went against the trip and in its favour, as shares of the entry price.
+// excursions returns how far the price went against the trip and in its favor, as shares of the entry price.
 func (t *Trip) excursions(symbol *exchange.Symbol) (against, in float64) {
 	entry := t.Entry.Float()
 	if entry <= 0 {

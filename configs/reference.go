@@ -19,7 +19,7 @@ itself. ` + "`botd init`" + ` writes one with comments. ` + "`botd check -c DIR`
 
 - **Precedence**: the command line, then the file, then the default. The column *also by* says what else sets a key; where it is empty,
   nothing does. Secrets never belong in YAML: keys that end in ` + "`_file`" + ` name files of mode 600.
-- **Environment variables**: ` + "`NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`" + ` control colours; ` + "`BOTD_CACHE`" + ` is the directory of parsed candles;
+- **Environment variables**: ` + "`NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`" + ` control colors; ` + "`BOTD_CACHE`" + ` is the directory of parsed candles;
   ` + "`CREDENTIALS_DIRECTORY`" + ` is systemd's. No variable sets a key.
 - **When a change takes effect**: in a strategy's file, within two seconds of saving it, unless name, market, symbol or interval change;
   everything else at the next start. ` + "`botd config diff`" + ` shows what waits for one.

@@ -113,7 +113,7 @@ func nested(k configs.Key) string {
 			text += "\n"
 		}
 	}
-	if len(parts) == 3 { // its neighbours are indented by two
+	if len(parts) == 3 { // its neighbors are indented by two
 		return parts[0] + ":\n  " + parts[1] + ": {" + parts[2] + ": " + k.Example + "}"
 	}
 	return text + " " + k.Example

@@ -36,7 +36,7 @@ func TestCheckReportContents(t *testing.T) {
 		What: "entry says how to wait, but enters at market", Hint: "write order: post_only or order: limit"}}; !cmp.Equal(want, have.Problems) {
 		t.Errorf("problems: -want +have\n%s", cmp.Diff(want, have.Problems))
 	}
-	if len(have.Edges) != 1 || have.Edges[0].Strategy != "g" || !strings.Contains(have.Edges[0].Edge, "a pair of neighbouring lines") {
+	if len(have.Edges) != 1 || have.Edges[0].Strategy != "g" || !strings.Contains(have.Edges[0].Edge, "a pair of neighboring lines") {
 		t.Errorf("want what a pair of the grid earns, have %+v", have.Edges)
 	}
 	limits := map[string]string{}

@@ -302,7 +302,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		return false
 	}
 	symbol.doubled.reset()
-	if s.fetched.Before.Done() { // a second line of defence: two snapshots decide, L apart, and the second includes what this one could have missed
+	if s.fetched.Before.Done() { // a second line of defense: two snapshots decide, L apart, and the second includes what this one could have missed
 		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
 			symbol.equal.reset()
 			return false

@@ -63,7 +63,7 @@ func (v Readings) Position(p *exchange.Position) ledger.Position {
 		Short:      p.Side == exchange.Short,
 		Entry:      p.EntryPrice,
 		Close:      p.ClosePrice,
-		Realised:   p.RealizedPNL,
+		Realized:   p.RealizedPNL,
 		Liquidated: p.Status == exchange.PositionLiquidated,
 		FromMS:     p.CreatedMS,
 	}

@@ -28,7 +28,7 @@ func TestSnapshotOfFuturesWallet(t *testing.T) {
 		Open: []ledger.Position{
 			{ID: 7, Symbol: "BTC-USDT", Short: true, Opened: exchange.MustAmount("0.3"), Remaining: exchange.MustAmount("0.2"),
 				Entry:    exchange.AmountOf(50_000),
-				Realised: exchange.AmountOf(3), FromMS: 2_000},
+				Realized: exchange.AmountOf(3), FromMS: 2_000},
 			{ID: 9, Symbol: "NEW-USDT", Entry: exchange.AmountOf(2), FromMS: 1_000},
 		}, Instruments: []ledger.Instrument{{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"),
 			Grid: exchange.MustAmount("0.00000000001"), Step: exchange.MustAmount("0.001")}}}

@@ -13,7 +13,7 @@ type Fees struct{ Maker, Taker exchange.Rate }
 // Economics is the profit of one round trip of a strategy, as far as its parameters determine it.
 // It ignores the market's moves.
 type Economics struct {
-	What   string        // such as "a pair of neighbouring lines"
+	What   string        // such as "a pair of neighboring lines"
 	Gross  exchange.Rate // between entry and exit, as a share of the price
 	Makers int           // fills of a round trip that rest in the book
 	Takers int           // fills of a round trip that take

@@ -15,19 +15,19 @@ import (
 	"botd/strategy"
 )
 
-// Opening is the cost of acknowledgements when all strategies of an account open in one round. The engine and the
+// Opening is the cost of acknowledgments when all strategies of an account open in one round. The engine and the
 // simulated exchange share a process; there is no request budget and no disk.
 type Opening struct {
 	Strategies   int     `json:"strategies"`
-	Median       int64   `json:"p50_ms"` // from the deriving round to the acknowledgement; the clock follows processor time
+	Median       int64   `json:"p50_ms"` // from the deriving round to the acknowledgment; the clock follows processor time
 	Last         int64   `json:"last_ms"`
-	Microseconds float64 `json:"us"` // of processor time per opening: derivation, the exchange's part, acknowledgement
+	Microseconds float64 `json:"us"` // of processor time per opening: derivation, the exchange's part, acknowledgment
 }
 
 // openings lists the numbers of strategies to measure.
 var openings = []int{1, 500, 2_000}
 
-// opening measures acknowledgements.
+// opening measures acknowledgments.
 func (b *Benchmark) opening() error {
 	numbers, used := b.strategies, b.used
 	if numbers == nil {
@@ -71,7 +71,7 @@ type account struct {
 	ahead   int64                // of processor time, in milliseconds
 	from    time.Duration
 	opened  time.Duration // start of the round that derived the first opening
-	delays  []int64       // of acknowledgements, in milliseconds
+	delays  []int64       // of acknowledgments, in milliseconds
 	effects engine.Effects
 }
 

@@ -94,7 +94,7 @@ type trips struct {
 	Fees     []float64 `json:"f"`
 	Funding  []float64 `json:"u"`
 	Adverse  []float64 `json:"mae"`
-	Favour   []float64 `json:"mfe"`
+	Favor    []float64 `json:"mfe"`
 	Reasons  []string  `json:"in"`
 	Exits    []string  `json:"out"`
 	Missing  int       `json:"left"`
@@ -296,7 +296,7 @@ func tripsOf(result *backtest.Result, sources []Source) trips {
 			append(all.Exit, round(float(t.Exit), 8))
 		all.PNL, all.Fees, all.Funding = append(all.PNL, round(float(t.PNL), 4)), append(all.Fees, round(float(t.Fees), 4)),
 			append(all.Funding, round(float(t.Funding), 4))
-		all.Adverse, all.Favour = append(all.Adverse, t.Adverse), append(all.Favour, t.Favourable)
+		all.Adverse, all.Favor = append(all.Adverse, t.Adverse), append(all.Favor, t.Favorable)
 		all.Reasons, all.Exits = append(all.Reasons, t.EntryReason), append(all.Exits, t.ExitPurpose)
 	}
 	return all

@@ -189,7 +189,7 @@ func TestARunsDataAreItsRows(t *testing.T) {
 		{TimeMS: 5_000_000, Symbol: "ETH-USDT", Side: "BUY", Price: "1", Quantity: "1"},
 		{TimeMS: 7_200_500, Symbol: "BTC-USDT", Side: "SELL", Price: "110", Quantity: "1.5", Purpose: "exit"}}
 	r.Trips = []backtest.TripRow{{Symbol: "BTC-USDT", Strategy: "trend", EnteredMS: 3_600_000, LeftMS: 7_200_500, Side: "BUY", Quantity: "2", Entry: "100.5",
-		Exit: "110.123456789", PNL: "12.34567", Fees: "0.12345", Funding: "-0.00004", Adverse: 1.5, Favourable: 2.5, EntryReason: "up", ExitPurpose: "exit"},
+		Exit: "110.123456789", PNL: "12.34567", Fees: "0.12345", Funding: "-0.00004", Adverse: 1.5, Favorable: 2.5, EntryReason: "up", ExitPurpose: "exit"},
 		{Symbol: "none", Side: "SELL"}}
 	s := seriesOf(r, &source)
 	want := fills{Time: instants{3_600, 7_200}, Price: []float64{100.5, 110}, Quantity: []float64{2, -1.5}, Purpose: []string{"entry", "exit"}}
@@ -201,7 +201,7 @@ func TestARunsDataAreItsRows(t *testing.T) {
 	}
 	wantTrips := trips{Series: []int{0, -1}, Strategy: []string{"trend", ""}, Entered: instants{3_600, 0}, Left: instants{7_200, 0}, Long: []int{1, 0},
 		Quantity: []string{"2", ""}, Entry: []float64{100.5, 0}, Exit: []float64{110.12345679, 0}, PNL: []float64{12.3457, 0}, Fees: []float64{0.1235, 0},
-		Funding: []float64{0, 0}, Adverse: []float64{1.5, 0}, Favour: []float64{2.5, 0}, Reasons: []string{"up", ""}, Exits: []string{"exit", ""}}
+		Funding: []float64{0, 0}, Adverse: []float64{1.5, 0}, Favor: []float64{2.5, 0}, Reasons: []string{"up", ""}, Exits: []string{"exit", ""}}
 	have := tripsOf(r, []Source{source})
 	if diff := cmp.Diff(wantTrips, have); diff != "" {
 		t.Error(diff)

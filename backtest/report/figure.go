@@ -77,7 +77,7 @@ func groups(r *backtest.Result) []figureGroup {
 	all := []figureGroup{{"Growth", []figure{
 		{Name: "Initial equity", Value: money(r.InitialEquity) + " USDT", Formula: "initial balance"},
 		{Name: "Final equity", Value: money(r.FinalEquity) + " USDT", Formula: "wallet and positions, at the last close"},
-		{Name: "Wallet at the end", Value: money(r.Wallet) + " USDT", Formula: "deposits + realised − funding − fees, checked to the last digit"},
+		{Name: "Wallet at the end", Value: money(r.Wallet) + " USDT", Formula: "deposits + realized − funding − fees, checked to the last digit"},
 		{Name: "CAGR", Value: signedPercent(r.CAGR), Formula: cagrText},
 		{Name: "Buy and hold", Value: signedPercent(r.Figures.BuyAndHold), Formula: holdText},
 	}}, {"Drawdowns", []figure{
@@ -250,8 +250,8 @@ func tripGroup(r *backtest.Result) figureGroup {
 			},
 			figure{
 				Name:    "MFE",
-				Value:   percent(t.Favourable.Median),
-				Note:    "nine tenths " + percent(t.Favourable.Ninth),
+				Value:   percent(t.Favorable.Median),
+				Note:    "nine tenths " + percent(t.Favorable.Ninth),
 				Formula: "how far the price went for it; median",
 			},
 		)

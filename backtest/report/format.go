@@ -81,7 +81,7 @@ func sign(amount string) int {
 	return d.Sign()
 }
 
-// tone returns the colour class of a value. A sign or a word always conveys the same.
+// tone returns the color class of a value. A sign or a word always conveys the same.
 func tone(value any) string {
 	v := 0.0
 	switch x := value.(type) {

@@ -153,7 +153,7 @@ func years(months []backtest.MonthRow) []yearRow {
 	return rows
 }
 
-// heat returns a change with its colour class. A change of full or more has the strongest colour.
+// heat returns a change with its color class. A change of full or more has the strongest color.
 func heat(change, full float64) cell {
 	class := "h0"
 	if level := int(math.Ceil(min(1, math.Abs(change)/full) * 4)); level > 0 && math.Abs(change) >= 0.005 {

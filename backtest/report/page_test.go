@@ -33,7 +33,7 @@ func made() *backtest.Result {
 			BuyAndHold: ptr(-7.5), Drawdowns: []backtest.Drawdown{fall, open}, LongestDrawdown: &fall,
 			Trips: backtest.TripFigures{WinRate: ptr(58.44), Payoff: ptr(1.2), SQNTrips: 100, LongestWins: 5, LongestLosses: 4,
 				Holding: &backtest.Spread{Tenth: 60, Median: 5_400, Ninth: 93_600}, Adverse: &backtest.Spread{Median: 1.25, Ninth: 3},
-				Favourable: &backtest.Spread{Median: 2.5, Ninth: 7}}}}
+				Favorable: &backtest.Spread{Median: 2.5, Ninth: 7}}}}
 }
 
 func TestTheVerdictIsInTheResultsNumbers(t *testing.T) {

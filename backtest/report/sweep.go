@@ -23,7 +23,7 @@ const (
 	mostTrialWays = 300 // lines of the parallel coordinates: the best trials
 	mostMaps      = 10  // heat maps
 	mostSteps     = 12  // of an axis in a heat map; more values are merged
-	neighbours    = 8   // of the best trial
+	neighbors     = 8   // of the best trial
 )
 
 // sweepPage is the input of a sweep's template.
@@ -417,7 +417,7 @@ func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialR
 	}
 	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 	sum, counted, earn := 0.0, 0, 0
-	for _, n := range all[:min(neighbours, len(all))] {
+	for _, n := range all[:min(neighbors, len(all))] {
 		row := rowOfTrial(n.trial, nil, n.place, link)
 		row.Changed = n.changed
 		if value, known := sharpe(n.trial); known {

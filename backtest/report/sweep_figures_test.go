@@ -37,7 +37,7 @@ func TestValuesAreInOrder(t *testing.T) {
 	}
 }
 
-// Neighbouring values share a step; an axis with one value is not shown.
+// Neighboring values share a step; an axis with one value is not shown.
 func TestAxesHaveAtMostTwelveSteps(t *testing.T) {
 	t.Parallel()
 	var trials []backtest.Trial
@@ -64,7 +64,7 @@ func TestAxesHaveAtMostTwelveSteps(t *testing.T) {
 	}
 }
 
-// The colour scale ends at the largest ratio of all.
+// The color scale ends at the largest ratio of all.
 func TestTheHeatMapHasTheMeanOfEachCell(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{trialOf(-2, "a", "1", "b", "x"), trialOf(-1, "a", "1", "b", "x"), trialOf(0.5, "a", "2", "b", "x"),
@@ -149,7 +149,7 @@ func TestTheScatterOfASplit(t *testing.T) {
 	}
 }
 
-// The correlation is Spearman's: 1 - 6 × 2 / (4 × 15) if two neighbours of four changed places; ties share a
+// The correlation is Spearman's: 1 - 6 × 2 / (4 × 15) if two neighbors of four changed places; ties share a
 // rank.
 func TestTheRankCorrelation(t *testing.T) {
 	t.Parallel()
@@ -215,7 +215,7 @@ func TestTheTrialsAroundTheBest(t *testing.T) {
 	link := func(int, *backtest.Trial) string { return "" }
 	two := []backtest.Trial{trialOf(1, "a", "1"), trialOf(math.NaN(), "a", "2")}
 	if rows, note := around(two, axesOf(two, []string{"a"}), link); len(rows) != 1 || note != "" {
-		t.Errorf("no neighbour has a ratio: have %v, %s", rows, note)
+		t.Errorf("no neighbor has a ratio: have %v, %s", rows, note)
 	}
 }
 

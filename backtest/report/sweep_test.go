@@ -90,7 +90,7 @@ func TestSweepPageWithoutSplitOmitsUnseenPart(t *testing.T) {
 	}
 }
 
-// The mean of 1.4 three times and 1.3 four times, without the neighbour that was stopped early.
+// The mean of 1.4 three times and 1.3 four times, without the neighbor that was stopped early.
 func TestSweepPageJudgesWholeTrialsAlone(t *testing.T) {
 	t.Parallel()
 	r := swept(true)

@@ -231,7 +231,7 @@ func TestInvalidRequestIsNeitherPlannedNorRun(t *testing.T) {
 		want    string
 	}{
 		{api.BacktestRequest{Strategy: "nobody"}, `there is no strategy "nobody"`},
-		{api.BacktestRequest{Strategy: "cross", Params: map[string]string{"colour": "red"}}, `sma_cross takes no parameter "colour"`},
+		{api.BacktestRequest{Strategy: "cross", Params: map[string]string{"color": "red"}}, `sma_cross takes no parameter "color"`},
 		{api.BacktestRequest{Strategy: "cross", Params: map[string]string{"fast": "-1"}}, "fast"},
 		{api.BacktestRequest{Strategy: "never"}, "the exchange has no futures symbol DOGE-USDT now"},
 		{api.BacktestRequest{Strategy: "cross", From: "yesterday"}, `from "yesterday": want 2024-01-31`},

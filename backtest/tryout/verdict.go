@@ -12,7 +12,7 @@ import (
 const (
 	fewTrips    = 30
 	fewDays     = 90
-	robustShare = 0.6 // minimum share of the neighbouring settings that also earn
+	robustShare = 0.6 // minimum share of the neighboring settings that also earn
 )
 
 // againstHolding is the check whose figure the verdict already contains.

@@ -191,7 +191,7 @@ func TestPositionIsSigned(t *testing.T) {
 		t.Errorf("want a short of 0.2 for 9999.98, have %+v", have)
 	}
 	equity, available := d.Margin("alice")
-	// 10000 less fees of 10.00001 (0.05 % of 15000.03 and of 4999.99), 0.02 realised and 0.02 unrealised.
+	// 10000 less fees of 10.00001 (0.05 % of 15000.03 and of 4999.99), 0.02 realized and 0.02 unrealized.
 	d.wantAmount("equity", "9989.95999", equity)
 	d.wantAmount("available", "8989.95799", available) // less 10000.02 / 10
 }

@@ -24,7 +24,7 @@ func TestAMarketOrderTakesTheQuoteOneTickAway(t *testing.T) {
 	m := d.Money("alice")
 	d.wantAmount("fees", "2.500005", m.Fees)
 	d.wantAmount("wallet", "9997.499995", m.Wallet)
-	d.wantAmount("unrealised", "-0.01", m.Unrealized)
+	d.wantAmount("unrealized", "-0.01", m.Unrealized)
 	account := d.do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	d.wantAmount("position margin", "500.001", account.PositionMargin)
 	d.wantAmount("maintenance", "50", account.MaintenanceMargin) // 0.1 x 50000 x 1 %

@@ -10,10 +10,10 @@ import (
 )
 
 // checkMargins compares positions, margins and sums with the stakes: position margin is entry notional /
-// leverage, order margin price x qt / leverage, maintenance by bracket, available = wallet + unrealised -
+// leverage, order margin price x qt / leverage, maintenance by bracket, available = wallet + unrealized -
 // both (docs/exchange.md, margin).
 func (l *ledger) checkMargins(name string, p *page) {
-	var unrealised, margin, maintenance decimal.Decimal
+	var unrealized, margin, maintenance decimal.Decimal
 	open := map[string]exchange.Position{}
 	for _, position := range l.positions(name) {
 		open[position.Symbol] = position
@@ -31,12 +31,12 @@ func (l *ledger) checkMargins(name string, p *page) {
 		profit := held.quantity.Mul(mark).Sub(held.cost.Mul(decimal.NewFromInt(int64(held.quantity.Sign()))))
 		l.want(name, symbol.Name+" unrealizedPNL", profit, position.UnrealizedPNL.Decimal())
 		share, _ := held.cost.QuoRem(decimal.NewFromInt(int64(position.Leverage)), 18)
-		unrealised, margin = unrealised.Add(profit), margin.Add(share)
+		unrealized, margin = unrealized.Add(profit), margin.Add(share)
 		maintenance = maintenance.Add(maintenanceOf(symbol, held.quantity.Abs().Mul(mark)))
 		l.checkLiqPrice(name, &position, mark)
 	}
 	reported := l.account(name)
-	l.want(name, "totalUnrealizedPnl", unrealised, reported.UnrealizedPNL.Decimal())
+	l.want(name, "totalUnrealizedPnl", unrealized, reported.UnrealizedPNL.Decimal())
 	l.want(name, "positionMarginUsd", margin, reported.PositionMargin.Decimal())
 	l.want(name, "totalMaintMargin", maintenance, reported.MaintenanceMargin.Decimal())
 	if held, known := l.marginBy(name); known {

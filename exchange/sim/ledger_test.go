@@ -12,7 +12,7 @@ import (
 // hold. It counts in decimals by the sentences of docs/exchange.md, and shares no line
 // with the exchange:
 //
-//	wallet        = deposits + realised - funding - fees + insurance
+//	wallet        = deposits + realized - funding - fees + insurance
 //	asset of spot = deposits + received - given - fees
 type ledger struct {
 	r            *rapid.T
@@ -28,7 +28,7 @@ type ledger struct {
 type page struct {
 	assets         map[string]decimal.Decimal
 	held           map[string]stake // by symbol
-	realised, fees decimal.Decimal
+	realized, fees decimal.Decimal
 }
 
 // stake is a futures position: its quantity, negative for a SHORT, its cost, never negative, and the price of
@@ -79,14 +79,14 @@ func (l *ledger) pageOf(name string, untilMS int64) page {
 	return p
 }
 
-// fill applies a fill to a stake: an opposite fill reduces it at its average cost and realises the result,
+// fill applies a fill to a stake: an opposite fill reduces it at its average cost and realizes the result,
 // and the excess opens the other side.
 func (p *page) fill(s stake, price, quantity decimal.Decimal) stake {
 	if s.quantity.Sign()*quantity.Sign() < 0 {
 		part := decimal.Min(quantity.Abs(), s.quantity.Abs())
 		share, _ := s.cost.Mul(part).QuoRem(s.quantity.Abs(), 18) // truncated to 18 places
 		side := decimal.NewFromInt(int64(s.quantity.Sign()))
-		p.realised = p.realised.Add(price.Mul(part).Sub(share).Mul(side))
+		p.realized = p.realized.Add(price.Mul(part).Sub(share).Mul(side))
 		s.cost = s.cost.Sub(share)
 		s.quantity = s.quantity.Sub(part.Mul(side))
 		quantity = quantity.Add(part.Mul(side))
@@ -141,18 +141,18 @@ func (l *ledger) checkWallet(name string, p *page) {
 		l.r.Fatalf("%s: insurance %s without a liquidation", name, money.Insurance)
 	}
 	l.want(name, "fees", p.fees, money.Fees.Decimal())
-	l.want(name, "realised", p.realised, money.Realized.Decimal())
-	wallet := decimal.NewFromInt(deposits[name]).Add(p.realised).Sub(money.Funding.Decimal()).Sub(p.fees).Add(money.Insurance.Decimal())
+	l.want(name, "realized", p.realized, money.Realized.Decimal())
+	wallet := decimal.NewFromInt(deposits[name]).Add(p.realized).Sub(money.Funding.Decimal()).Sub(p.fees).Add(money.Insurance.Decimal())
 	reported := l.account(name)
 	l.want(name, "wallet", wallet, reported.WalletBalance.Decimal())
-	l.want(name, "realised by all positions", p.realised, l.realised(name))
+	l.want(name, "realized by all positions", p.realized, l.realized(name))
 	if len(l.positions(name)) == 0 && wallet.IsNegative() {
 		l.r.Fatalf("%s: a wallet of %s and nothing open", name, wallet)
 	}
 }
 
-// realised sums up realizedPNL over the open and the closed positions.
-func (l *ledger) realised(name string) decimal.Decimal {
+// realized sums up realizedPNL over the open and the closed positions.
+func (l *ledger) realized(name string) decimal.Decimal {
 	sum := decimal.Zero
 	answer, err := l.x.Do(name, &exchange.Request{Operation: exchange.FuturesPositionsHistory, Limit: 1000})
 	if err != nil {

@@ -35,9 +35,9 @@ func TestTheWalkDependsOnSeedSymbolAndStepAlone(t *testing.T) {
 		}
 	}
 	same := 0
-	other, neighbour := newWalk(8, "BTC-USDT"), newWalk(7, "BTC-USDU")
+	other, neighbor := newWalk(8, "BTC-USDT"), newWalk(7, "BTC-USDU")
 	for step := range int64(100) {
-		if one := asked.at(step); one == other.at(step) || one == neighbour.at(step) {
+		if one := asked.at(step); one == other.at(step) || one == neighbor.at(step) {
 			same++
 		}
 	}

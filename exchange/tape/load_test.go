@@ -241,7 +241,7 @@ func TestSymbolRecordsTakeEitherMarketsNames(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		"- {symbol: X-Y, priceTick: 0.1}":                                                                "s.yaml:1: quantityTick is missing",
-		"- {symbol: X-Y, priceTick: 0.1, quantityTick: 0.1, colour: red}":                                `s.yaml:1: unknown key "colour"`,
+		"- {symbol: X-Y, priceTick: 0.1, quantityTick: 0.1, color: red}":                                 `s.yaml:1: unknown key "color"`,
 		"- {symbol: X-Y, priceTick: none, quantityTick: 0.1}":                                            `s.yaml:1: "none" is not a decimal number`,
 		"- {symbol: X-Y, priceTick: 1, quantityTick: 1}\n- {symbol: X-Y, priceTick: 1, quantityTick: 1}": "s.yaml:2: futures X-Y appears twice",
 		"symbol: X-Y": "s.yaml:1: not a list",

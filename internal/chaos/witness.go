@@ -26,7 +26,7 @@ type witness struct {
 	server   *http.Server
 	listener net.Listener
 	done     chan error
-	arrived  chan struct{} // signalled when a placement arrives
+	arrived  chan struct{} // signaled when a placement arrives
 	ahead    time.Duration // the exchange's clock minus this machine's
 
 	mu     sync.Mutex // guards sent

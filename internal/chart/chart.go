@@ -1,4 +1,4 @@
-// Package chart embeds the chart library of botd's pages, with its licence.
+// Package chart embeds the chart library of botd's pages, with its license.
 //
 // It is TradingView's Lightweight Charts 5.2.1, the file
 // dist/lightweight-charts.standalone.production.js of the npm package as it was
@@ -12,7 +12,7 @@ import _ "embed"
 //go:embed lightweight-charts.js
 var Library []byte
 
-// License is its licence, Apache 2.0.
+// License is its license, Apache 2.0.
 //
 //go:embed LICENSE-lightweight-charts
 var License string

@@ -35,7 +35,7 @@ type runner struct {
 	differs difference         // nil: the venue behaves as the cases expect
 }
 
-// difference runs a step on a venue whose behaviour differs from the case; met is false for any other step. It
+// difference runs a step on a venue whose behavior differs from the case; met is false for any other step. It
 // returns errEnds if everything after the step differs too.
 type difference func(r *runner, s *step) (met bool, err error)
 

@@ -43,7 +43,7 @@ var subjects = []Subject{
 	{"margin", "order and position margin, available balance", decided + ", margin"},
 	{"brackets", "maintenance and leverage by notional", decided + ", maintenance"},
 	{"leverage", "1..maxLeverage of the position's bracket, margin permitting", decided + ", leverage change"},
-	{"pnl", "unrealised at the mark, realised without fees and funding", decided + ", smaller ones"},
+	{"pnl", "unrealized at the mark, realized without fees and funding", decided + ", smaller ones"},
 	{"liquidation", "when, at what price, with what left", decided + ", maintenance"},
 	{"funding", "at its hours, by notional at mark x rate", decided + ", funding"},
 	{"opposite-order", "rejected, or netted where the venue is set so", decided + ", opposite order"},

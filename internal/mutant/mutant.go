@@ -35,7 +35,7 @@ import "fmt"
 // Row is a rule of the protocol that can be broken.
 type Row struct {
 	Name  string
-	Does  string // the behaviour while the rule is broken
+	Does  string // the behavior while the rule is broken
 	Where string // the rule: a case of docs/exactly-once.md, or its section
 	Shown string // the test that shows it if seeds seldom or never do
 	Edits []Edit // none for a rule of the simulation's own parts

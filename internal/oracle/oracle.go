@@ -41,7 +41,7 @@ func (s Symbol) String() string {
 type Order struct {
 	ID            int64
 	Repeated      bool // the exchange executed a placement again: nobody requested this sale
-	Own           bool // placed by the botd under judgement
+	Own           bool // placed by the botd under judgment
 	Symbol        Symbol
 	Buy           bool
 	Quantity      int64 // base units; 0 for a closePosition order, which closes the whole position

@@ -1,6 +1,6 @@
-// Package paint colours botd's own words on a terminal, and lets no other escape sequence through.
+// Package paint colors botd's own words on a terminal, and lets no other escape sequence through.
 //
-// A text from outside may hold any sequence, that of a colour too. So botd's own colours carry a number
+// A text from outside may hold any sequence, that of a color too. So botd's own colors carry a number
 // that nobody outside can know until the stream's end, where Writer takes it out again.
 package paint
 
@@ -12,7 +12,7 @@ import (
 	"regexp"
 )
 
-// mark precedes the numbers of botd's own colours. It looks like numbers, so that table layouts count it as part of the sequence.
+// mark precedes the numbers of botd's own colors. It looks like numbers, so that table layouts count it as part of the sequence.
 var mark = func() string {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -20,14 +20,14 @@ var mark = func() string {
 }()
 
 var (
-	colour = regexp.MustCompile(`\x1b\[((?:\d+;)*\d+m)`)
-	own    = regexp.MustCompile(`\x1b\[` + mark + `((?:\d+;)*\d+m)`)
+	color = regexp.MustCompile(`\x1b\[((?:\d+;)*\d+m)`)
+	own   = regexp.MustCompile(`\x1b\[` + mark + `((?:\d+;)*\d+m)`)
 )
 
-// Own marks the colours in a text as botd's own. The text must not contain unfiltered external text.
-func Own(text string) string { return colour.ReplaceAllString(text, "\x1b["+mark+"$1") }
+// Own marks the colors in a text as botd's own. The text must not contain unfiltered external text.
+func Own(text string) string { return color.ReplaceAllString(text, "\x1b["+mark+"$1") }
 
-// OwnWriter returns a writer that marks all colours as botd's own and passes them on.
+// OwnWriter returns a writer that marks all colors as botd's own and passes them on.
 func OwnWriter(to io.Writer) io.Writer { return ownWriter{to} }
 
 type ownWriter struct{ to io.Writer }

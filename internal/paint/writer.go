@@ -7,7 +7,7 @@ import (
 	"botd/internal/printable"
 )
 
-// Writer escapes a stream like printable.Lines, but preserves botd's own colours.
+// Writer escapes a stream like printable.Lines, but preserves botd's own colors.
 type Writer struct {
 	to   io.Writer
 	rest []byte // the beginning of an incomplete rune

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestColoursOfBotdAlonePass has an external text colour itself, and hide the text after it.
-func TestColoursOfBotdAlonePass(t *testing.T) {
+// TestColorsOfBotdAlonePass has an external text color itself, and hide the text after it.
+func TestColorsOfBotdAlonePass(t *testing.T) {
 	t.Parallel()
 	outside := "\x1b[31mFAILED\x1b[0m \x1b[8mhidden \x1b[1;2;31mguessed \x1b]0;title\a\n"
 	var out bytes.Buffer
@@ -33,7 +33,7 @@ func TestColoursOfBotdAlonePass(t *testing.T) {
 	}
 	out.Reset()
 	if _, err := io.WriteString(OwnWriter(w), "\x1b[90m12:00\x1b[0m\n"); err != nil || out.String() != "\x1b[90m12:00\x1b[0m\n" {
-		t.Errorf("want the colour of a line of the log, have %q, %v", out.String(), err)
+		t.Errorf("want the color of a line of the log, have %q, %v", out.String(), err)
 	}
 }
 
@@ -89,7 +89,7 @@ func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestAFailedWriteIsReported(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]io.Writer{"plain": NewWriter(failing{}), "its own colours": OwnWriter(failing{})} {
+	for name, w := range map[string]io.Writer{"plain": NewWriter(failing{}), "its own colors": OwnWriter(failing{})} {
 		for _, text := range []string{"plain", "€", "\x1b[31m"} {
 			if n, err := io.WriteString(w, text); n != 0 || !errors.Is(err, io.ErrClosedPipe) {
 				t.Errorf("%s, %q: want nothing written, have %d, %v", name, text, n, err)

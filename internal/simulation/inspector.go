@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// These bound the daemon's behaviour.
+// These bound the daemon's behavior.
 const (
 	beliefMS          = 120_000 // how long the book may differ from the exchange without a declared state
 	mostUnprotectedMS = 30_000  // time without a stop, after the faults end

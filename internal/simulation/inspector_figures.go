@@ -406,10 +406,10 @@ func (f *figures) profits(status *engine.Status, slack *big.Rat) {
 		case !booked[role.key.Market]:
 		case role.key.Market == exchange.Futures:
 			f.reach(reachedProfit)
-			f.near("what "+role.name+" realised", &s.Realised, ratOf(p.Realised), hair)
+			f.near("what "+role.name+" realized", &s.Realized, ratOf(p.Realized), hair)
 			funding.Add(funding, &s.Funding)
 			received.Add(received, ratOf(p.Funding))
-			f.near("the net result of "+role.name, ratOf(p.Realised.Sub(p.Fees).Sub(p.Funding)), ratOf(p.Net), hair)
+			f.near("the net result of "+role.name, ratOf(p.Realized.Sub(p.Fees).Sub(p.Funding)), ratOf(p.Net), hair)
 			fees.Add(fees, &s.Fees)
 			paid.Add(paid, ratOf(p.Fees))
 		default:

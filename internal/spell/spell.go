@@ -1,4 +1,4 @@
-// Package spell suggests the known name that a misspelt one was meant to be.
+// Package spell suggests the known name that a misspelled one was meant to be.
 package spell
 
 import "strings"
@@ -6,22 +6,22 @@ import "strings"
 // maxLength is the maximum length of a compared name, in bytes.
 const maxLength = 64
 
-// Nearest returns the known name with the fewest edits from a misspelt one, ignoring case, or an
+// Nearest returns the known name with the fewest edits from a misspelled one, ignoring case, or an
 // empty string when none is within a third of its letters.
-func Nearest(misspelt string, known []string) string {
-	if len(misspelt) > maxLength {
+func Nearest(misspelled string, known []string) string {
+	if len(misspelled) > maxLength {
 		return ""
 	}
-	nearest, limit := "", 1+max(1, len(misspelt)/3)
+	nearest, limit := "", 1+max(1, len(misspelled)/3)
 	for _, name := range known {
-		if d := Distance(strings.ToLower(misspelt), strings.ToLower(name)); d < limit {
+		if d := Distance(strings.ToLower(misspelled), strings.ToLower(name)); d < limit {
 			nearest, limit = name, d
 		}
 	}
 	return nearest
 }
 
-// Distance returns the number of letters to insert, delete, change or swap with a neighbour to turn a into b.
+// Distance returns the number of letters to insert, delete, change or swap with a neighbor to turn a into b.
 func Distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {

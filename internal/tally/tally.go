@@ -20,7 +20,7 @@ type Strategy struct {
 	Quantity big.Rat // position; positive is long
 	Cost     big.Rat // of the position: quantity times mean entry price, negative for a short one
 	Cash     big.Rat // proceeds of sales minus costs of purchases, with fees in the quote asset
-	Realised big.Rat // price differences of closed quantities
+	Realized big.Rat // price differences of closed quantities
 	Fees     big.Rat // in the quote asset
 	Funding  big.Rat // paid less received
 	Bought   big.Rat
@@ -58,7 +58,7 @@ func (s *Strategy) Pay(payment *big.Rat) {
 	s.Cash.Sub(&s.Cash, payment)
 }
 
-// move changes the position: a reduction realises the difference to the mean price, an opening adds to the cost.
+// move changes the position: a reduction realizes the difference to the mean price, an opening adds to the cost.
 func (s *Strategy) move(signed, price *big.Rat) {
 	opening := new(big.Rat).Set(signed)
 	if s.Quantity.Sign()*signed.Sign() < 0 {
@@ -68,8 +68,8 @@ func (s *Strategy) move(signed, price *big.Rat) {
 		}
 		opening.Sub(signed, closing)
 		cost := new(big.Rat).Mul(s.Entry(), closing) // of the closed part, with the sign of the order
-		s.Realised.Add(&s.Realised, cost)
-		s.Realised.Sub(&s.Realised, new(big.Rat).Mul(price, closing))
+		s.Realized.Add(&s.Realized, cost)
+		s.Realized.Sub(&s.Realized, new(big.Rat).Mul(price, closing))
 		s.Cost.Add(&s.Cost, cost)
 		s.Quantity.Add(&s.Quantity, closing)
 	}
@@ -88,15 +88,15 @@ func (s *Strategy) Entry() *big.Rat {
 	return new(big.Rat).Quo(&s.Cost, &s.Quantity)
 }
 
-// Unrealised returns the profit of closing the position at a price.
-func (s *Strategy) Unrealised(price *big.Rat) *big.Rat {
+// Unrealized returns the profit of closing the position at a price.
+func (s *Strategy) Unrealized(price *big.Rat) *big.Rat {
 	worth := new(big.Rat).Mul(&s.Quantity, price)
 	return worth.Sub(worth, &s.Cost)
 }
 
-// Net returns the realised profit after fees and funding.
+// Net returns the realized profit after fees and funding.
 func (s *Strategy) Net() *big.Rat {
-	net := new(big.Rat).Sub(&s.Realised, &s.Fees)
+	net := new(big.Rat).Sub(&s.Realized, &s.Fees)
 	return net.Sub(net, &s.Funding)
 }
 

@@ -20,7 +20,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 	s := &Strategy{}
 	for _, step := range []struct {
 		buy                                                             bool
-		price, quantity, wantQuantity, wantEntry, wantRealised, wantNet string
+		price, quantity, wantQuantity, wantEntry, wantRealized, wantNet string
 	}{
 		{true, "100", "2", "2", "100", "0", "-0.5"},
 		{true, "130", "1", "3", "110", "0", "-1"},
@@ -30,7 +30,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 	} {
 		s.Take(&Fill{Buy: step.buy, Price: rat(step.price), Quantity: rat(step.quantity), Fee: rat("0.5")})
 		for name, pair := range map[string][2]*big.Rat{"quantity": {rat(step.wantQuantity), &s.Quantity}, "entry": {rat(step.wantEntry), s.Entry()},
-			"realised": {rat(step.wantRealised), &s.Realised}, "net": {rat(step.wantNet), s.Net()}} {
+			"realized": {rat(step.wantRealized), &s.Realized}, "net": {rat(step.wantNet), s.Net()}} {
 			if pair[0].Cmp(pair[1]) != 0 {
 				t.Errorf("%s at %s: want %s %s, have %s", step.quantity, step.price, name, pair[0].FloatString(4), pair[1].FloatString(4))
 			}
@@ -46,7 +46,7 @@ func TestFeeInBaseRaisesCostOfPosition(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}
 	s.Take(&Fill{Buy: true, Price: rat("3"), Quantity: rat("10"), Fee: rat("1"), FeeInBase: true})
-	if s.Quantity.Cmp(rat("9")) != 0 || s.Fees.Sign() != 0 || s.Unrealised(rat("3")).Cmp(rat("-3")) != 0 || s.Cash.Cmp(rat("-30")) != 0 {
+	if s.Quantity.Cmp(rat("9")) != 0 || s.Fees.Sign() != 0 || s.Unrealized(rat("3")).Cmp(rat("-3")) != 0 || s.Cash.Cmp(rat("-30")) != 0 {
 		t.Errorf("want 9 held, no fee in money, 3 lost, 30 paid, have %+v", s)
 	}
 }
@@ -59,7 +59,7 @@ func TestFundingReducesNetResult(t *testing.T) {
 	s.Pay(rat("0.75"))
 	s.Pay(rat("-0.25"))
 	s.Take(&Fill{Price: rat("103"), Quantity: rat("2"), Fee: rat("0.5")})
-	if s.Funding.Cmp(rat("0.5")) != 0 || s.Net().Cmp(rat("4.5")) != 0 || s.Cash.Cmp(rat("4.5")) != 0 || s.Realised.Cmp(rat("6")) != 0 {
+	if s.Funding.Cmp(rat("0.5")) != 0 || s.Net().Cmp(rat("4.5")) != 0 || s.Cash.Cmp(rat("4.5")) != 0 || s.Realized.Cmp(rat("6")) != 0 {
 		t.Errorf("want 6 realized, 0.5 of funding and 4.5 in all, have %+v", s)
 	}
 }

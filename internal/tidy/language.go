@@ -14,6 +14,21 @@ var Words = map[string]string{
 	"whereabouts": "paths", "wish": "desired state, desired order", "wished": "desired", "wishes": "desired state", "wishing": "desired",
 }
 
+// British spellings, each with the American one, which Go and the exchange's interface use.
+var British = map[string]string{
+	"acknowledgement": "acknowledgment", "acknowledgements": "acknowledgments", "analyse": "analyze", "analysed": "analyzed", "analyser": "analyzer",
+	"analysers": "analyzers", "authorise": "authorize", "authorised": "authorized", "behaviour": "behavior", "behaviours": "behaviors",
+	"cancelled": "canceled", "cancelling": "canceling", "catalogue": "catalog", "catalogues": "catalogs", "centre": "center",
+	"colour": "color", "coloured": "colored", "colours": "colors", "defence": "defense", "favour": "favor", "favourable": "favorable", "favours": "favors",
+	"fulfil": "fulfill", "fulfils": "fulfills", "grey": "gray", "initialise": "initialize", "initialised": "initialized", "judgement": "judgment",
+	"labelled": "labeled", "learnt": "learned", "licence": "license", "licences": "licenses", "minimise": "minimize", "modelled": "modeled",
+	"misspelt": "misspelled", "neighbour": "neighbor", "neighbouring": "neighboring", "neighbours": "neighbors", "normalise": "normalize",
+	"normalised": "normalized", "normalising": "normalizing", "offence": "offense", "optimise": "optimize", "optimised": "optimized", "optimiser": "optimizer",
+	"organise": "organize", "programme": "program", "realise": "realize", "realised": "realized", "realises": "realizes", "recognise": "recognize",
+	"recognised": "recognized", "recognises": "recognizes", "signalled": "signaled", "summarise": "summarize", "travelled": "traveled",
+	"unauthorised": "unauthorized", "unlabelled": "unlabeled", "unrealised": "unrealized", "utilise": "utilize",
+}
+
 // Names are words that a sentence may contain, but not the name of a file, type, function, field or variable.
 var Names = map[string]string{
 	"beside": "a noun that says what it holds", "brief": "summary", "cast": "schedule", "gone": "in flight",
@@ -33,11 +48,13 @@ var Phrases = map[string]string{
 // Required are names that another module's interface requires.
 var Required = []string{"Truth"} // starlark.Value
 
-// Published are ids of log lines, label values and deprecated fields that users rely on, and old names that the
-// changelog explains. The check of words ignores them.
+// Published are ids of log lines, label values, fields of the journal, of the API and of the exchange, and deprecated fields
+// that users rely on, and old names that the changelog explains. The check of words ignores them.
 var Published = []string{
 	"telegram.stranger", `"stranger"`, "`stranger`", "`wish`", `"wish":`,
 	"wish: {", "wish: str", "target, wish,", "`wished`", "`strategy.Wish`", "`mend`",
+	`"realised"`, "`realised`", "realised: {type", "realised: str", ", realised, fees,",
+	"liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*",
 }
 
 // FileNames are words without a meaning as the name of a file.

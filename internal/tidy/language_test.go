@@ -115,7 +115,7 @@ func examine(t *testing.T, name, text string) (all []finding) {
 	}
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	for _, part := range strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
-		if right := cmp.Or(Words[part], Names[part]); right != "" {
+		if right := cmp.Or(Words[part], British[part], Names[part]); right != "" {
 			word(1, "the file's name", part, right)
 		} else if slices.Contains(FileNames, part) {
 			word(1, "the file's name", part, "a noun that says what the file holds")
@@ -152,7 +152,7 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			}
 			parts := camel(n.Name)
 			for _, part := range parts {
-				right := Words[part]
+				right := cmp.Or(Words[part], British[part])
 				if parts[0] != "test" { // a test's name is a sentence
 					right = cmp.Or(right, Names[part])
 				}
@@ -262,7 +262,7 @@ func prose(line string, number int, where string, word func(line int, where, wro
 	}
 	for _, run := range letters.FindAllString(line, -1) {
 		for _, part := range camel(run) {
-			if right := Words[part]; right != "" {
+			if right := cmp.Or(Words[part], British[part]); right != "" {
 				word(number, where, part, right)
 			}
 		}
@@ -315,6 +315,7 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"risk/x.go", "package risk\n\n// " + long + "\n", []string{"width risk/x.go:3: 163 columns"}},
 		{"risk/x.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", []string{"function risk/x.go:3: func f has 72 lines"}},
 		{"risk/x_test.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", nil},
+		{"risk/x.go", "package risk\n\nvar coloured = \"cancelled, not CANCELLED\"\n", []string{`coloured has "coloured"`, `the text has "cancelled"`}},
 		{"risk/under.go", "package risk\n", []string{`the file's name has "under"`}},
 		{"docs/x.md", "# A\n\nIt tells\n", []string{`docs/x.md:3: the text has "tells"`}},
 		{"docs/x.md", "| a " + long + long + " |\n", nil},

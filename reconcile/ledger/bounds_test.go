@@ -139,12 +139,12 @@ func TestALiquidationMayCostMoreThanATrade(t *testing.T) {
 		paid       string
 		want       map[Account]string
 	}{
-		{true, "24", map[Account]string{Realised: "20", Fees: "24"}},
-		{true, "24.01", map[Account]string{Realised: "20", Fees: "0.24", Unexplained: "23.77"}},
-		{false, "1.44", map[Account]string{Realised: "20", Fees: "1.44"}},
-		{false, "1.45", map[Account]string{Realised: "20", Fees: "0.24", Unexplained: "1.21"}},
-		{false, "-0.24", map[Account]string{Realised: "20", Fees: "-0.24"}}, // a rebate of 0.05 %
-		{false, "-0.25", map[Account]string{Realised: "20", Fees: "0.24", Unexplained: "-0.49"}},
+		{true, "24", map[Account]string{Realized: "20", Fees: "24"}},
+		{true, "24.01", map[Account]string{Realized: "20", Fees: "0.24", Unexplained: "23.77"}},
+		{false, "1.44", map[Account]string{Realized: "20", Fees: "1.44"}},
+		{false, "1.45", map[Account]string{Realized: "20", Fees: "0.24", Unexplained: "1.21"}},
+		{false, "-0.24", map[Account]string{Realized: "20", Fees: "-0.24"}}, // a rebate of 0.05 %
+		{false, "-0.25", map[Account]string{Realized: "20", Fees: "0.24", Unexplained: "-0.49"}},
 	} {
 		a := newAccounts(t)
 		a.trades(exchange.Buy, 10)
@@ -158,7 +158,7 @@ func TestALiquidationMayCostMoreThanATrade(t *testing.T) {
 	}
 }
 
-// An order that rests pays the maker's rate, which is learnt from a reading with nothing else: 0.05 of 500 are 0.01 %.
+// An order that rests pays the maker's rate, which is learned from a reading with nothing else: 0.05 of 500 are 0.01 %.
 func TestRestingOrdersPayTheMakersRate(t *testing.T) {
 	t.Parallel()
 	rest := func(a *accounts, side exchange.Side, quantity exchange.Quantity) {
@@ -170,7 +170,7 @@ func TestRestingOrdersPayTheMakersRate(t *testing.T) {
 	a.now += 8 * 3_600_000
 	rest(a, exchange.Sell, 5)
 	half := position(1, false, "0.01", "0.005", "50000", "10")
-	a.want(a.futures("1009.624", []Position{half}, nil), map[Account]string{Realised: "-10", Fees: "0.026", Funding: "0.3"})
+	a.want(a.futures("1009.624", []Position{half}, nil), map[Account]string{Realized: "-10", Fees: "0.026", Funding: "0.3"})
 	a.now += 8 * 3_600_000
 	a.trades(exchange.Sell, 5) // which taker orders do not: 0.05 % of 250
 	a.want(a.futures("1009.299", nil, []Position{over(1, false, "0.01", "50000", "51000", "10")}), map[Account]string{Fees: "0.125", Funding: "0.2"})
@@ -195,12 +195,12 @@ func TestAPositionThatGrewAndShrankPaysFeesOfBoth(t *testing.T) {
 		}
 		a.want(a.book(r), map[Account]string{Fees: amount(c.paid).String()})
 		if a.l.taker != 50_000 {
-			t.Errorf("%s paid for an unknown value: want no rate learnt, have %d", c.paid, a.l.taker)
+			t.Errorf("%s paid for an unknown value: want no rate learned, have %d", c.paid, a.l.taker)
 		}
 	}
 }
 
-func TestRatesAreLearntFromOneKindOfOrderAlone(t *testing.T) {
+func TestRatesAreLearnedFromOneKindOfOrderAlone(t *testing.T) {
 	t.Parallel()
 	open := []Position{position(1, false, "0.01", "0.01", "50000", "0")}
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ const (
 type part struct {
 	key      exchange.SymbolKey
 	strategy string
-	realised exchange.Amount
+	realized exchange.Amount
 	traded   exchange.Amount // value of all executions
 	exact    bool            // traded is exact to the last digit
 	expected exchange.Amount // fees, at the rates last seen
@@ -65,8 +65,8 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 		}
 	}
 	for i := range parts {
-		pay(Realised, &parts[i], parts[i].realised.Neg())
-		rest = rest.Add(parts[i].realised)
+		pay(Realized, &parts[i], parts[i].realized.Neg())
+		rest = rest.Add(parts[i].realized)
 	}
 	fees, funding := divide(parts, rest)
 	for i := range parts {
@@ -96,7 +96,7 @@ func untouched(r *Reading, parts []part) bool {
 		return false
 	}
 	for i := range parts {
-		if p := &parts[i]; p.takes || p.rests || p.forced || !p.traded.IsZero() || !p.realised.IsZero() || !p.held.IsZero() {
+		if p := &parts[i]; p.takes || p.rests || p.forced || !p.traded.IsZero() || !p.realized.IsZero() || !p.held.IsZero() {
 			return false
 		}
 	}
@@ -325,7 +325,7 @@ func (l *Ledger) moves(p *part, now *Position) {
 	if before == nil {
 		before = &Position{Short: now.Short}
 	}
-	p.realised = p.realised.Add(now.Realised.Sub(before.Realised))
+	p.realized = p.realized.Add(now.Realized.Sub(before.Realized))
 	opened := now.Opened.Sub(before.Opened)
 	exited := opened.Sub(now.Remaining.Sub(before.Remaining))
 	cost, costBefore := now.value(now.Remaining), before.value(before.Remaining)
@@ -334,7 +334,7 @@ func (l *Ledger) moves(p *part, now *Position) {
 	case exited.IsZero():
 		p.traded = p.traded.Add(cost.Sub(costBefore).Abs())
 	case opened.IsZero():
-		p.traded = p.traded.Add(now.proceeds(costBefore.Sub(cost), now.Realised.Sub(before.Realised)).Abs())
+		p.traded = p.traded.Add(now.proceeds(costBefore.Sub(cost), now.Realized.Sub(before.Realized)).Abs())
 	default:
 		p.traded, p.exact = p.traded.Add(now.value(opened.Add(exited).Abs())), false
 	}
@@ -345,13 +345,13 @@ func (l *Ledger) ended(p *part, now *Position) {
 	before := l.position(now)
 	p.forced = p.forced || now.Liquidated
 	if before == nil {
-		p.realised = p.realised.Add(now.Realised)
+		p.realized = p.realized.Add(now.Realized)
 		exits := now.Close.MulQuo(now.Opened, unit)
-		p.traded = p.traded.Add(exits).Add(exits.Sub(now.proceeds(exchange.Amount{}, now.Realised)))
+		p.traded = p.traded.Add(exits).Add(exits.Sub(now.proceeds(exchange.Amount{}, now.Realized)))
 		return
 	}
-	profit := now.Realised.Sub(before.Realised)
-	p.realised = p.realised.Add(profit)
+	profit := now.Realized.Sub(before.Realized)
+	p.realized = p.realized.Add(profit)
 	p.traded = p.traded.Add(now.proceeds(before.value(before.Remaining), profit).Abs())
 	if opened := now.Opened.Sub(before.Opened); !opened.IsZero() {
 		p.traded, p.exact = p.traded.Add(now.value(opened).Mul(2)), false
@@ -410,7 +410,7 @@ func (l *Ledger) usual(r *Reading) bool {
 		if !p.held.IsZero() {
 			return false
 		}
-		expected, paid = expected.Add(p.expected), paid.Add(p.realised)
+		expected, paid = expected.Add(p.expected), paid.Add(p.realized)
 		switch fees := p.expected.Abs(); {
 		case p.takes && p.rests || p.forced:
 			bound = bound.Add(fees.Div(2))
@@ -450,7 +450,7 @@ func (l *Ledger) learnRates(r *Reading) {
 		return
 	}
 	p := &parts[0]
-	paid := p.realised.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
+	paid := p.realized.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	if p.traded.IsZero() || !p.exact || p.forced || !p.held.IsZero() || p.takes == p.rests ||
 		paid.Less(p.traded.MulRate(leastFee)) || p.traded.MulRate(mostFee).Less(paid) {
 		return

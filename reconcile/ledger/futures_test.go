@@ -44,7 +44,7 @@ func TestUnstableReadOverFundingTimeIsImplausible(t *testing.T) {
 		bitcoins := position(1, false, "0.012", "0.012", "50000", "0")
 		a.futures("999.624", []Position{bitcoins, pepe}, nil)
 		a.l.fill(&Order{ClientOrderID: "p", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "PEPE-USDT"}, Side: exchange.Sell}, 1)
-		pepe.Remaining, pepe.Close, pepe.Realised = exchange.Amount{}, amount("0.0000101"), amount("0.301")
+		pepe.Remaining, pepe.Close, pepe.Realized = exchange.Amount{}, amount("0.0000101"), amount("0.301")
 		r := &Reading{AtMS: a.now + c.laterS*1_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(c.wallet)}},
 			Open: []Position{bitcoins}, Closed: []Position{pepe}, Unstable: true}
 		if have := a.l.Plausible(r, a.l.Lines(r)); have != c.want {

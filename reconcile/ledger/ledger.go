@@ -24,7 +24,7 @@ const (
 	Wallet      Account = iota + 1 // as the exchange reports it; of the whole account
 	Holding                        // spot: the position, at its cost
 	Exchanged                      // spot: counterpart of base quantities bought and sold
-	Realised                       // profit from the price difference only
+	Realized                       // profit from the price difference only
 	Fees                           // paid
 	Funding                        // net paid
 	Transferred                    // the initial balance, and transfers in and out
@@ -124,7 +124,7 @@ type Position struct {
 	Remaining  exchange.Amount `json:"remaining,omitzero"`
 	Entry      exchange.Amount `json:"entry"`
 	Close      exchange.Amount `json:"close,omitzero"`
-	Realised   exchange.Amount `json:"realised,omitzero"`
+	Realized   exchange.Amount `json:"realised,omitzero"`
 	Liquidated bool            `json:"liquidated,omitempty"`
 	FromMS     int64           `json:"from_ms,omitempty"`  // time of opening, in seconds precision
 	UntilMS    int64           `json:"until_ms,omitempty"` // of an ended position: time of the last change

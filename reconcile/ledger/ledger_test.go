@@ -91,7 +91,7 @@ func (a *accounts) want(have map[Account]string, want map[Account]string) {
 	}
 }
 
-func position(id int64, short bool, opened, remaining, entry, realised string) Position {
+func position(id int64, short bool, opened, remaining, entry, realized string) Position {
 	return Position{
 		ID:        id,
 		Symbol:    "BTC-USDT",
@@ -99,7 +99,7 @@ func position(id int64, short bool, opened, remaining, entry, realised string) P
 		Opened:    amount(opened),
 		Remaining: amount(remaining),
 		Entry:     amount(entry),
-		Realised:  amount(realised),
+		Realized:  amount(realized),
 	}
 }
 
@@ -134,7 +134,7 @@ func TestFeesAndFundingAreSeparatedByRate(t *testing.T) {
 		a.trades(3-side, 5)
 		wallet := amount("999.8").Add(amount(profit)).Sub(amount("0.404")).String()
 		half := position(1, short, "0.01", "0.005", "50000", profit)
-		a.want(a.futures(wallet, []Position{half}, nil), map[Account]string{Realised: amount(profit).Neg().String(), Fees: "0.104", Funding: "0.3"})
+		a.want(a.futures(wallet, []Position{half}, nil), map[Account]string{Realized: amount(profit).Neg().String(), Fees: "0.104", Funding: "0.3"})
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAPositionOpenedAndEndedInBetweenIsBooked(t *testing.T) {
 	if !a.l.WantsClosed(&r) {
 		t.Error("want the ended positions to be asked for")
 	}
-	a.want(a.futures("1019.51", nil, []Position{ended}), map[Account]string{Realised: "-20", Fees: "0.49"})
+	a.want(a.futures("1019.51", nil, []Position{ended}), map[Account]string{Realized: "-20", Fees: "0.49"})
 	if fresh, whole := a.l.Fresh(&r, []Position{ended}); len(fresh) != 0 || !whole {
 		t.Errorf("it is booked once: have %v", fresh)
 	}
@@ -306,7 +306,7 @@ func TestASaleReportsItsProfitOverTheCost(t *testing.T) {
 	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: booked in at the price, without profit
 	a.l.end(sale.ClientOrderID, sale.OrderID)
 	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
-		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
+		map[Account]string{Holding: "-5000", Transferred: "-3000", Realized: "-1000", Fees: "10"})
 }
 
 func TestUnreportedExecutionsAreShownAsUnexplained(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 func TestAccountsAreWrittenByName(t *testing.T) {
 	t.Parallel()
 	for account, name := range map[Account]string{
-		Wallet: "wallet", Holding: "holding", Exchanged: "exchanged", Realised: "realised", Fees: "fees", Funding: "funding",
+		Wallet: "wallet", Holding: "holding", Exchanged: "exchanged", Realized: "realised", Fees: "fees", Funding: "funding",
 		Transferred: "transferred", Unexplained: "unexplained",
 	} {
 		text, err := account.MarshalText()

@@ -73,19 +73,19 @@ type Stock struct {
 // Move adds the next execution and returns the realized price difference: of a sale, the proceeds
 // less the cost of the sold quantity. A quantity sold beyond the stock was there before and makes
 // no profit.
-func (s *Stock) Move(x *Execution) (realised exchange.Amount) {
+func (s *Stock) Move(x *Execution) (realized exchange.Amount) {
 	switch own := x.Quantity.Min(s.Quantity); {
 	case x.Side == exchange.Buy:
 		s.Quantity, s.Paid = s.Quantity.Add(x.Quantity), s.Paid.Add(x.Value)
 	case own.Sign() > 0:
 		paid := s.Paid.MulQuo(own, s.Quantity)
-		realised = x.Value.MulQuo(own, x.Quantity).Sub(paid)
+		realized = x.Value.MulQuo(own, x.Quantity).Sub(paid)
 		s.Quantity, s.Paid = s.Quantity.Sub(own), s.Paid.Sub(paid)
 	}
 	if x.InBase { // valued at the execution's price
 		s.Quantity, s.Paid = s.Quantity.Sub(x.Fee), s.Paid.Sub(x.Worth)
 	}
-	return realised
+	return realized
 }
 
 // mean returns a mean price with 18 places, truncated towards zero.

@@ -25,7 +25,7 @@ type Row struct {
 	Bought   exchange.Amount `json:"bought"` // base, exact
 	Sold     exchange.Amount `json:"sold"`
 	Asset    string          `json:"asset"`    // of the following amounts
-	Realised exchange.Amount `json:"realised"` // profit from the price difference only
+	Realized exchange.Amount `json:"realised"` // profit from the price difference only
 	Fees     exchange.Amount `json:"fees"`     // paid
 	Funding  exchange.Amount `json:"funding"`  // net paid
 	Net      exchange.Amount `json:"net"`      // realized profit less fees and funding
@@ -52,7 +52,7 @@ func (l *Ledger) Report() Report {
 		if r.Accounts = append(r.Accounts, row); b.Account == Unexplained {
 			r.open(l, row)
 		}
-		if b.Account == Realised || b.Account == Fees || b.Account == Funding {
+		if b.Account == Realized || b.Account == Fees || b.Account == Funding {
 			r.row(b.Strategy, b.Symbol, b.Asset).add(b)
 		}
 	}
@@ -102,8 +102,8 @@ func (w *Row) add(b *Balance) {
 	w.Derived = w.Derived || b.Derived
 	w.Net = w.Net.Sub(b.Amount)
 	switch b.Account {
-	case Realised:
-		w.Realised = w.Realised.Sub(b.Amount)
+	case Realized:
+		w.Realized = w.Realized.Sub(b.Amount)
 	case Fees:
 		w.Fees = w.Fees.Add(b.Amount)
 	case Funding:

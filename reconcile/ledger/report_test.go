@@ -46,12 +46,12 @@ func TestTheReportShowsTheMoneyOfEachStrategy(t *testing.T) {
 		{Market: exchange.Futures, Symbol: "ETH-USDT", Asset: "USDT", Fees: amount("0.15"), Net: amount("-0.15"), Derived: true},
 		{
 			Strategy: "one", Market: exchange.Futures, Symbol: "BTC-USDT", Bought: amount("0.01"), Sold: amount("0.005"), Asset: "USDT",
-			Realised: amount("10"), Fees: amount("0.304"), Funding: amount("0.3"), Net: amount("9.396"), Derived: true,
+			Realized: amount("10"), Fees: amount("0.304"), Funding: amount("0.3"), Net: amount("9.396"), Derived: true,
 		},
 		{
 			// 0.0999 at 4995, 0.05 of it sold for 3000; fees of 5, in bitcoin, and of 10.
 			Strategy: "two", Market: exchange.Spot, Symbol: "BTC-USDT", Bought: amount("0.1"), Sold: amount("0.05"), Asset: "USDT",
-			Realised: amount("500"), Fees: amount("15"), Net: amount("485"),
+			Realized: amount("500"), Fees: amount("15"), Net: amount("485"),
 		},
 	}
 	if !reflect.DeepEqual(want, r.Strategies) {

@@ -17,7 +17,7 @@ type RoundTrip struct {
 	Quantity   exchange.Amount // of the base asset
 	Entry      exchange.Amount // mean prices
 	Exit       exchange.Amount
-	Realised   exchange.Amount // price difference only
+	Realized   exchange.Amount // price difference only
 	Fees       exchange.Amount
 	Funding    exchange.Amount // paid
 	EnteredMS  int64
@@ -29,7 +29,7 @@ type RoundTrip struct {
 }
 
 // Net returns the profit less fees and funding.
-func (t *RoundTrip) Net() exchange.Amount { return t.Realised.Sub(t.Fees).Sub(t.Funding) }
+func (t *RoundTrip) Net() exchange.Amount { return t.Realized.Sub(t.Fees).Sub(t.Funding) }
 
 // maxEnded bounds the ended orders whose executions may still be reported.
 const maxEnded = 1_000
@@ -75,7 +75,7 @@ type spotTrip struct {
 	by        placement.Purpose
 	enteredMS int64
 	stock     Stock           // kept between two round trips
-	realised  exchange.Amount // price difference only
+	realized  exchange.Amount // price difference only
 	odd       bool            // part of its money is unknown
 }
 

@@ -94,7 +94,7 @@ func tripOf(g *Position, key exchange.SymbolKey) RoundTrip {
 		Quantity:   g.Opened,
 		Entry:      g.Entry,
 		Exit:       g.Close,
-		Realised:   g.Realised,
+		Realized:   g.Realized,
 		EnteredMS:  g.FromMS,
 		LeftMS:     g.UntilMS,
 		Liquidated: g.Liquidated,
@@ -140,7 +140,7 @@ func (s *tripSymbol) traded(g *Position) exchange.Amount {
 	}
 	opened := g.Opened.Sub(before.Opened)
 	exited := opened.Sub(g.Remaining.Sub(before.Remaining))
-	return g.value(opened).Abs().Add(g.proceeds(g.value(exited), g.Realised.Sub(before.Realised)).Abs())
+	return g.value(opened).Abs().Add(g.proceeds(g.value(exited), g.Realized.Sub(before.Realized)).Abs())
 }
 
 // attribute finds a position's strategy, and the order that ended it, from botd's own fills.

@@ -46,7 +46,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)
-	open.realised = open.realised.Add(open.stock.Move(&e))
+	open.realized = open.realized.Add(open.stock.Move(&e))
 	if !open.Flat(instrument.least()) {
 		return trip, false
 	}
@@ -56,7 +56,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		Asset:     instrument.Quote,
 		Side:      open.Side,
 		Quantity:  open.Bought.Max(open.Sold),
-		Realised:  open.realised,
+		Realized:  open.realized,
 		Fees:      open.Fees,
 		EnteredMS: open.enteredMS,
 		LeftMS:    atMS,

@@ -13,7 +13,7 @@ func TestASaleBeyondTheStockIsNotWhole(t *testing.T) {
 		d := spotDiary(t)
 		d.executes(10, placement.Entry, exchange.Buy, trade(1, 0, "50000", "0.01", "0", ""))
 		d.executes(20, placement.Exit, exchange.Sell, trade(2, 0, "51000", sold, "0", ""))
-		if len(d.ended) != 1 || d.ended[0].Whole != whole || d.ended[0].Quantity != amount("0.01") || d.ended[0].Realised != amount("10") {
+		if len(d.ended) != 1 || d.ended[0].Whole != whole || d.ended[0].Quantity != amount("0.01") || d.ended[0].Realized != amount("10") {
 			t.Errorf("%s sold: want one of 0.01 that earned 10, whole %t, have %+v", sold, whole, d.ended)
 		}
 	}
@@ -154,7 +154,7 @@ func TestAStockMovesAtItsCost(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
 		x                      Execution
-		realised, stock, costs string
+		realized, stock, costs string
 	}{
 		{"a sale of what was there before", sold("1", "50000"), "0", "0", "0"},
 		{"a purchase with a fee of 0.001", bought("0.1", "5000", "0.001", "50", true), "0", "0.099", "4950"},
@@ -162,8 +162,8 @@ func TestAStockMovesAtItsCost(t *testing.T) {
 		{"a sale of a quarter", sold("0.05", "3000"), "500", "0.15", "7500"},
 		{"a sale of more than there is", sold("0.3", "18000"), "1500", "0", "0"},
 	} {
-		if realised := s.Move(&c.x); realised != amount(c.realised) || s.Quantity != amount(c.stock) || s.Paid != amount(c.costs) {
-			t.Errorf("%s: want %s realised, %s left at %s, have %s and %+v", c.name, c.realised, c.stock, c.costs, realised, s)
+		if realized := s.Move(&c.x); realized != amount(c.realized) || s.Quantity != amount(c.stock) || s.Paid != amount(c.costs) {
+			t.Errorf("%s: want %s realized, %s left at %s, have %s and %+v", c.name, c.realized, c.stock, c.costs, realized, s)
 		}
 	}
 }

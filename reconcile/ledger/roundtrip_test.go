@@ -68,14 +68,14 @@ func (d *diary) want(want ...RoundTrip) {
 }
 
 // over is a position that ended.
-func over(id int64, short bool, opened, entry, exit, realised string) Position {
-	g := position(id, short, opened, "0", entry, realised)
+func over(id int64, short bool, opened, entry, exit, realized string) Position {
+	g := position(id, short, opened, "0", entry, realized)
 	g.Close = amount(exit)
 	return g
 }
 
 // trip is the expected round trip of a futures position, opened 0.100 at 50000.
-func trip(id int64, by placement.Purpose, exit, realised, fees string) RoundTrip {
+func trip(id int64, by placement.Purpose, exit, realized, fees string) RoundTrip {
 	return RoundTrip{
 		Strategy:   "one",
 		Symbol:     bitcoin,
@@ -85,7 +85,7 @@ func trip(id int64, by placement.Purpose, exit, realised, fees string) RoundTrip
 		Quantity:   amount("0.1"),
 		Entry:      amount("50000"),
 		Exit:       amount(exit),
-		Realised:   amount(realised),
+		Realized:   amount(realized),
 		Fees:       amount(fees),
 		By:         by,
 		Derived:    true,
@@ -226,7 +226,7 @@ func TestSpotIsPairedByItsExecutions(t *testing.T) {
 			Quantity:  amount("0.02"),
 			Entry:     amount("50500"),
 			Exit:      amount("52000"),
-			Realised:  amount("29.97"),
+			Realized:  amount("29.97"),
 			Fees:      amount("2.04896"),
 			EnteredMS: 10,
 			LeftMS:    30,
@@ -267,8 +267,8 @@ func TestRemainderEntersNextRoundTripAtCost(t *testing.T) {
 	if len(d.ended) != 2 || !d.ended[0].Whole || !d.ended[1].Whole {
 		t.Fatalf("want two whole round trips, have %+v", d.ended)
 	}
-	if want := amount("9.99"); d.ended[0].Realised != want {
-		t.Errorf("the first: want %s realised over the cost of what was sold, have %s", want, d.ended[0].Realised)
+	if want := amount("9.99"); d.ended[0].Realized != want {
+		t.Errorf("the first: want %s realized over the cost of what was sold, have %s", want, d.ended[0].Realized)
 	}
 	sum := d.ended[0].Net().Add(d.ended[1].Net())
 	if want := amount("0.01999").MulQuo(amount("51000"), unit).Sub(amount("1000")); sum != want {

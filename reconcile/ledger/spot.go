@@ -188,7 +188,7 @@ func (b *spotBooking) sold(
 	brought := t.Price.MulQuo(t.Quantity.Sub(own), unit)
 	put(Holding, p.strategy, instrument.Quote, paid.Neg())
 	put(Transferred, p.strategy, instrument.Quote, brought.Neg())
-	put(Realised, p.strategy, instrument.Quote, value.Sub(paid).Sub(brought).Neg())
+	put(Realized, p.strategy, instrument.Quote, value.Sub(paid).Sub(brought).Neg())
 	c.quantity, c.paid = c.quantity.Sub(own), c.paid.Sub(paid)
 }
 

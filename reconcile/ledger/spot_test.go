@@ -43,7 +43,7 @@ func TestEachSymbolsHoldingHasItsOwnCost(t *testing.T) {
 	order(8, ether.Symbol, exchange.Sell, 50_000)
 	have = a.book(&Reading{AtMS: 3, Market: exchange.Spot, Wallet: wallet("1", "2.5", "16594"),
 		Trades: []Trade{trade(4, 7, "60000", "0.05", "0", ""), trade(5, 8, "3200", "0.5", "0", ""), trade(6, 7, "60000", "0.0499", "0", "")}})
-	a.want(have, map[Account]string{Holding: "-6495", Realised: "-1099"})
+	a.want(have, map[Account]string{Holding: "-6495", Realized: "-1099"})
 	held("0", "1.5")
 	r := Reading{AtMS: 4, Market: exchange.Spot, Wallet: wallet("1", "2.5", "16600")}
 	writer.Post(&Posting{Reading: r, Lines: l.Lines(&r)})

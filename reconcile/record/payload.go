@@ -232,7 +232,7 @@ type Liquidated struct {
 	PositionID int64             `json:"position_id"`
 	Quantity   exchange.Quantity `json:"quantity"` // signed: the liquidated position
 	ClosePrice exchange.Amount   `json:"close_price,omitzero"`
-	Realised   exchange.Amount   `json:"realised,omitzero"` // price difference only
+	Realized   exchange.Amount   `json:"realised,omitzero"` // price difference only
 	Evidence   string            `json:"evidence,omitempty"`
 }
 

@@ -49,7 +49,7 @@ func everyKind() []Record {
 					Opened:    amount("0.01"),
 					Remaining: amount("0.005"),
 					Entry:     amount("50000"),
-					Realised:  amount("1"),
+					Realized:  amount("1"),
 					FromMS:    1,
 				},
 			},
@@ -60,7 +60,7 @@ func everyKind() []Record {
 					Opened:     amount("0.01"),
 					Entry:      amount("50000"),
 					Close:      amount("49000"),
-					Realised:   amount("-10"),
+					Realized:   amount("-10"),
 					Liquidated: true,
 					FromMS:     1,
 					UntilMS:    2,
@@ -132,7 +132,7 @@ func newerKinds() []Record {
 	return []Record{{AtMS: 12, Strategy: "one", Symbol: bitcoin, Body: Declined{placement.Order, "low", exchange.Buy, 5, "balance", "too little"}},
 		{AtMS: 12, Body: Transfer{ledger.Transfer{Market: exchange.Spot, Asset: "USDT", Amount: exchange.MustAmount("-5"), Note: "out"}}},
 		{AtMS: 11, Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: Liquidated{
-			PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realised: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
+			PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realized: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
 }
 
 // TestRecordsOfOlderJournalsAreRead decodes what version 2 wrote.

@@ -20,11 +20,11 @@ import (
 type trader struct {
 	symbol               *exchange.Symbol
 	held, cost           decimal.Decimal // cost of the position, without a sign
-	realised, fees, paid decimal.Decimal
+	realized, fees, paid decimal.Decimal
 	cash                 decimal.Decimal
 }
 
-// trade buys or sells at a price. A closing part realises against the average price of the position.
+// trade buys or sells at a price. A closing part realizes against the average price of the position.
 func (r *trader) trade(quantity, price, fee decimal.Decimal) {
 	r.cash, r.fees = r.cash.Sub(quantity.Mul(price)).Sub(fee), r.fees.Add(fee)
 	if closing := quantity.Neg(); r.held.Mul(quantity).IsNegative() {
@@ -32,7 +32,7 @@ func (r *trader) trade(quantity, price, fee decimal.Decimal) {
 			closing = r.held
 		}
 		part := r.cost.Mul(closing).DivRound(r.held, 18)
-		r.realised = r.realised.Add(closing.Mul(price)).Sub(part)
+		r.realized = r.realized.Add(closing.Mul(price)).Sub(part)
 		r.held, r.cost, quantity = r.held.Sub(closing), r.cost.Sub(part), quantity.Add(closing)
 	}
 	r.held, r.cost = r.held.Add(quantity), r.cost.Add(quantity.Mul(price))
@@ -44,7 +44,7 @@ func (r *trader) lines(t *testing.T, name string) []ledger.Balance {
 		return ledger.Balance{Account: account, Strategy: name, Symbol: r.symbol.Key(), Asset: "USDT",
 			Amount: enginetest.Amount(t, amount.Truncate(18).String())}
 	}
-	all := []ledger.Balance{line(ledger.Realised, r.realised.Neg()), line(ledger.Fees, r.fees), line(ledger.Funding, r.paid)}
+	all := []ledger.Balance{line(ledger.Realized, r.realized.Neg()), line(ledger.Fees, r.fees), line(ledger.Funding, r.paid)}
 	if r.symbol.Market == exchange.Spot {
 		all = append(all, line(ledger.Holding, r.cost))
 	}
@@ -121,7 +121,7 @@ func TestProfitIsEqualEverywhere(t *testing.T) {
 // wantProfit compares everything that is shown of a strategy with its own books.
 func (d *desk) wantProfit(name string, r *trader, last decimal.Decimal, summary string) {
 	d.t.Helper()
-	net := r.realised.Sub(r.fees).Sub(r.paid)
+	net := r.realized.Sub(r.fees).Sub(r.paid)
 	open := r.cash.Add(r.held.Mul(last)).Sub(net)
 	figures := map[string][2]string{}
 	var one view.Strategy
@@ -154,7 +154,7 @@ func (d *desk) wantProfit(name string, r *trader, last decimal.Decimal, summary 
 			d.t.Errorf("%s, %s: want %s, have %s", name, where, want, have)
 		}
 	}
-	line := fmt.Sprintf("net %s USDT so far, unrealised %s", notify.Signed(enginetest.Amount(d.t, net.Truncate(18).String())),
+	line := fmt.Sprintf("net %s USDT so far, unrealized %s", notify.Signed(enginetest.Amount(d.t, net.Truncate(18).String())),
 		notify.Signed(enginetest.Amount(d.t, open.Truncate(18).String())))
 	if !strings.Contains(summary, line) {
 		d.t.Errorf("%s: want %q in the summary, have\n%s", name, line, summary)

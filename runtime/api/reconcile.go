@@ -31,7 +31,7 @@ var reconcileRoutes = []route{
 	{id: "resolve", tag: "reconcile", method: "POST", path: "/api/v1/reconcile/resolve", minimum: auth.Operator, endpoint: change((*Server).resolve),
 		summary: "Ends a quarantine, by a person's decision.", fails: []int{409}},
 	{id: "transfer", tag: "reconcile", method: "POST", path: "/api/v1/ledger/transfer", minimum: auth.Operator, endpoint: change((*Server).transfer),
-		summary: "Books a deposit or, negative, a withdrawal that was not recognised by itself: neither a gain nor a loss.", fails: []int{409}},
+		summary: "Books a deposit or, negative, a withdrawal that was not recognized by itself: neither a gain nor a loss.", fails: []int{409}},
 }
 
 func (s *Server) reconcileState(r *request) (view.Reconcile, error) {

@@ -68,7 +68,7 @@ func TestEveryOperationOfTheDocumentRefuses(t *testing.T) {
 				t.Parallel()
 				a := newAsker(t, id)
 				m.bring(a)
-				a.unauthorised()
+				a.unauthorized()
 				a.parametersBeyond()
 				a.bodiesBeyond()
 				a.otherMethods()
@@ -83,7 +83,7 @@ func TestEveryOperationOfTheDocumentRefuses(t *testing.T) {
 	}
 }
 
-func (a *asker) unauthorised() {
+func (a *asker) unauthorized() {
 	role, known := auth.ParseRole(a.o.Node["x-role"].(string))
 	_, open := a.o.Node["security"]
 	if known == open {

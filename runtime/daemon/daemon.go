@@ -38,7 +38,7 @@ type Options struct {
 	Market   gateway.DemoMarket
 	Stderr   io.Writer // of the log
 	Terminal bool      // stderr is one
-	Colours  bool      // it wants colours
+	Colors   bool      // it wants colors
 
 	Restartable bool // this process is a program that can be started again, for sweeps
 

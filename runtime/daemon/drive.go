@@ -224,7 +224,7 @@ func stopTimeout(shutdown string) time.Duration {
 
 // newConsole opens the log on stderr.
 func (o *Options) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
-	format := ops.Format{JSON: !o.Terminal, Colour: o.Colours}
+	format := ops.Format{JSON: !o.Terminal, Color: o.Colors}
 	switch o.LogFormat {
 	case "auto":
 	case "json":

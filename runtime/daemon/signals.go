@@ -24,10 +24,10 @@ func (p *process) startSignals() (stop func() error, err error) {
 		return nothing, failure.Wrap(failure.Credentials, err)
 	}
 	for _, result := range signals.Results {
-		p.metrics.Signalled(result, 0)
+		p.metrics.Signaled(result, 0)
 	}
 	server, err := signals.New(signals.Config{Token: token, Driver: p.driver, Receive: p.workers.Receive,
-		Count:  func(result string) { p.metrics.Signalled(result, 1) },
+		Count:  func(result string) { p.metrics.Signaled(result, 1) },
 		Record: func(name string, s *strategy.Signal) { p.recording.signal(p.venue.Client.ServerNowMS(), name, s) },
 		Symbol: func(name string) string {
 			if s := p.reloads.Current.Load().Strategy(name); s != nil {

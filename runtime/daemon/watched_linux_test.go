@@ -809,7 +809,7 @@ func TestProfitIsEqualEverywhere(t *testing.T) {
 				continue
 			}
 			compared++
-			if !made.Unrealised.IsZero() {
+			if !made.Unrealized.IsZero() {
 				open++
 			}
 			if made.Net.Sign() < 0 {
@@ -819,21 +819,21 @@ func TestProfitIsEqualEverywhere(t *testing.T) {
 				if _, known := began[name]; !known {
 					began[name] = own
 				}
-				if off := made.Net.Add(made.Unrealised).Sub(own.Sub(began[name])); exchange.AmountOf(2).Less(off.Abs()) {
-					t.Errorf("%s: made %s by the ledger, %s by its equity", name, made.Net.Add(made.Unrealised), own.Sub(began[name]))
+				if off := made.Net.Add(made.Unrealized).Sub(own.Sub(began[name])); exchange.AmountOf(2).Less(off.Abs()) {
+					t.Errorf("%s: made %s by the ledger, %s by its equity", name, made.Net.Add(made.Unrealized), own.Sub(began[name]))
 				}
 			}
-			if shown.Realized != made.Net.String() || shown.Unrealized != made.Unrealised.String() || shown.Profit != made.Net.Add(made.Unrealised).String() {
-				t.Errorf("%s: want net %s and unrealised %s by the API, have %s, %s, %s", name, made.Net, made.Unrealised, shown.Realized, shown.Unrealized,
+			if shown.Realized != made.Net.String() || shown.Unrealized != made.Unrealized.String() || shown.Profit != made.Net.Add(made.Unrealized).String() {
+				t.Errorf("%s: want net %s and unrealized %s by the API, have %s, %s, %s", name, made.Net, made.Unrealized, shown.Realized, shown.Unrealized,
 					shown.Profit)
 			}
 			if have := exported["botd_strategy_realized_pnl_usdt "+name]; have != made.Net.Float() {
 				t.Errorf("%s: want net %s by the metrics, have %g", name, made.Net, have)
 			}
-			if have := exported["botd_strategy_unrealized_pnl_usdt "+name]; have != made.Unrealised.Float() {
-				t.Errorf("%s: want unrealised %s by the metrics, have %g", name, made.Unrealised, have)
+			if have := exported["botd_strategy_unrealized_pnl_usdt "+name]; have != made.Unrealized.Float() {
+				t.Errorf("%s: want unrealized %s by the metrics, have %g", name, made.Unrealized, have)
 			}
-			want := fmt.Sprintf("net %s USDT so far, unrealised %s", notify.Signed(made.Net), notify.Signed(made.Unrealised))
+			want := fmt.Sprintf("net %s USDT so far, unrealized %s", notify.Signed(made.Net), notify.Signed(made.Unrealized))
 			if !strings.Contains(summary, want) {
 				t.Errorf("%s: want %s in %s", name, want, summary)
 			}

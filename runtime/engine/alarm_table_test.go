@@ -105,7 +105,7 @@ func TestContradictionIsReportedAtBeginAndEnd(t *testing.T) {
 // liquidations itself.
 func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 	t.Parallel()
-	row := ledger.Position{ID: 9, Symbol: "BTC-USDT", Liquidated: true, Close: exchange.AmountOf(48_000), Realised: exchange.AmountOf(-40)}
+	row := ledger.Position{ID: 9, Symbol: "BTC-USDT", Liquidated: true, Close: exchange.AmountOf(48_000), Realized: exchange.AmountOf(-40)}
 	closed := ledger.Position{ID: 8, Symbol: "BTC-USDT"}
 	other := ledger.Position{ID: 9, Symbol: "ETH-USDT", Liquidated: true}
 	for _, c := range []struct {

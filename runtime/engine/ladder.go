@@ -13,7 +13,7 @@ import (
 const (
 	// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
 	ladderMS = 5_000
-	// announcedMS is the maximum age of a list at the acknowledgement of the first resting opening sent by it, for others to be sent by it. It is
+	// announcedMS is the maximum age of a list at the acknowledgment of the first resting opening sent by it, for others to be sent by it. It is
 	// less than half of the time between two rounds: of two botds that read the account at the same time, each shows the other an opening before
 	// it reads again.
 	announcedMS = 250

@@ -33,14 +33,14 @@ func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 	for i := range closed {
 		if c := &closed[i]; c.Liquidated {
 			symbol := a.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
-			a.liquidated(symbol, c.ID, 0, c.Close, c.Realised)
+			a.liquidated(symbol, c.ID, 0, c.Close, c.Realized)
 		}
 	}
 }
 
 // liquidated journals a liquidation once and halts the strategies of its symbol: a plan that lost
 // its margin does not continue without a person.
-func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, held exchange.Quantity, price, realised exchange.Amount) {
+func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, held exchange.Quantity, price, realized exchange.Amount) {
 	if positionID == symbol.LiquidatedID() {
 		return
 	}
@@ -48,14 +48,14 @@ func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, hel
 	if !price.IsZero() {
 		why += " at " + price.String()
 	}
-	why += ", realised " + realised.String() + " USDT before fees"
+	why += ", realized " + realized.String() + " USDT before fees"
 	a.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
-		PositionID: positionID, Quantity: held, ClosePrice: price, Realised: realised, Evidence: "positions/history shows it LIQUIDATED"}})
+		PositionID: positionID, Quantity: held, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
 	for _, leg := range a.legs {
 		if leg.symbol != symbol {
 			continue
 		}
-		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{held, price, realised, why})
+		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{held, price, realized, why})
 		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
 			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})

@@ -43,7 +43,7 @@ func TestLiquidationIsAnEventAndHaltsStrategy(t *testing.T) {
 			w.pass(30_000)
 			w.wantHeld(0)
 			all := w.liquidations()
-			if len(all) != 1 || all[0].PositionID == 0 || all[0].Realised.Sign() >= 0 {
+			if len(all) != 1 || all[0].PositionID == 0 || all[0].Realized.Sign() >= 0 {
 				t.Fatalf("want one liquidation in the journal, with its loss; have %+v\n%s", all, w.story())
 			}
 			noted := 0

@@ -80,7 +80,7 @@ func (w *world) wantFutures() {
 	w.t.Helper()
 	money := w.venue.Money("one")
 	w.wantSum(ledger.Wallet, exchange.Futures, "USDT", money.Wallet)
-	w.wantSum(ledger.Realised, exchange.Futures, "USDT", money.Realized.Neg())
+	w.wantSum(ledger.Realized, exchange.Futures, "USDT", money.Realized.Neg())
 	spent := w.sum(ledger.Fees, exchange.Futures, "USDT").
 		Add(w.sum(ledger.Funding, exchange.Futures, "USDT")).
 		Add(w.sum(ledger.Unexplained, exchange.Futures, "USDT"))
@@ -340,7 +340,7 @@ func TestHundredsOfUnobservedPositionsAreBooked(t *testing.T) {
 	}
 	w.network = nil
 	w.pass(120_000)
-	w.wantSum(ledger.Realised, exchange.Futures, "USDT", w.venue.Money("one").Realized.Neg())
+	w.wantSum(ledger.Realized, exchange.Futures, "USDT", w.venue.Money("one").Realized.Neg())
 	w.wantExplained()
 }
 
@@ -444,16 +444,16 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 func (w *world) wantTrips() {
 	w.t.Helper()
 	trips, market := ledger.NewRoundTrips(), w.config.Strategies[0].Symbol.Market
-	var realised, fees, funding exchange.Amount
+	var realized, fees, funding exchange.Amount
 	for i := range w.records {
 		for _, trip := range account.TakeRoundTrips(trips, &w.records[i]) {
-			realised, fees, funding = realised.Add(trip.Realised), fees.Add(trip.Fees), funding.Add(trip.Funding)
+			realized, fees, funding = realized.Add(trip.Realized), fees.Add(trip.Fees), funding.Add(trip.Funding)
 			if trip.LeftMS < trip.EnteredMS || trip.Quantity.Sign() <= 0 || trip.Entry.Sign() <= 0 || trip.Exit.Sign() <= 0 {
 				w.t.Errorf("a round trip out of order: %+v", trip)
 			}
 		}
 	}
-	w.wantSum(ledger.Realised, market, "USDT", realised.Neg())
+	w.wantSum(ledger.Realized, market, "USDT", realized.Neg())
 	w.wantSum(ledger.Fees, market, "USDT", fees)
 	w.wantSum(ledger.Funding, market, "USDT", funding)
 }

@@ -149,7 +149,7 @@ type NoteRefused struct {
 type NoteLiquidated struct {
 	Quantity   exchange.Quantity // signed: the position
 	ClosePrice exchange.Amount   // if the exchange reports one
-	Realised   exchange.Amount   // price difference only
+	Realized   exchange.Amount   // price difference only
 	Text       string
 }
 

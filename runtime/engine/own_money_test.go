@@ -13,7 +13,7 @@ import (
 )
 
 // The strategy trades the account alone, at random targets and prices. Once nothing is in flight, its position, entry price, result,
-// unrealised profit and equity equal the books.
+// unrealized profit and equity equal the books.
 func TestStrategyStatusEqualsExchangeBooks(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
@@ -32,7 +32,7 @@ func TestStrategyStatusEqualsExchangeBooks(t *testing.T) {
 		case s.Position != position.Signed() || s.Position != desired || held && (s.EntryPrice != position.EntryPrice || s.LiqPrice != position.LiqPrice):
 			t.Errorf("%d: want %d at %s, have %d at %s", step, position.Signed(), position.EntryPrice, s.Position, s.EntryPrice)
 		case s.Realized != made || s.Unrealized() != money.Unrealized:
-			t.Errorf("%d: want %s made and %s not realised, have %s and %s", step, made, money.Unrealized, s.Realized, s.Unrealized())
+			t.Errorf("%d: want %s made and %s not realized, have %s and %s", step, made, money.Unrealized, s.Realized, s.Unrealized())
 		case s.Own != began.Add(made).Add(money.Unrealized):
 			t.Errorf("%d: want an equity of its own of %s, have %s", step, began.Add(made).Add(money.Unrealized), s.Own)
 		case s.Peak.Less(s.Own) || !s.Settled || s.LastMS == 0 || s.NextMS <= w.now || s.TickMS == 0:

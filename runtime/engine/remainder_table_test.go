@@ -376,8 +376,8 @@ func TestHaltIntentsInUnreadMarket(t *testing.T) {
 func TestLiquidationText(t *testing.T) {
 	t.Parallel()
 	for price, want := range map[string]string{
-		"0":     "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED, realised -40 USDT before fees",
-		"48000": "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED at 48000, realised -40 USDT before fees",
+		"0":     "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED, realized -40 USDT before fees",
+		"48000": "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED at 48000, realized -40 USDT before fees",
 	} {
 		w := settled(t)
 		w.out.Reset()

@@ -142,7 +142,7 @@ func TestStatusShowsUnrealizedSpotProfit(t *testing.T) {
 	want := one.Symbol.Notional(51_000e8, one.Position).Sub(one.Symbol.Notional(50_000e8, one.Position))
 	fees := one.Symbol.Notional(51_000e8, one.Position).Div(400) // 0.1 % of the purchase, and slippage
 	if have := one.Unrealized(); one.Position == 0 || !one.Realized.IsZero() || have.Sub(want).Abs().Cmp(fees) > 0 {
-		t.Errorf("want about %s not realised of %d, have %s, realised %s", want, one.Position, have, one.Realized)
+		t.Errorf("want about %s not realized of %d, have %s, realized %s", want, one.Position, have, one.Realized)
 	}
 	if len(status.Ledger) == 0 || len(status.Ledger) != len(slices.Collect(w.engine.Book().Ledger().Balances())) {
 		t.Errorf("want the accounts of the ledger, have %+v", status.Ledger)
@@ -155,6 +155,6 @@ func TestOpenSpotPositionIsNoLoss(t *testing.T) {
 	w.pass(60_000)
 	s := w.engine.Status().Strategies[0]
 	if value := s.Symbol.Notional(s.Last, s.Position); s.Position == 0 || !s.Realized.IsZero() || s.Unrealized().Abs().Cmp(value.Div(50)) > 0 {
-		t.Errorf("bought for %s: want nothing realised and nearly nothing unrealised, have %s and %s", value, s.Realized, s.Unrealized())
+		t.Errorf("bought for %s: want nothing realized and nearly nothing unrealized, have %s and %s", value, s.Realized, s.Unrealized())
 	}
 }

@@ -39,7 +39,7 @@ func TestStopWritesFactsOnceDiskHasRoom(t *testing.T) {
 	b.journal = nil
 	b.pass(2_000)
 	if last := b.records[len(b.records)-1]; last.Kind() != record.KindAcknowledged {
-		t.Errorf("want the acknowledgement written while stopping, have %s last", last.Kind())
+		t.Errorf("want the acknowledgment written while stopping, have %s last", last.Kind())
 	}
 	if b.engine.InFlight() {
 		t.Error("all is written and answered: nothing is in flight")

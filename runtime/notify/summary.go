@@ -89,8 +89,8 @@ func (t *Tally) Summary(s *engine.Status) string {
 	made := profit.Of(s)
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
-		fmt.Fprintf(&text, "\n%s %s: %s %s, net %s USDT so far, unrealised %s", t.Name, t.State, t.Symbol.QuantityDecimal(t.Position), t.Symbol.Name,
-			Signed(made[t.Name].Net), Signed(made[t.Name].Unrealised))
+		fmt.Fprintf(&text, "\n%s %s: %s %s, net %s USDT so far, unrealized %s", t.Name, t.State, t.Symbol.QuantityDecimal(t.Position), t.Symbol.Name,
+			Signed(made[t.Name].Net), Signed(made[t.Name].Unrealized))
 	}
 	return text.String()
 }

@@ -63,7 +63,7 @@ func TestSummaryReportsStateAndRecentEvents(t *testing.T) {
 			enginetest.Placement(sent, placement.Working, 2)},
 		Degraded:   []engine.Degraded{{State: "halted", Cause: "operator: news"}},
 		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120}},
-		Ledger:     []ledger.Balance{{Account: ledger.Realised, Strategy: "trend", Asset: "USDT", Amount: exchange.AmountOf(7)}},
+		Ledger:     []ledger.Balance{{Account: ledger.Realized, Strategy: "trend", Asset: "USDT", Amount: exchange.AmountOf(7)}},
 	}
 	var tally Tally
 	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning}, {Name: "order.refused", Severity: Warning},
@@ -74,7 +74,7 @@ func TestSummaryReportsStateAndRecentEvents(t *testing.T) {
 since the last one: 2 fills, 2 orders refused, 2 warnings, 1 errors
 3 orders open, 1 of them not settled
 HALTED: operator: news
-trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealised 0.00`
+trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealized 0.00`
 	if have := tally.Summary(status); have != want {
 		t.Errorf("want\n%s\nhave\n%s", want, have)
 	}

@@ -9,8 +9,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// labelled lists the series with a label of that value.
-func labelled(t *testing.T, m *Metrics, value string) (series []string) {
+// labeled lists the series with a label of that value.
+func labeled(t *testing.T, m *Metrics, value string) (series []string) {
 	t.Helper()
 	families, err := m.Registry.Gather()
 	if err != nil {
@@ -38,25 +38,25 @@ func TestARemovedStrategyLeavesNoSeriesBehind(t *testing.T) {
 	}
 	m.Status(status)
 	for _, value := range []string{"hold", "ETH-USDT"} {
-		if len(labelled(t, m, value)) == 0 {
+		if len(labeled(t, m, value)) == 0 {
 			t.Fatalf("want series of %s", value)
 		}
 	}
-	others := len(labelled(t, m, "trend"))
+	others := len(labeled(t, m, "trend"))
 	left := *status
 	left.Strategies = slices.DeleteFunc(slices.Clone(status.Strategies), func(s engine.StrategyStatus) bool { return s.Name == "hold" })
 	left.Limits = status.Limits[1:]
 	m.Status(&left)
 	for _, value := range []string{"hold", "ETH-USDT"} {
-		if have := labelled(t, m, value); len(have) > 0 {
+		if have := labeled(t, m, value); len(have) > 0 {
 			t.Errorf("want no series of %s, have %v", value, have)
 		}
 	}
-	if have := len(labelled(t, m, "trend")); have != others || len(labelled(t, m, "account")) == 0 {
+	if have := len(labeled(t, m, "trend")); have != others || len(labeled(t, m, "account")) == 0 {
 		t.Errorf("want the other's %d series left, have %d", others, have)
 	}
 	m.Status(status)
-	if have := labelled(t, m, "hold"); len(have) == 0 {
+	if have := labeled(t, m, "hold"); len(have) == 0 {
 		t.Error("want it back when it comes back")
 	}
 }

@@ -24,8 +24,8 @@ type Console struct {
 
 // Format is how log lines look.
 type Format struct {
-	JSON   bool
-	Colour bool
+	JSON  bool
+	Color bool
 }
 
 // nameMessage sets the name of the message's field, "msg" in docs/logs.md, which zerolog keeps
@@ -38,7 +38,7 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 	if !format.JSON {
 		w = zerolog.ConsoleWriter{
 			Out:           paint.OwnWriter(w), // messages are filtered below, and values are quoted
-			NoColor:       !format.Colour,
+			NoColor:       !format.Color,
 			TimeFormat:    "15:04:05",
 			TimeLocation:  time.UTC,
 			FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market", "rule"},

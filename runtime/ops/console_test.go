@@ -116,10 +116,10 @@ func TestAPersonReadsAStory(t *testing.T) {
 		t.Errorf("want\n%s\nhave\n%s", want, have)
 	}
 	if strings.Contains(have, "\x1b") {
-		t.Error("want no colours when they are off")
+		t.Error("want no colors when they are off")
 	}
-	if !strings.Contains(written(Format{Colour: true}, story(t)), "\x1b[") {
-		t.Error("want colours when they are on")
+	if !strings.Contains(written(Format{Color: true}, story(t)), "\x1b[") {
+		t.Error("want colors when they are on")
 	}
 }
 
@@ -167,7 +167,7 @@ func TestAProgramReadsOneEventALine(t *testing.T) {
 	}
 	if !strings.Contains(lines[5], `"order_id":771203`) || !strings.Contains(lines[5], `"client_order_id":"bmain-s1-4"`) ||
 		!strings.Contains(lines[5], `"dur_ms":31`) {
-		t.Errorf("an acknowledgement names its order: have %s", lines[5])
+		t.Errorf("an acknowledgment names its order: have %s", lines[5])
 	}
 }
 

@@ -264,8 +264,8 @@ func (m *Metrics) Heartbeat(result string, count int) {
 	m.heartbeats.WithLabelValues(result).Add(float64(count))
 }
 
-// Signalled counts signals from outside. The results are a closed set of package signals.
-func (m *Metrics) Signalled(result string, count int) {
+// Signaled counts signals from outside. The results are a closed set of package signals.
+func (m *Metrics) Signaled(result string, count int) {
 	m.signals.WithLabelValues(result).Add(float64(count))
 }
 

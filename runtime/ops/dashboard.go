@@ -16,16 +16,16 @@ type Panel struct {
 	Help  string
 	Wide  int // columns of 24
 	Lines []Query
-	Steps []Step // colours of a stat, by value
+	Steps []Step // colors of a stat, by value
 }
 
 // Query is one expression and the legend of its lines.
 type Query struct{ Expression, Legend string }
 
-// Step is a colour from a value on.
+// Step is a color from a value on.
 type Step struct {
-	From   float64
-	Colour string
+	From  float64
+	Color string
 }
 
 // Row is a row of panels under one title.
@@ -62,7 +62,7 @@ func rowState() Row {
 	return Row{"State", []Panel{
 		stat("Ready", "bool_yes_no", "Every readiness check passes.", `min(botd_ready{`+chosen+`})`, goodIfOne),
 		stat("Halted", "bool_yes_no", "Trading, or a part of it, is halted.", `max(botd_trading_halted{`+chosen+`})`, badIfAny),
-		stat("Equity", "currencyUSD", "Wallet and unrealised profit of the futures account.",
+		stat("Equity", "currencyUSD", "Wallet and unrealized profit of the futures account.",
 			`sum(botd_account_balance_usdt{`+chosen+`, field=~"wallet|unrealized"})`, nil),
 		stat("Unsettled", "none", "Orders sent whose state has not been fetched yet.", `sum(botd_orders_unsettled{`+chosen+`})`, badIfAny),
 		stat("Differences", "none", "Symbols on which exchange and journal do not agree.",
@@ -78,13 +78,13 @@ func rowState() Row {
 
 func rowMoney() Row {
 	return Row{"Money", []Panel{
-		lines("Equity of the futures account", "currencyUSD", "Wallet and unrealised profit.", 12,
+		lines("Equity of the futures account", "currencyUSD", "Wallet and unrealized profit.", 12,
 			Query{`sum by (instance) (botd_account_balance_usdt{` + chosen + `, field=~"wallet|unrealized"})`, "{{instance}}"}),
-		lines("Realised by strategy", "currencyUSD", "Fees and funding included, since the strategy began.", 12,
+		lines("Realized by strategy", "currencyUSD", "Fees and funding included, since the strategy began.", 12,
 			Query{`botd_strategy_realized_pnl_usdt{` + chosen + `}`, "{{strategy}}"}),
 		lines("Positions", "currencyUSD", "Signed value at the last price.", 8,
 			Query{`botd_position_notional_usdt{` + chosen + `}`, "{{symbol}}"}),
-		lines("Unrealised profit", "currencyUSD", "Of open positions.", 8,
+		lines("Unrealized profit", "currencyUSD", "Of open positions.", 8,
 			Query{`botd_position_unrealized_pnl_usdt{` + chosen + `}`, "{{symbol}}"}),
 		lines("Fees per hour", "currencyUSD", "", 8,
 			Query{`sum by (strategy) (increase(botd_strategy_fees_usdt_total{` + chosen + `}[1h]))`, "{{strategy}}"}),
@@ -113,7 +113,7 @@ func rowOrders() Row {
 			Query{`sum(rate(botd_intents_total{` + chosen + `}[$__rate_interval])) * 60`, "intents"},
 			Query{`sum(rate(botd_orders_submitted_total{` + chosen + `}[$__rate_interval])) * 60`, "orders"}),
 		lines("Open orders", "none", "", 8, Query{`sum by (market) (botd_orders_open{` + chosen + `})`, "{{market}}"}),
-		lines("Acknowledgements and rounds, 99th percentile", "s", "From sending an order to its answer; a whole round.", 8,
+		lines("Acknowledgments and rounds, 99th percentile", "s", "From sending an order to its answer; a whole round.", 8,
 			Query{`histogram_quantile(0.99, sum by (le) (rate(botd_order_ack_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "answer"},
 			Query{`histogram_quantile(0.99, sum by (le) (rate(botd_reconcile_duration_seconds_bucket{` + chosen + `}[$__rate_interval])))`, "round"}),
 	}}
@@ -273,15 +273,15 @@ func DashboardJSON() ([]byte, error) {
 }
 
 func variables() []map[string]any {
-	labelled := func(name, query string) map[string]any {
+	labeled := func(name, query string) map[string]any {
 		return map[string]any{"name": name, "type": "query", "datasource": source(), "query": map[string]any{"query": query, "refId": name},
 			"refresh": 2, "includeAll": true, "multi": true, "allValue": ".*",
 			"current": map[string]any{"text": "All", "value": "$__all"}, "sort": 1}
 	}
 	return []map[string]any{
 		{"name": "datasource", "type": "datasource", "query": "prometheus", "current": map[string]any{}},
-		labelled("job", "label_values(botd_build_info, job)"),
-		labelled("instance", `label_values(botd_build_info{job=~"$job"}, instance)`),
+		labeled("job", "label_values(botd_build_info, job)"),
+		labeled("instance", `label_values(botd_build_info{job=~"$job"}, instance)`),
 	}
 }
 
@@ -292,7 +292,7 @@ func grid(x, y, wide, high int) map[string]int {
 }
 
 // stateWords maps the numbers of the state timeline to words.
-var stateWords = []struct{ word, colour string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"},
+var stateWords = []struct{ word, color string }{{"running", "green"}, {"warming up", "blue"}, {"latched", "yellow"}, {"halted", "orange"},
 	{"quarantined", "purple"}, {"failed", "red"}, {"unprotected", "dark-red"}, {"refused", "dark-orange"},
 	{"contradicted", "purple"}, {"hung", "red"}}
 
@@ -312,7 +312,7 @@ func (p *Panel) json(id int, at map[string]int) map[string]any {
 	if p.Steps != nil {
 		steps := []map[string]any{}
 		for i, s := range p.Steps {
-			step := map[string]any{"color": s.Colour, "value": s.From}
+			step := map[string]any{"color": s.Color, "value": s.From}
 			if i == 0 {
 				step["value"] = nil
 			}
@@ -330,7 +330,7 @@ func (p *Panel) json(id int, at map[string]int) map[string]any {
 	case "state-timeline":
 		mappings := map[string]any{}
 		for i, s := range stateWords {
-			mappings[fmt.Sprint(i+1)] = map[string]any{"text": s.word, "color": s.colour, "index": i}
+			mappings[fmt.Sprint(i+1)] = map[string]any{"text": s.word, "color": s.color, "index": i}
 		}
 		defaults["mappings"] = []map[string]any{{"type": "value", "options": mappings}}
 	case "timeseries":

@@ -88,13 +88,13 @@ func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) in
 	return have.dueMS
 }
 
-// strategyMoney sets equity, unrealised profit and drawdown of a strategy. Its peak is the
+// strategyMoney sets equity, unrealized profit and drawdown of a strategy. Its peak is the
 // journalled one if a limit watches it, otherwise the highest since the start.
 func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 	name := m.known.strategy(t.Name)
 	equity := t.Own.Float()
 	m.strategyEquity.WithLabelValues(name).Set(equity)
-	m.strategyOpen.WithLabelValues(name).Set(made.Unrealised.Float())
+	m.strategyOpen.WithLabelValues(name).Set(made.Unrealized.Float())
 	m.peaks[name] = max(m.peaks[name], equity, t.Peak.Float())
 	drawdown := 0.0
 	if peak := m.peaks[name]; peak > 0 {
@@ -118,7 +118,7 @@ func (m *Metrics) positions(s *engine.Status, made map[string]profit.Profit) {
 		if all[name] == nil {
 			all[name] = &symbolGauges{}
 		}
-		all[name].add(t, made[t.Name].Unrealised)
+		all[name].add(t, made[t.Name].Unrealized)
 		key := t.Symbol.Key().String()
 		m.unprotectedSeconds.WithLabelValues(name).Add(seconds(max(0, t.UnprotectedMS-m.unprotectedMS[key])))
 		m.unprotectedMS[key] = t.UnprotectedMS
@@ -137,10 +137,10 @@ func (m *Metrics) positions(s *engine.Status, made map[string]profit.Profit) {
 	}
 }
 
-func (g *symbolGauges) add(t *engine.StrategyStatus, unrealised exchange.Amount) {
+func (g *symbolGauges) add(t *engine.StrategyStatus, unrealized exchange.Amount) {
 	value := t.Symbol.Notional(t.Last, t.Position).Float()
 	g.value += value
-	g.profit += unrealised.Float()
+	g.profit += unrealized.Float()
 	if !t.Protected {
 		g.unprotected += magnitude(value)
 	}

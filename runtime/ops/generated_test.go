@@ -143,7 +143,7 @@ func TestTheDashboardForGrafana(t *testing.T) {
 		case "stat":
 			stats++
 			if steps := p.FieldConfig.Defaults.Thresholds.Steps; p.Title != "Equity" && (len(steps) < 2 || steps[0].Value != nil || steps[1].Value == nil) {
-				t.Errorf("%s: want colours from the first value on, have %+v", p.Title, steps)
+				t.Errorf("%s: want colors from the first value on, have %+v", p.Title, steps)
 			}
 		case "heatmap":
 			heatmaps++
@@ -157,9 +157,9 @@ func TestTheDashboardForGrafana(t *testing.T) {
 	if stats != 16 || heatmaps != 2 {
 		t.Errorf("want 16 figures and 2 heatmaps, have %d and %d", stats, heatmaps)
 	}
-	for i, want := range []struct{ name, colour string }{{"Halts", "red"}, {"Restarts", "blue"}} {
+	for i, want := range []struct{ name, color string }{{"Halts", "red"}, {"Restarts", "blue"}} {
 		a := d.Annotations.List[i]
-		if a["name"] != want.name || a["iconColor"] != want.colour || a["enable"] != true || a["titleFormat"] != want.name ||
+		if a["name"] != want.name || a["iconColor"] != want.color || a["enable"] != true || a["titleFormat"] != want.name ||
 			a["expr"] != Annotations()[i].Expression {
 			t.Errorf("want %+v drawn, have %v", want, a)
 		}

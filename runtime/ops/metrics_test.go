@@ -78,7 +78,7 @@ func running(t *testing.T) *engine.Status {
 		Ledger: []ledger.Balance{
 			{Account: ledger.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "10000")},
 			{Account: ledger.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-2.5")},
-			{Account: ledger.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "-7")},
+			{Account: ledger.Realized, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "-7")},
 			{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "1.25")},
 		},
 		Live: []account.Placement{
@@ -324,7 +324,7 @@ func TestTheDocumentOfMetricsListsEveryFamily(t *testing.T) {
 	m.httpSeconds.WithLabelValues("x")
 	m.Notified("none", "ok", 1)
 	m.Heartbeat("sent", 1)
-	m.Signalled("taken", 1)
+	m.Signaled("taken", 1)
 	m.Commanded("done", 1)
 	families := gather(t, m)
 	if have := len(m.Families()); have != len(families) {

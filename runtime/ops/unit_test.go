@@ -76,6 +76,6 @@ func TestSystemdUnderstandsEveryLineOfTheUnit(t *testing.T) {
 	}
 	odd := strings.Replace(UnitFile(Unit{Binary: binary, Config: "/etc/botd"}), "NoNewPrivileges=yes", "NoNewPrivilege=yes", 1)
 	if output, _ := systemd(t, "verify", "--man=no", write(t, "botd.service", odd)); !strings.Contains(output, "NoNewPrivilege") {
-		t.Errorf("want a misspelt line reported, have %q", output)
+		t.Errorf("want a misspelled line reported, have %q", output)
 	}
 }

@@ -1,7 +1,7 @@
 // Package profit computes the profit of strategies from the ledger: the one definition behind every displayed
 // figure.
 //
-// Realised is the price difference alone, Net is Realised without fees and funding, and Unrealised is the price
+// Realized is the price difference alone, Net is Realized without fees and funding, and Unrealized is the price
 // difference of what is held at the last price: a fee is in Net once, and nowhere else. On spot what is held is
 // what the ledger has booked, like its cost: a purchase that the wallet already shows and the ledger does not yet
 // is no profit. Only USDT is added up.
@@ -14,7 +14,7 @@ import (
 )
 
 // Profit is a strategy's result since it began.
-type Profit struct{ Realised, Fees, Funding, Net, Unrealised exchange.Amount }
+type Profit struct{ Realized, Fees, Funding, Net, Unrealized exchange.Amount }
 
 // holding identifies a strategy's holding on spot.
 type holding struct {
@@ -33,8 +33,8 @@ func Of(s *engine.Status) map[string]Profit {
 		}
 		p := all[b.Strategy]
 		switch b.Account {
-		case ledger.Realised:
-			p.Realised, p.Net = p.Realised.Sub(b.Amount), p.Net.Sub(b.Amount)
+		case ledger.Realized:
+			p.Realized, p.Net = p.Realized.Sub(b.Amount), p.Net.Sub(b.Amount)
 		case ledger.Fees:
 			p.Fees, p.Net = p.Fees.Add(b.Amount), p.Net.Sub(b.Amount)
 		case ledger.Funding:
@@ -50,16 +50,16 @@ func Of(s *engine.Status) map[string]Profit {
 		t := &s.Strategies[i]
 		p := all[t.Name]
 		if t.Symbol != nil && t.Last != 0 {
-			p.Unrealised = unrealised(t, held[holding{t.Name, t.Symbol.Key()}])
+			p.Unrealized = unrealized(t, held[holding{t.Name, t.Symbol.Key()}])
 		}
 		all[t.Name] = p
 	}
 	return all
 }
 
-// unrealised is the unrealised profit of a position at the last price: on spot the value of the booked quantity
+// unrealized is the unrealized profit of a position at the last price: on spot the value of the booked quantity
 // less its cost.
-func unrealised(t *engine.StrategyStatus, cost exchange.Amount) exchange.Amount {
+func unrealized(t *engine.StrategyStatus, cost exchange.Amount) exchange.Amount {
 	switch {
 	case t.Symbol.Market == exchange.Spot && cost.IsZero(): // in another asset than USDT, or another strategy's
 		return exchange.Amount{}

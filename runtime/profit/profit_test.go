@@ -59,7 +59,7 @@ func TestSpotProfitUsesBookedFills(t *testing.T) {
 					Last: enginetest.Price(t, spot, "2510"), Symbol: spot}},
 			}
 			have := Of(status)["spot"]
-			want := Profit{Fees: exchange.MustAmount("0.5"), Net: exchange.MustAmount("-0.5"), Unrealised: exchange.MustAmount(c.want)}
+			want := Profit{Fees: exchange.MustAmount("0.5"), Net: exchange.MustAmount("-0.5"), Unrealized: exchange.MustAmount(c.want)}
 			if have != want {
 				t.Errorf("want %+v, have %+v", want, have)
 			}
@@ -73,16 +73,16 @@ func TestFuturesAreMeasuredFromTheirEntryPrice(t *testing.T) {
 	strategy := engine.StrategyStatus{Name: "trend", Symbol: bitcoin, Position: -20, EntryPrice: exchange.MustAmount("50000"),
 		Last: enginetest.Price(t, bitcoin, "49000")}
 	status := &engine.Status{Strategies: []engine.StrategyStatus{strategy}, Ledger: []ledger.Balance{
-		{Account: ledger.Realised, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("-3")},
+		{Account: ledger.Realized, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("-3")},
 		{Account: ledger.Funding, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("1")},
 	}}
-	if want, have := (Profit{Realised: exchange.AmountOf(3), Funding: exchange.AmountOf(1), Net: exchange.AmountOf(2), Unrealised: exchange.AmountOf(20)}),
+	if want, have := (Profit{Realized: exchange.AmountOf(3), Funding: exchange.AmountOf(1), Net: exchange.AmountOf(2), Unrealized: exchange.AmountOf(20)}),
 		Of(status)["trend"]; have != want {
 		t.Errorf("want %+v, have %+v", want, have)
 	}
 	status.Strategies[0].Position = 0
-	if have := Of(status)["trend"].Unrealised; !have.IsZero() {
-		t.Errorf("flat: want nothing unrealised, have %s", have)
+	if have := Of(status)["trend"].Unrealized; !have.IsZero() {
+		t.Errorf("flat: want nothing unrealized, have %s", have)
 	}
 }
 
@@ -95,15 +95,15 @@ func TestBookingsAreSummedBySign(t *testing.T) {
 	have := Of(&engine.Status{
 		Strategies: []engine.StrategyStatus{{Name: "trend"}, {Name: "grid"}, {Name: "new"}},
 		Ledger: []ledger.Balance{
-			book(ledger.Realised, "trend", "USDT", "-10"), book(ledger.Realised, "trend", "USDT", "4"), book(ledger.Fees, "trend", "USDT", "1.5"),
+			book(ledger.Realized, "trend", "USDT", "-10"), book(ledger.Realized, "trend", "USDT", "4"), book(ledger.Fees, "trend", "USDT", "1.5"),
 			book(ledger.Fees, "trend", "USDT", "0.25"), book(ledger.Funding, "trend", "USDT", "-0.5"), book(ledger.Funding, "trend", "USDT", "2"),
-			book(ledger.Realised, "grid", "USDT", "3"), book(ledger.Fees, "grid", "ETH", "99"), book(ledger.Realised, "grid", "BTC", "-99"),
+			book(ledger.Realized, "grid", "USDT", "3"), book(ledger.Fees, "grid", "ETH", "99"), book(ledger.Realized, "grid", "BTC", "-99"),
 			book(ledger.Funding, "", "USDT", "0.125"), book(ledger.Wallet, "grid", "USDT", "500"), book(ledger.Wallet, "unlisted", "USDT", "500"),
 			book(ledger.Holding, "nobody", "USDT", "7"),
 		},
 	})
-	of := func(realised, fees, funding, net string) Profit {
-		return Profit{Realised: exchange.MustAmount(realised), Fees: exchange.MustAmount(fees), Funding: exchange.MustAmount(funding),
+	of := func(realized, fees, funding, net string) Profit {
+		return Profit{Realized: exchange.MustAmount(realized), Fees: exchange.MustAmount(fees), Funding: exchange.MustAmount(funding),
 			Net: exchange.MustAmount(net)}
 	}
 	want := map[string]Profit{"trend": of("6", "1.75", "1.5", "2.75"), "grid": of("-3", "0", "0", "-3"), "": of("0", "0", "0.125", "-0.125"),
@@ -142,7 +142,7 @@ func TestUnrealizedProfitNeedsPriceAndCost(t *testing.T) {
 		have := Of(&engine.Status{Ledger: []ledger.Balance{held, another}, Strategies: []engine.StrategyStatus{{Name: "one", Symbol: c.symbol,
 			Position: c.position, Last: enginetest.Price(t, c.symbol, c.last), EntryPrice: exchange.MustAmount(c.entry),
 			Booked: exchange.MustAmount(c.booked)}}})
-		if want := (Profit{Unrealised: exchange.MustAmount(c.want)}); have["one"] != want {
+		if want := (Profit{Unrealized: exchange.MustAmount(c.want)}); have["one"] != want {
 			t.Errorf("%s: want %+v, have %+v", name, want, have["one"])
 		}
 	}

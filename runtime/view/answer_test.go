@@ -92,7 +92,7 @@ func trading(t *testing.T) engine.Status {
 		},
 		Symbols: []engine.SymbolStatus{{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: amount("50000"),
 			LiqPrice: amount("45090"), Leverage: 5, Last: last, Mark: enginetest.Price(t, bitcoin, "50090"), SinceMS: 5_000, Settled: true}},
-		Ledger: []ledger.Balance{{Account: ledger.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: amount("-7")},
+		Ledger: []ledger.Balance{{Account: ledger.Realized, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: amount("-7")},
 			{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: amount("1.25")}},
 		Live: []account.Placement{order("bx-1-1", placement.StopLoss, placement.Working, 5_000, func(o *exchange.NewOrder) {
 			o.Side, o.Type, o.StopPrice, o.ClosePosition, o.Quantity = exchange.Sell, exchange.StopMarket, enginetest.Price(t, bitcoin, "49000"), true, 0

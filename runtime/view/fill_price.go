@@ -116,7 +116,7 @@ func changed(before, now *ledger.Position) []part {
 		value := times(now.Remaining, now.Entry).Sub(times(before.Remaining, before.Entry))
 		return []part{{enters, opened, value}}
 	case opened.IsZero(): // the exchange sums the results of partial exits
-		gained := now.Realised.Sub(before.Realised)
+		gained := now.Realized.Sub(before.Realized)
 		if now.Short {
 			gained = gained.Neg()
 		}

@@ -30,9 +30,9 @@ func (p *pricing) reads(fee string, open, closed []ledger.Position) {
 		Lines:   []ledger.Line{{Account: ledger.Fees, Symbol: bitcoin.Key(), Asset: "USDT", Amount: exchange.MustAmount(fee)}}}}})
 }
 
-func position(opened, remaining, entry, closed, realised string) []ledger.Position {
+func position(opened, remaining, entry, closed, realized string) []ledger.Position {
 	a := exchange.MustAmount
-	return []ledger.Position{{ID: 7, Symbol: "BTC-USDT", Opened: a(opened), Remaining: a(remaining), Entry: a(entry), Close: a(closed), Realised: a(realised)}}
+	return []ledger.Position{{ID: 7, Symbol: "BTC-USDT", Opened: a(opened), Remaining: a(remaining), Entry: a(entry), Close: a(closed), Realized: a(realized)}}
 }
 
 func (p *pricing) want(t *testing.T, want ...string) {

@@ -26,7 +26,7 @@ type Position struct {
 	Distance         *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
 	Notional         Decimal      `json:"notional"`
 	Unrealized       Decimal      `json:"unrealized"`   // the price difference of the position, at the last price
-	Profit           Decimal      `json:"profit"`       // net: unrealised, with the position's realised profit, fees and funding since it was opened
+	Profit           Decimal      `json:"profit"`       // net: unrealized, with the position's realized profit, fees and funding since it was opened
 	ProfitRatio      *float64     `json:"profit_ratio"` // of its value at entry, without leverage; null while that is unknown
 	Leverage         int          `json:"leverage"`
 	SinceMS          int64        `json:"since_ms,omitempty"`
@@ -39,7 +39,7 @@ type Position struct {
 	Reducing         Decimal      `json:"reducing"`             // sum of open reduceOnly quantities
 
 	net         exchange.Amount // of all round trips of its strategy, this one included
-	unrealised  exchange.Amount
+	unrealized  exchange.Amount
 	key         exchange.SymbolKey
 	ownPosition exchange.Quantity // the strategy's part
 	value       exchange.Amount   // signed, at the last price
@@ -89,11 +89,11 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
 			made := profit.Of(&b.status)[r.Name]
 			p.Strategy, p.Protected, p.UnprotectedMS, p.UnprotectedSince = r.Name, r.Protected, r.UnprotectedMS, r.UnprotectedSinceMS
-			p.net, p.unrealised, p.Unrealized = made.Net, made.Unrealised, made.Unrealised.String()
+			p.net, p.unrealized, p.Unrealized = made.Net, made.Unrealized, made.Unrealized.String()
 		}
 	}
 	if t.EntryPrice.IsZero() && t.Position != 0 && t.Key.Market == exchange.Spot { // spot reports none: the cost by the ledger
-		p.Entry = readable(s.AverageCost(p.value.Sub(p.unrealised), t.Position))
+		p.Entry = readable(s.AverageCost(p.value.Sub(p.unrealized), t.Position))
 	}
 	var reducing exchange.Quantity
 	for i := range b.status.Live {
@@ -133,12 +133,12 @@ func distance(last, price float64) *float64 {
 // Book subtracts the strategy's profit before the position: the rest of its profit by the ledger is the position's
 // own.
 func (p *Position) Book(before exchange.Amount) {
-	made := p.unrealised
+	made := p.unrealized
 	if p.Strategy != "" {
 		made = made.Add(p.net).Sub(before)
 	}
 	p.Profit = readable(made)
-	if entered := p.value.Sub(p.unrealised).Abs().Float(); entered > 0 {
+	if entered := p.value.Sub(p.unrealized).Abs().Float(); entered > 0 {
 		ratio := RoundRatio(made.Float() / entered)
 		p.ProfitRatio = &ratio
 	}

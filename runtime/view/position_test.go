@@ -16,7 +16,7 @@ func TestAPositionsProfitIsNet(t *testing.T) {
 	last := enginetest.Price(t, bitcoin, "49900")
 	b := &Board{}
 	b.status = engine.Status{
-		Ledger: []ledger.Balance{{Account: ledger.Realised, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("5")},
+		Ledger: []ledger.Balance{{Account: ledger.Realized, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("5")},
 			{Account: ledger.Fees, Strategy: "trend", Asset: "USDT", Amount: exchange.MustAmount("5.97")}},
 		Symbols: []engine.SymbolStatus{{Key: bitcoin.Key(), Rules: bitcoin, Position: -20, Last: last, EntryPrice: exchange.MustAmount("50000"),
 			LiqPrice: exchange.MustAmount("54890"), SinceMS: 5}},
@@ -25,7 +25,7 @@ func TestAPositionsProfitIsNet(t *testing.T) {
 	p := b.Positions()[0]
 	p.Book(exchange.MustAmount("-8.97"))
 	if p.Unrealized != "2" || p.Profit != "0" || *p.ProfitRatio != 0 || *p.Distance != 0.1 || p.StopDistance != nil {
-		t.Errorf("want 2 unrealised, 0 net and a distance of 0.1, have %s, %s, %v, %v", p.Unrealized, p.Profit, *p.ProfitRatio, *p.Distance)
+		t.Errorf("want 2 unrealized, 0 net and a distance of 0.1, have %s, %s, %v, %v", p.Unrealized, p.Profit, *p.ProfitRatio, *p.Distance)
 	}
 	if p.Book(exchange.MustAmount("-10.97")); p.Profit != "2" || *p.ProfitRatio != 0.002 {
 		t.Errorf("without fees: want 2 and 0.002, have %s and %v", p.Profit, *p.ProfitRatio)

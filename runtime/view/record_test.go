@@ -295,7 +295,7 @@ func TestWhatARoundTripShows(t *testing.T) {
 	a := exchange.MustAmount
 	trip := ledger.RoundTrip{Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", PositionID: 7, Side: exchange.Sell, Quantity: a("0.02"),
 		Entry: a("50000"),
-		Exit:  a("49900"), Realised: a("2"), Fees: a("1.25"), Funding: a("-0.5"), EnteredMS: 10, LeftMS: 20, By: placement.StopLoss, Derived: true, Whole: true}
+		Exit:  a("49900"), Realized: a("2"), Fees: a("1.25"), Funding: a("-0.5"), EnteredMS: 10, LeftMS: 20, By: placement.StopLoss, Derived: true, Whole: true}
 	manual, liquidated := trip, trip
 	manual.Strategy, manual.By, manual.Side = "", 0, exchange.Buy
 	liquidated.Liquidated, liquidated.Asset = true, "BTC"
@@ -328,7 +328,7 @@ func TestAClosedRoundTripIsBooked(t *testing.T) {
 	for _, since := range []int64{4, 5} { // the readings are of 4
 		var closed []string
 		h, published := journalled()
-		h.Closed(since, func(trip *ledger.RoundTrip) { closed = append(closed, trip.Strategy+" "+trip.Realised.String()) })
+		h.Closed(since, func(trip *ledger.RoundTrip) { closed = append(closed, trip.Strategy+" "+trip.Realized.String()) })
 		p := &pricing{h: h}
 		p.reads("0", nil, nil)
 		p.fills(exchange.Buy, 2)

@@ -46,14 +46,14 @@ func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) 
 		State: t.State, StateReason: t.StateReason, PlanReason: t.PlanReason, Target: t.Symbol.QuantityDecimal(t.Target).String(),
 		Position: t.Symbol.QuantityDecimal(t.Position).String(),
 		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
-		Unrealized: made.Unrealised.String(), Realized: made.Net.String(),
-		Profit: made.Net.Add(made.Unrealised).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
+		Unrealized: made.Unrealized.String(), Realized: made.Net.String(),
+		Profit: made.Net.Add(made.Unrealized).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
 		LastMS: t.TickMS, NextMS: t.NextMS, key: t.Symbol.Key(), ownPosition: t.Position}
 	if t.Position == 0 {
 		return one
 	}
-	if entered := t.Symbol.Notional(t.Last, t.Position).Sub(made.Unrealised).Abs().Float(); entered > 0 {
-		one.Return = RoundRatio(made.Unrealised.Float() / entered)
+	if entered := t.Symbol.Notional(t.Last, t.Position).Sub(made.Unrealized).Abs().Float(); entered > 0 {
+		one.Return = RoundRatio(made.Unrealized.Float() / entered)
 	}
 	if i := slices.IndexFunc(s.Symbols, func(of engine.SymbolStatus) bool { return of.Key == t.Symbol.Key() }); i >= 0 {
 		one.SinceMS = s.Symbols[i].SinceMS

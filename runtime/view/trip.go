@@ -20,7 +20,7 @@ type RoundTrip struct {
 	EnteredMS  int64   `json:"entered_ms"`
 	LeftMS     int64   `json:"left_ms"`
 	Asset      string  `json:"asset"`    // that money is in
-	Realised   Decimal `json:"realised"` // from the price difference alone
+	Realized   Decimal `json:"realised"` // from the price difference alone
 	Fees       Decimal `json:"fees"`
 	Funding    Decimal `json:"funding"`               // paid
 	PNL        Decimal `json:"pnl"`                   // net of fees and funding
@@ -41,7 +41,7 @@ type EndedPosition struct {
 	Quantity   Decimal `json:"quantity"`
 	Entry      Decimal `json:"entry_price"`
 	Exit       Decimal `json:"close_price"`
-	Realised   Decimal `json:"realised"` // from the price difference alone
+	Realized   Decimal `json:"realised"` // from the price difference alone
 	Fees       Decimal `json:"fees"`
 	Funding    Decimal `json:"funding"` // paid
 	PNL        Decimal `json:"pnl"`     // net of fees and funding
@@ -87,7 +87,7 @@ func (h *History) Closed(sinceMS int64, take func(*ledger.RoundTrip)) {
 func roundTripOf(n int64, t *ledger.RoundTrip) RoundTrip {
 	return RoundTrip{ID: number(n), Strategy: t.Strategy, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Side: sideOf(t),
 		Quantity: t.Quantity.String(),
-		Entry:    t.Entry.String(), Exit: t.Exit.String(), EnteredMS: t.EnteredMS, LeftMS: t.LeftMS, Asset: t.Asset, Realised: t.Realised.String(),
+		Entry:    t.Entry.String(), Exit: t.Exit.String(), EnteredMS: t.EnteredMS, LeftMS: t.LeftMS, Asset: t.Asset, Realized: t.Realized.String(),
 		Fees:    t.Fees.String(),
 		Funding: t.Funding.String(), PNL: t.Net().String(), Derived: t.Derived, Whole: t.Whole, Purpose: ExitPurpose(t), PositionID: t.PositionID}
 }
@@ -95,7 +95,7 @@ func roundTripOf(n int64, t *ledger.RoundTrip) RoundTrip {
 func endedPositionOf(n int64, t *ledger.RoundTrip) EndedPosition {
 	return EndedPosition{ID: number(n), PositionID: t.PositionID, Strategy: t.Strategy, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name,
 		Side:     sideOf(t),
-		Quantity: t.Quantity.String(), Entry: t.Entry.String(), Exit: t.Exit.String(), Realised: t.Realised.String(),
+		Quantity: t.Quantity.String(), Entry: t.Entry.String(), Exit: t.Exit.String(), Realized: t.Realized.String(),
 		Fees: t.Fees.String(), Funding: t.Funding.String(), PNL: t.Net().String(), Asset: t.Asset, Whole: t.Whole, Liquidated: t.Liquidated,
 		Purpose: ExitPurpose(t), FromMS: t.EnteredMS, UntilMS: t.LeftMS}
 }

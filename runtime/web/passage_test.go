@@ -212,7 +212,7 @@ func TestTheKindOfAFile(t *testing.T) {
 	}
 }
 
-func TestTheChartLibraryIsServedWithItsLicence(t *testing.T) {
+func TestTheChartLibraryIsServedWithItsLicense(t *testing.T) {
 	t.Parallel()
 	s, err := build(static)
 	if err != nil {
@@ -221,9 +221,9 @@ func TestTheChartLibraryIsServedWithItsLicence(t *testing.T) {
 	if have := text(t, ask(t, s, s.base+"/vendor/lightweight-charts.js", nil)); have != string(chart.Library) {
 		t.Errorf("want the library, have %d bytes", len(have))
 	}
-	licence := text(t, ask(t, s, s.base+"/vendor/LICENSE-lightweight-charts", nil))
-	if !strings.HasPrefix(licence, chart.Notice+"\n") || !strings.HasSuffix(licence, chart.License) {
-		t.Errorf("want the notice and the licence, have %.200s", licence)
+	license := text(t, ask(t, s, s.base+"/vendor/LICENSE-lightweight-charts", nil))
+	if !strings.HasPrefix(license, chart.Notice+"\n") || !strings.HasSuffix(license, chart.License) {
+		t.Errorf("want the notice and the license, have %.200s", license)
 	}
 }
 

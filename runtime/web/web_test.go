@@ -126,7 +126,7 @@ func TestPagesContainNoInlineCode(t *testing.T) {
 			t.Errorf("%s has %q", name, have)
 		}
 		for _, have := range outside.FindAllString(string(content), -1) {
-			if have != "http://www.w3.org/2000/svg" && have != "https://www.tradingview.com/" { // a name, and the link that a licence requires
+			if have != "http://www.w3.org/2000/svg" && have != "https://www.tradingview.com/" { // a name, and the link that a license requires
 				t.Errorf("%s names %s", name, have)
 			}
 		}

@@ -178,7 +178,7 @@ func TestFlatCandlesDoNotDivideByZero(t *testing.T) {
 				want = 0
 			case "aroon", "percent_rank", "doji": // a body of 0 is at most a tenth of no range: TA-Lib finds a doji
 				want = 100
-			case "fractals": // no high is above its neighbours
+			case "fractals": // no high is above its neighbors
 				want = math.NaN()
 			}
 			have := run(t, flat, definition.Name, nil, output)[199]

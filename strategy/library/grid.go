@@ -148,14 +148,14 @@ func (*mesh) Warmup() int           { return 1 }
 func (*mesh) RestsExits() bool      { return true }
 func (*mesh) Candle(*strategy.View) {}
 
-// Economics returns the profit of the narrowest pair of neighbouring lines: a buy at one and a sell
+// Economics returns the profit of the narrowest pair of neighboring lines: a buy at one and a sell
 // at the next.
 func (m *mesh) Economics() (strategy.Economics, bool) {
 	narrowest := math.Inf(1)
 	for i := 1; i < len(m.prices); i++ {
 		narrowest = min(narrowest, float64(m.prices[i]-m.prices[i-1])/float64(m.prices[i]))
 	}
-	return strategy.Economics{What: "a pair of neighbouring lines", Gross: exchange.Rate(narrowest * float64(exchange.RateOne)), Makers: 2}, true
+	return strategy.Economics{What: "a pair of neighboring lines", Gross: exchange.Rate(narrowest * float64(exchange.RateOne)), Makers: 2}, true
 }
 
 // Range returns the configured outermost lines. A grid that trails may have moved since.

@@ -167,7 +167,7 @@ func TestEveryFunctionHasASignature(t *testing.T) {
 	}
 }
 
-// Williams' fractals need a high above its neighbours. Without one, a script that uses them would be rehearsed for 100,000 candles.
+// Williams' fractals need a high above its neighbors. Without one, a script that uses them would be rehearsed for 100,000 candles.
 func TestTheRehearsalHasExtremes(t *testing.T) {
 	t.Parallel()
 	s, err := Compile("my.star", []byte("f = fractals()\ndef decide(view): return None\n"))

@@ -56,11 +56,11 @@
   });
   showHue();
 
-  const colour = (name) =>
+  const color = (name) =>
     getComputedStyle(root)
       .getPropertyValue("--" + name)
       .trim();
-  const faded = (name, share) => "rgba(" + colour(name) + "," + share + ")";
+  const faded = (name, share) => "rgba(" + color(name) + "," + share + ")";
   const pad = (n) => String(n).padStart(2, "0");
   const clock = (s) => {
     const d = new Date(s * 1000);
@@ -83,16 +83,16 @@
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const look = () => ({
     layout: {
-      background: { color: colour("card") },
-      textColor: colour("soft"),
+      background: { color: color("card") },
+      textColor: color("soft"),
       attributionLogo: false,
       fontSize: 12,
       fontFamily: "system-ui, sans-serif",
-      panes: { separatorColor: colour("line"), enableResize: false },
+      panes: { separatorColor: color("line"), enableResize: false },
     },
-    grid: { vertLines: { color: colour("line"), style: 1 }, horzLines: { color: colour("line"), style: 1 } },
-    rightPriceScale: { borderColor: colour("line") },
-    timeScale: { borderColor: colour("line"), timeVisible: true, secondsVisible: false, minBarSpacing: 0.02 },
+    grid: { vertLines: { color: color("line"), style: 1 }, horzLines: { color: color("line"), style: 1 } },
+    rightPriceScale: { borderColor: color("line") },
+    timeScale: { borderColor: color("line"), timeVisible: true, secondsVisible: false, minBarSpacing: 0.02 },
   });
   const made = (id) => {
     const box = $(id);
@@ -187,11 +187,11 @@
       $("live-key").hidden = false;
     }
     const paint = () => {
-      if (live) live.applyOptions({ color: colour("line3") });
-      hold.applyOptions({ color: colour("hold") });
-      equity.applyOptions({ lineColor: colour("accent"), topColor: colour("accent") + "38", bottomColor: colour("accent") + "05" });
-      fall.applyOptions({ lineColor: colour("down"), topColor: faded("downbg", 0.05), bottomColor: faded("downbg", 0.3) });
-      held.applyOptions({ lineColor: colour("faint"), topColor: colour("faint") + "55", bottomColor: colour("faint") + "10" });
+      if (live) live.applyOptions({ color: color("line3") });
+      hold.applyOptions({ color: color("hold") });
+      equity.applyOptions({ lineColor: color("accent"), topColor: color("accent") + "38", bottomColor: color("accent") + "05" });
+      fall.applyOptions({ lineColor: color("down"), topColor: faded("downbg", 0.05), bottomColor: faded("downbg", 0.3) });
+      held.applyOptions({ lineColor: color("faint"), topColor: color("faint") + "55", bottomColor: color("faint") + "10" });
     };
     painters.push(paint);
     paint();
@@ -237,9 +237,9 @@
       spread.setData(zip(r.t, r.v));
       const zero = sharpe.createPriceLine({ price: 0, lineWidth: 1, lineStyle: 2, axisLabelVisible: false });
       const paint = () => {
-        sharpe.applyOptions({ color: colour("accent") });
-        spread.applyOptions({ color: colour("hold") });
-        zero.applyOptions({ color: colour("faint") });
+        sharpe.applyOptions({ color: color("accent") });
+        spread.applyOptions({ color: color("hold") });
+        zero.applyOptions({ color: color("faint") });
       };
       painters.push(paint);
       paint();
@@ -315,7 +315,7 @@
     }
     // circles are live fills.
     circles(c, from, to) {
-      c.strokeStyle = colour("line3");
+      c.strokeStyle = color("line3");
       c.lineWidth = 2;
       for (const f of this.marks.live) {
         const y = f.bar < from || f.bar > to ? null : this.y(f.price);
@@ -333,7 +333,7 @@
       c.lineWidth = 1;
       for (const l of this.marks.levels) {
         if (l.b < from || l.a > to) continue;
-        c.strokeStyle = colour(l.stop ? "down" : "up");
+        c.strokeStyle = color(l.stop ? "down" : "up");
         c.setLineDash([4, 3]);
         const y = this.y(l.price);
         if (y === null) continue;
@@ -348,7 +348,7 @@
         const y1 = this.y(t.entry),
           y2 = this.y(t.exit);
         if (y1 === null || y2 === null) continue;
-        c.strokeStyle = colour(t.gain >= 0 ? "up" : "down");
+        c.strokeStyle = color(t.gain >= 0 ? "up" : "down");
         c.lineWidth = t.on ? 2.5 : 1.2;
         c.beginPath();
         c.moveTo(this.x(t.a), y1);
@@ -363,8 +363,8 @@
         const buy = f.quantity > 0,
           tip = y + (buy ? 2 : -2),
           base = y + (buy ? 2 + size * 1.7 : -2 - size * 1.7);
-        c.fillStyle = colour(buy ? "up" : "down");
-        c.strokeStyle = colour("card");
+        c.fillStyle = color(buy ? "up" : "down");
+        c.strokeStyle = color("card");
         c.lineWidth = 1;
         c.beginPath();
         c.moveTo(x, tip);
@@ -374,7 +374,7 @@
         c.fill();
         c.stroke();
         if (width > 26) {
-          c.fillStyle = colour("soft");
+          c.fillStyle = color("soft");
           c.font = "11px system-ui, sans-serif";
           c.textAlign = "center";
           c.fillText((buy ? "buy " : "sell ") + Math.abs(f.quantity) + " " + f.purpose, x, base + (buy ? 13 : -5));
@@ -417,15 +417,15 @@
     };
     const paint = () => {
       bars.applyOptions({
-        upColor: colour("up"),
-        downColor: colour("down"),
-        borderUpColor: colour("up"),
-        borderDownColor: colour("down"),
-        wickUpColor: colour("up"),
-        wickDownColor: colour("down"),
+        upColor: color("up"),
+        downColor: color("down"),
+        borderUpColor: color("up"),
+        borderDownColor: color("down"),
+        wickUpColor: color("up"),
+        wickDownColor: color("down"),
       });
-      volume.applyOptions({ color: colour("faint") + "50" });
-      for (const l of lines) l.drawn.applyOptions({ color: colour(l.hue) });
+      volume.applyOptions({ color: color("faint") + "50" });
+      for (const l of lines) l.drawn.applyOptions({ color: color(l.hue) });
       if (marks && marks.update) marks.update();
     };
     painters.push(paint);

@@ -1138,7 +1138,7 @@ class Position(TypedDict):
     liquidation_distance_ratio: Optional[float]  # Null when no price liquidates.
     notional: str
     unrealized: str  # The price difference of the position, at the last price.
-    profit: str  # Net: unrealised, with the position's realised profit, fees and funding since it was opened.
+    profit: str  # Net: unrealized, with the position's realized profit, fees and funding since it was opened.
     profit_ratio: Optional[float]  # Of its value at entry, without leverage; null while that is unknown.
     leverage: int
     since_ms: NotRequired[int]
@@ -2069,7 +2069,7 @@ class Operations:
         return answer
 
     def transfer(self, body: TransferRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Books a deposit or, negative, a withdrawal that was not recognised by itself: neither a gain nor a loss.
+        """Books a deposit or, negative, a withdrawal that was not recognized by itself: neither a gain nor a loss.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """

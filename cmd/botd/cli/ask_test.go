@@ -178,7 +178,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	} {
 		t.Run(c.verb, func(t *testing.T) {
 			if have := ask(c.verb); !strings.Contains(strings.ToLower(have), c.table) || strings.Contains(have, "\x1b") {
-				t.Errorf("want a table with %q and no colours, have %s", c.table, have)
+				t.Errorf("want a table with %q and no colors, have %s", c.table, have)
 			}
 			if have := ask(c.verb, "-o", "json"); !json.Valid([]byte(have)) {
 				t.Errorf("-o json: want JSON, have %s", have)

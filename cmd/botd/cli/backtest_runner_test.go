@@ -97,7 +97,7 @@ func TestBacktestRunnerRefusesInvalidRequests(t *testing.T) {
 		part  string
 	}{
 		{"an unknown strategy", api.BacktestRequest{Strategy: "nobody"}, "no strategy"},
-		{"an unknown parameter", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"colour": "red"}}, "no parameter"},
+		{"an unknown parameter", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"color": "red"}}, "no parameter"},
 		{"a parameter out of bounds", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"fast": "-1"}}, "fast"},
 		{"a file that leads out", api.BacktestRequest{Strategy: "cross", File: "candles/../../secret.csv"}, "none of those"},
 		{"a file that leads out and back", api.BacktestRequest{Strategy: "cross", File: "candles/futures/../futures/BTC-USDT/1h.csv"}, "none of those"},

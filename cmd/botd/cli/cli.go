@@ -87,7 +87,7 @@ func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 	}
 	code := failure.CodeOf(err)
 	if s, ended := failure.SignalOf(context.Cause(ctx)); ended {
-		if _, signalled := failure.SignalOf(err); signalled || errors.Is(err, context.Canceled) {
+		if _, signaled := failure.SignalOf(err); signaled || errors.Is(err, context.Canceled) {
 			code = failure.SignalCode(s) // however the command handled the interrupt
 		}
 	}

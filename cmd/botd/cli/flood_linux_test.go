@@ -34,15 +34,15 @@ const (
 // small, and the kill switch works meanwhile.
 func TestAFloodCostsNoMemoryAndNoHalt(t *testing.T) {
 	p := newPlace(t) // not parallel: it needs the machine's file descriptors
-	own, signalled := p.free(), p.free()
+	own, signaled := p.free(), p.free()
 	p.file("signal-token", "a token of signals, long enough", 0o600)
-	p.file("configs/botd.yaml", fmt.Sprintf("mode: demo\ndata_dir: ./data\nlisten: %s\nsignals: {listen: %q, token_file: %q}\n", own, signalled,
+	p.file("configs/botd.yaml", fmt.Sprintf("mode: demo\ndata_dir: ./data\nlisten: %s\nsignals: {listen: %q, token_file: %q}\n", own, signaled,
 		p.directory+"/signal-token"), 0o600)
 	p.file("configs/strategies/grow.yaml", grows, 0o600)
 	daemon, log := p.start("daemon", "run", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 	before := residentMB(t, daemon)
-	for _, address := range []string{own, signalled} {
+	for _, address := range []string{own, signaled} {
 		held := flood(t, address)
 		if have := residentMB(t, daemon); have > maxFloodedMB {
 			t.Errorf("%d half-sent requests to %s: want at most %d MB resident, have %d (%d before)", floodConnections, address, maxFloodedMB, have, before)

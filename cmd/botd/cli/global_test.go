@@ -27,15 +27,15 @@ func TestColorFlagOverridesEnvironment(t *testing.T) {
 		{"nothing said, no terminal", shell.Globals{}, "", "", false},
 		{"forced", shell.Globals{}, "", "1", true},
 		{"NO_COLOR above FORCE_COLOR", shell.Globals{}, "1", "1", false},
-		{"always above NO_COLOR", shell.Globals{Colour: shell.Choice{Word: "always"}}, "1", "", true},
-		{"never above FORCE_COLOR", shell.Globals{Colour: shell.Choice{Word: "never"}}, "", "1", false},
-		{"no-color above always", shell.Globals{NoColour: true, Colour: shell.Choice{Word: "always"}}, "", "", false},
+		{"always above NO_COLOR", shell.Globals{Color: shell.Choice{Word: "always"}}, "1", "", true},
+		{"never above FORCE_COLOR", shell.Globals{Color: shell.Choice{Word: "never"}}, "", "1", false},
+		{"no-color above always", shell.Globals{NoColor: true, Color: shell.Choice{Word: "always"}}, "", "", false},
 	} {
 		t.Setenv("TERM", "xterm")
 		t.Setenv("NO_COLOR", c.none)
 		t.Setenv("FORCE_COLOR", c.force)
-		if have := shell.Colours(given(t, &c.flag), &bytes.Buffer{}); have != c.want {
-			t.Errorf("%s: want colours %t, have %t", c.name, c.want, have)
+		if have := shell.Colors(given(t, &c.flag), &bytes.Buffer{}); have != c.want {
+			t.Errorf("%s: want colors %t, have %t", c.name, c.want, have)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"botd/internal/failure"
 )
 
-// misspelt lists the commands that select by strategy or symbol, with their other arguments, and the result for an unknown name.
-var misspelt = []struct {
+// misspelled lists the commands that select by strategy or symbol, with their other arguments, and the result for an unknown name.
+var misspelled = []struct {
 	command string
 	code    int
 	more    string // arguments
@@ -58,7 +58,7 @@ func TestUnknownNameIsRefused(t *testing.T) {
 	_, log := p.start("daemon", "run", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 	seen := map[string]bool{}
-	for _, c := range misspelt {
+	for _, c := range misspelled {
 		command, _, err := newRoot().Find(strings.Fields(c.command))
 		if err != nil || command.CommandPath() != "botd "+c.command {
 			t.Errorf("%s: %v", c.command, err)

@@ -41,7 +41,7 @@ func EveryKind() []record.Record {
 		{AtMS: 9, Symbol: bitcoin, Body: record.Fees{Quantity: 1, Evidence: "fees"}},
 		{AtMS: 9, Body: record.Limit{Rule: "max_open_orders", Value: "5", By: "socket", Reason: "a quiet week"}},
 		{AtMS: 9, Symbol: bitcoin, Body: record.Liquidated{PositionID: 7, Quantity: 10,
-			ClosePrice: exchange.AmountOf(40_000), Realised: exchange.AmountOf(-9), Evidence: "positions/history shows it LIQUIDATED"}},
+			ClosePrice: exchange.AmountOf(40_000), Realized: exchange.AmountOf(-9), Evidence: "positions/history shows it LIQUIDATED"}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Assigned{OnRemove: "flatten"}},
 		{AtMS: 10, Body: record.Breaker{UntilMS: 20, Reason: "why"}},
 		{AtMS: 10, Symbol: bitcoin, ClientOrderID: "bmain-9-9", Body: record.Ignored{Quantity: -3, OrderID: 99, Evidence: "by hand"}},

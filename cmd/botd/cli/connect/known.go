@@ -43,7 +43,7 @@ func Configured(config *configs.Config) (strategies, symbols []string) {
 	return strategies, slices.Compact(symbols)
 }
 
-// Refuse returns an error if an empty page of the API results from an unknown, perhaps misspelt, strategy or
+// Refuse returns an error if an empty page of the API results from an unknown, perhaps misspelled, strategy or
 // symbol in the query. A removed strategy that a page still shows is known.
 func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) error {
 	var list struct{ Items []json.RawMessage }

@@ -21,7 +21,7 @@ func NewAccount() *cobra.Command {
 		}
 		t := shell.NewTable(w, table.Row{"what", "USDT"})
 		for _, row := range []struct{ name, value string }{
-			{"equity of all markets", a.Total}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet}, {"unrealised", a.Unrealized},
+			{"equity of all markets", a.Total}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet}, {"unrealized", a.Unrealized},
 			{"available", a.Available}, {"margin used", a.MarginUsed}, {"maintenance margin", a.Maintenance},
 		} {
 			t.AppendRow(table.Row{row.name, row.value})
@@ -36,7 +36,7 @@ func NewAccount() *cobra.Command {
 		}
 		fmt.Fprintf(w, "read %s UTC\n", shell.Second(a.AtMS))
 	})
-	command.Long = "Shows both wallets as the daemon read them last: futures with margin and unrealised profit, spot\nwith what orders hold " +
+	command.Long = "Shows both wallets as the daemon read them last: futures with margin and unrealized profit, spot\nwith what orders hold " +
 		"back, and the equity of all markets at the last prices."
 	command.Example = "  botd account\n  botd account --watch"
 	return command

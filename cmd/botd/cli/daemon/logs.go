@@ -176,7 +176,7 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 	w := command.OutOrStdout()
 	return shell.Print(w, f.Output, shell.List(lines), func(w io.Writer) {
 		for i := range lines {
-			logText(w, &lines[i], shell.Colours(command, w), time.Time{}) // with dates
+			logText(w, &lines[i], shell.Colors(command, w), time.Time{}) // with dates
 		}
 	})
 }
@@ -212,13 +212,13 @@ func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, af
 	w := command.OutOrStdout()
 	return last, shell.Print(w, f.Output, shell.List(fresh), func(w io.Writer) {
 		for i := range fresh {
-			logText(w, &fresh[i], shell.Colours(command, w), time.Now())
+			logText(w, &fresh[i], shell.Colors(command, w), time.Now())
 		}
 	})
 }
 
 // logText writes a line as the daemon's own terminal does. A line from a day other than now's carries its date.
-func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
+func logText(w io.Writer, l *ops.LogLine, colored bool, now time.Time) {
 	when := l.Time // with its zone
 	if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
 		when = at.UTC().Format(time.TimeOnly)
@@ -227,9 +227,9 @@ func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 		}
 	}
 	level := map[string]string{"debug": "DBG", "info": "INF", "warn": "WRN", "error": "ERR"}[l.Level]
-	if coloured {
-		colour := map[string]text.Color{"debug": text.FgHiBlack, "info": text.FgGreen, "warn": text.FgYellow, "error": text.FgRed}[l.Level]
-		level = paint.Own(colour.Sprint(level))
+	if colored {
+		color := map[string]text.Color{"debug": text.FgHiBlack, "info": text.FgGreen, "warn": text.FgYellow, "error": text.FgRed}[l.Level]
+		level = paint.Own(color.Sprint(level))
 	}
 	line := when + " " + level + " " + l.Message
 	for _, name := range slices.Sorted(maps.Keys(l.Fields)) {

@@ -109,7 +109,7 @@ func run(command *cobra.Command, flags runFlags) error {
 	stderr := command.ErrOrStderr()
 	return daemon.Run(command.Context(), config, daemon.Options{
 		Restartable: connect.Restartable(command.Context()),
-		Read:        read, Seen: seen, Market: flags.market, Stderr: stderr, Terminal: shell.Terminal(stderr), Colours: shell.Colours(command, stderr),
+		Read:        read, Seen: seen, Market: flags.market, Stderr: stderr, Terminal: shell.Terminal(stderr), Colors: shell.Colors(command, stderr),
 		LogFormat: flags.logFormat, LogLevel: cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()),
 	})
 }

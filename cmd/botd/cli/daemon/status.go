@@ -54,8 +54,8 @@ func NewStatus() *cobra.Command {
 		showDegraded(w, s.Degraded)
 		showOtherIncidents(w, s)
 		showLaneUse(w, s.LaneUse)
-		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "unrealised", "%", "age", "profit USDT", "why"})
-		t.Signed("unrealised", "%", "profit USDT")
+		t := shell.NewTable(w, table.Row{"strategy", "state", "symbol", "position", "last", "unrealized", "%", "age", "profit USDT", "why"})
+		t.Signed("unrealized", "%", "profit USDT")
 		t.Spare("why", "age", "last", "%", "state")
 		for i := range s.Strategies {
 			t.AppendRow(strategyRow(&s.Strategies[i], s.Time.UnixMilli()))

@@ -35,7 +35,7 @@ before the books, or part of its money is unknown.`
 }
 
 func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
-	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised",
+	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realized",
 		"fees", "funding", "net", ""})
 	t.Signed("net")
 	var net decimal.Decimal
@@ -56,7 +56,7 @@ func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 		net = net.Add(made)
 		held := (time.Duration(r.LeftMS-r.EnteredMS) * time.Millisecond).Round(time.Second)
 		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.Entry), asRead(r.Exit), held, r.Purpose,
-			asRead(r.Realised), asRead(r.Fees), asRead(r.Funding), withSign(asRead(r.PNL)), strings.Join(notes, ", ")})
+			asRead(r.Realized), asRead(r.Fees), asRead(r.Funding), withSign(asRead(r.PNL)), strings.Join(notes, ", ")})
 	}
 	t.Render()
 	if n := len(p.Items); n > 0 {

@@ -21,9 +21,9 @@ type transferFlags struct {
 func NewLedgerTransfer() *cobra.Command {
 	var flags transferFlags
 	command := &cobra.Command{
-		Use: "transfer", Short: "book a deposit or withdrawal that was not recognised by itself", Args: cobra.NoArgs,
+		Use: "transfer", Short: "book a deposit or withdrawal that was not recognized by itself", Args: cobra.NoArgs,
 		Long: `Books money that came into a wallet from outside, or, with a negative amount, went out. The
-running daemon recognises most transfers by itself (log event ledger.transfer). It cannot when
+running daemon recognizes most transfers by itself (log event ledger.transfer). It cannot when
 something was traded or funding was due in the same moment: the change is then unexplained
 (botd ledger), counts as a gain or loss, and may hold entries back.
 

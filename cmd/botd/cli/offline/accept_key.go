@@ -22,7 +22,7 @@ func newAcceptKey() *cobra.Command {
 		Use: "accept-key", Short: "assign the journal of a replaced exchange key to the new key", Args: cobra.NoArgs,
 		Long: `A journal belongs to one account of the exchange, which it knows by the key it began with.
 A running botd takes a new key over by itself when its files change (docs/operations.md);
-this is for a key that was replaced while botd was down, or that botd could not recognise.
+this is for a key that was replaced while botd was down, or that botd could not recognize.
 It records that the key in key_file is of the same account. Be sure that it is: with the
 key of another one, botd takes that account's positions for its own. botd must not run
 meanwhile (75).`,

@@ -37,7 +37,7 @@ leaves 0.`,
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d := doctor.Examine(command.Context(), patientOf(command.Context(), &flags))
-			err := shell.Print(command.OutOrStdout(), flags.Output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colours(command, w)) })
+			err := shell.Print(command.OutOrStdout(), flags.Output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colors(command, w)) })
 			if err == nil && !d.OK {
 				return failure.Quiet()
 			}
@@ -48,15 +48,15 @@ leaves 0.`,
 	return command
 }
 
-func doctorTable(w io.Writer, d *doctor.Diagnosis, coloured bool) {
+func doctorTable(w io.Writer, d *doctor.Diagnosis, colored bool) {
 	t := shell.NewTable(w, table.Row{"check", "state", "what", "remedy"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 70, WidthMaxEnforcer: text.WrapSoft},
 		{Name: "remedy", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
 	for _, f := range d.Findings {
 		state := f.State
-		if coloured {
-			colour := map[string]text.Color{doctor.StateOK: text.FgGreen, doctor.StateWarn: text.FgYellow, doctor.StateFail: text.FgRed}[f.State]
-			state = paint.Own(colour.Sprint(state))
+		if colored {
+			color := map[string]text.Color{doctor.StateOK: text.FgGreen, doctor.StateWarn: text.FgYellow, doctor.StateFail: text.FgRed}[f.State]
+			state = paint.Own(color.Sprint(state))
 		}
 		t.AppendRow(table.Row{f.Check, state, f.What, f.Remedy})
 	}

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// refuse rejects a strategy or a symbol that neither the configuration nor a journal record names: it may be misspelt.
+// refuse rejects a strategy or a symbol that neither the configuration nor a journal record names: it may be misspelled.
 func (f *journalFlags) refuse(ctx context.Context, store *journal.Journal, strategy, symbol string) error {
 	if strategy == "" && symbol == "" {
 		return nil

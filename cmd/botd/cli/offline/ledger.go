@@ -35,11 +35,11 @@ func NewLedger() *cobra.Command {
 	command := &cobra.Command{
 		Use: "ledger", Short: "each strategy's profit and costs, in double entry", Args: cobra.NoArgs,
 		Long: `Shows the ledger the journal holds, also while botd runs: per strategy and symbol what was
-bought and sold, the profit realised, fees and funding; every account of the books; and
+bought and sold, the profit realized, fees and funding; every account of the books; and
 unexplained changes. --entries shows the entries instead, a line for each amount.
 
 Every entry sums to zero in each asset: what the account has is positive (wallet, holding,
-what was paid as fees and funding), where it came from is negative (realised profit,
+what was paid as fees and funding), where it came from is negative (realized profit,
 transfers). The wallet is what the exchange reported, so the books equal it to the last digit.
 
 On spot, money is as the exchange reported each execution. On futures an order carries neither
@@ -97,7 +97,7 @@ type ledgerPage struct {
 // Rows returns the accounts.
 func (p *ledgerPage) Rows() any { return p.Accounts }
 
-// known rejects a strategy without ledger entries: it may be misspelt.
+// known rejects a strategy without ledger entries: it may be misspelled.
 func (f *ledgerFlags) known(books *ledger.Ledger) error {
 	var booked []string
 	for _, row := range books.Report().Strategies {
@@ -175,10 +175,10 @@ func writeLedger(w io.Writer, output string, page *ledgerPage) error {
 }
 
 func ledgerTable(w io.Writer, page *ledgerPage) {
-	t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realised", "fees", "funding", "net", ""})
+	t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realized", "fees", "funding", "net", ""})
 	for i := range page.Strategies {
 		r := &page.Strategies[i]
-		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realised, r.Fees,
+		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realized, r.Fees,
 			r.Funding, r.Net, derivedText(r.Derived)})
 	}
 	t.Render()

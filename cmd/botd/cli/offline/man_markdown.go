@@ -38,8 +38,8 @@ func WriteMarkdown(root *cobra.Command) []byte {
 
 // environment lists the environment variables that botd reads.
 var environment = []struct{ name, what string }{
-	{"NO_COLOR", "no colours if not empty; the same with TERM=dumb or `--no-color`"},
-	{"FORCE_COLOR", "colours even without a terminal"},
+	{"NO_COLOR", "no colors if not empty; the same with TERM=dumb or `--no-color`"},
+	{"FORCE_COLOR", "colors even without a terminal"},
 	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon reached over TCP; without it the one in its data directory"},
 	{"BOTD_CONFIG", "configuration directory, where neither `-c` nor ./configs is there; without it /etc/botd. `botd run` does not read it"},
 	{"BOTD_CACHE", "directory for parsed candles, or `off`; without it the user's cache directory"},

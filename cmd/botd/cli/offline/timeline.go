@@ -51,7 +51,7 @@ shows five minutes before and after a time; without a time, the last hour.`,
 	flags.StringVar(&f.since, "since", "", "from then on, written as --at")
 	flags.StringVar(&f.until, "until", "", "until then, written as --at")
 	flags.StringVar(&f.strategy, "strategy", "", "one strategy, with what concerns the whole account")
-	flags.BoolVar(&f.all, "all", false, "routine lines too: candles, derived intents, approvals, acknowledgements")
+	flags.BoolVar(&f.all, "all", false, "routine lines too: candles, derived intents, approvals, acknowledgments")
 	command.MarkFlagsMutuallyExclusive("at", "since")
 	shell.OutputFlag(command, &f.output)
 	return command

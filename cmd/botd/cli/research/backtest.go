@@ -69,7 +69,7 @@ Binance's kline CSV, plain or gzip. The file's backtest block sets the costs of 
     risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
     fill: next_open         # what a close decides is filled at the next open, never in its own candle
 
-Three columns are shown: ideal (no costs, the more favourable path), realistic (as configured: all other
+Three columns are shown: ideal (no costs, the more favorable path), realistic (as configured: all other
 figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
 docs/backtest.md says what is assumed inside a candle.
 
@@ -134,7 +134,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 		result,
 		func(w io.Writer) {
 			writeEdges(w, &config)
-			resultTable(w, result, flags.period, shell.Colours(command, w))
+			resultTable(w, result, flags.period, shell.Colors(command, w))
 		},
 	)
 }

@@ -36,7 +36,7 @@ fill of the second that is not the first's.`,
 				c.Runs = append(c.Runs, run)
 			}
 			c.Compare()
-			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colors(command, w)) })
 		},
 	}
 	flags.add(command)
@@ -44,7 +44,7 @@ fill of the second that is not the first's.`,
 	return command
 }
 
-func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
+func comparisonTable(w io.Writer, c *saved.Comparison, color bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
@@ -66,7 +66,7 @@ func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
 		{"from", func(r *saved.Run) string { return r.From.Format("2006-01-02 15:04") }},
 		{"to", func(r *saved.Run) string { return r.To.Format("2006-01-02 15:04") }},
 		{"final equity", func(r *saved.Run) string { return amountText(r.FinalEquity) }},
-		{"profit %", func(r *saved.Run) string { return gainText(r.Profit, colour) }},
+		{"profit %", func(r *saved.Run) string { return gainText(r.Profit, color) }},
 		{"CAGR %", func(r *saved.Run) string { return floatText(r.Result.CAGR) }},
 		{"max drawdown %", func(r *saved.Run) string { return fmt.Sprintf("%.2f", r.MaxDrawdown) }},
 		{"Sharpe", func(r *saved.Run) string { return floatText(r.Sharpe) }},
@@ -111,16 +111,16 @@ func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
 func floatText(value *float64) string { return backtest.Figure(value, 2) }
 
 // gainText formats a profit in percent; – where it is undefined.
-func gainText(value *float64, colour bool) string {
+func gainText(value *float64, color bool) string {
 	if value == nil {
 		return "–"
 	}
-	return backtest.Signed(decimal.NewFromFloat(*value), colour)
+	return backtest.Signed(decimal.NewFromFloat(*value), color)
 }
 
 // profitText formats an amount with its sign; Read has validated it.
-func profitText(amount string, colour bool) string {
-	return backtest.Signed(decimal.RequireFromString(amount), colour)
+func profitText(amount string, color bool) string {
+	return backtest.Signed(decimal.RequireFromString(amount), color)
 }
 
 func amountText(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) }

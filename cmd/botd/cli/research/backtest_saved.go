@@ -70,7 +70,7 @@ whose hash does not match its content was edited or written by another version; 
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { savedTable(w, reports, rows, shell.Colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { savedTable(w, reports, rows, shell.Colors(command, w)) })
 		},
 	}
 	flags.add(command)
@@ -78,7 +78,7 @@ whose hash does not match its content was edited or written by another version; 
 	return command
 }
 
-func savedTable(w io.Writer, reports string, rows []*saved.Run, colour bool) {
+func savedTable(w io.Writer, reports string, rows []*saved.Run, color bool) {
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
 		return
@@ -94,7 +94,7 @@ func savedTable(w io.Writer, reports string, rows []*saved.Run, colour bool) {
 		}
 		t.AppendRow(table.Row{r.Name, r.At.Format("2006-01-02 15:04"), r.Strategy, r.Symbol + " " + r.Interval, r.From.Format("2006-01-02"),
 			r.To.Format("2006-01-02"),
-			gainText(r.Profit, colour), fmt.Sprintf("%.2f", r.MaxDrawdown), floatText(r.Sharpe), r.RoundTrips, fmt.Sprintf("%.8s", r.DataSHA256),
+			gainText(r.Profit, color), fmt.Sprintf("%.2f", r.MaxDrawdown), floatText(r.Sharpe), r.RoundTrips, fmt.Sprintf("%.8s", r.DataSHA256),
 			fmt.Sprintf("%.8s", r.ConfigSHA256), note})
 	}
 	t.Render()
@@ -120,7 +120,7 @@ list, or the path of a report.json.`,
 				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was edited, or written by another version: its hash does not match its content\n", run.Path)
 			}
 			return shell.Print(command.OutOrStdout(), flags.output, run.Result, func(w io.Writer) {
-				resultTable(w, run.Result, period, shell.Colours(command, w))
+				resultTable(w, run.Result, period, shell.Colors(command, w))
 				if run.Note != "" {
 					fmt.Fprintln(w, "note:", run.Note)
 				}
@@ -192,8 +192,8 @@ func checkPeriod(period string) error {
 }
 
 // resultTable writes a result and, if a period is given, its round trips by period.
-func resultTable(w io.Writer, result *backtest.Result, period string, colour bool) {
-	result.Table(w, colour)
+func resultTable(w io.Writer, result *backtest.Result, period string, color bool) {
+	result.Table(w, color)
 	if period == "" {
 		return
 	}
@@ -204,7 +204,7 @@ func resultTable(w io.Writer, result *backtest.Result, period string, colour boo
 	}
 	t.SetColumnConfigs(right)
 	for _, row := range result.Breakdown(period) {
-		t.AppendRow(table.Row{row.Period, row.RoundTrips, row.Wins, row.Losses, profitText(row.PNL, colour), amountText(row.Fees), profitText(row.Sum, colour)})
+		t.AppendRow(table.Row{row.Period, row.RoundTrips, row.Wins, row.Losses, profitText(row.PNL, color), amountText(row.Fees), profitText(row.Sum, color)})
 	}
 	t.Render()
 }

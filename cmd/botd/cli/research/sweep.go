@@ -61,7 +61,7 @@ counted. --vary takes a parameter's name, or the path of any key of the strategy
 
 --search grid tries every combination, random draws --trials of them, and tpe learns from what
 it found where to try next (Bergstra and others, 2011). --where 'fast < slow' leaves choices out,
---require 'trades >= 30' ranks the trials that do not fulfil it last, and --sort takes any figure,
+--require 'trades >= 30' ranks the trials that do not fulfill it last, and --sort takes any figure,
 or an expression of them, as 'sharpe - 0.1*max_drawdown_pct'. --stop-when 'drawdown>30%' ends a
 trial as soon as it is that far below its highest equity, and ranks it last: hopeless choices cost
 little.
@@ -89,7 +89,7 @@ sweep is named by the time.`,
 	f.StringVar(&flags.spec.Search, "search", sweeps.Grid, "what is tried: "+strings.Join(sweeps.Searches(), ", "))
 	f.IntVar(&flags.spec.Trials, "trials", 0, "at most so many (default: every combination of a grid, 100 of a search)")
 	f.Uint64Var(&flags.spec.Seed, "seed", 1, "of --search random and tpe: the same seed draws the same choices")
-	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, as 'trades >= 30'; trials that do not fulfil it are ranked last")
+	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, as 'trades >= 30'; trials that do not fulfill it are ranked last")
 	f.StringArrayVar(&flags.spec.Pareto, "pareto", nil, "an objective, the larger the better, as sharpe or '-max_drawdown_pct'; given twice or more, "+
 		"only the trials that no other one beats in all of them are shown")
 	f.StringVar(&flags.spec.Stop, "stop-when", "", "end a trial early, as 'drawdown>30%' or 'loss>20%'; such trials are ranked last")

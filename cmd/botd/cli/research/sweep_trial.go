@@ -50,7 +50,7 @@ first letters of its job_sha256, eight at least. --out writes its report.`,
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, run, func(w io.Writer) { resultTable(w, run, "", shell.Colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, run, func(w io.Writer) { resultTable(w, run, "", shell.Colors(command, w)) })
 		},
 	}
 	command.Flags().StringVar(&out, "out", "", "directory for its report, as of botd backtest run --out")

@@ -103,5 +103,5 @@ func TestAShellCompletesFlags(t *testing.T) {
 			t.Error("want a panic for a flag that does not exist")
 		}
 	}()
-	CompleteWith(&cobra.Command{Use: "x"}, "colour")
+	CompleteWith(&cobra.Command{Use: "x"}, "color")
 }

@@ -22,8 +22,8 @@ type Globals struct {
 	columns        []string
 	noHeader       bool
 	quiet, verbose bool
-	NoColour       bool
-	Colour         Choice
+	NoColor        bool
+	Color          Choice
 	NoInput, Yes   bool
 	Timeout        time.Duration
 	messages       io.Writer // destination of messages, and of questions even in quiet mode
@@ -53,7 +53,7 @@ func (c *Choice) Set(word string) error {
 
 // Add adds the global flags to a root command.
 func (g *Globals) Add(root *cobra.Command) {
-	g.Colour = Choice{"auto", []string{"auto", "always", "never"}}
+	g.Color = Choice{"auto", []string{"auto", "always", "never"}}
 	f := root.PersistentFlags()
 	f.StringSliceVar(&g.columns, "columns", nil, "print only these columns, by the names that -o csv has")
 	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without the header")
@@ -63,9 +63,9 @@ func (g *Globals) Add(root *cobra.Command) {
 		"answer is awaited for 10s)")
 	f.BoolVar(&g.Yes, "yes", false, "do not ask, not even on a live account")
 	f.BoolVar(&g.NoInput, "no-input", false, "never ask: refuse instead, or do it with --yes")
-	f.Var(&g.Colour, "color", "colours: on a terminal, always or never")
-	f.BoolVar(&g.NoColour, "no-color", false, "as --color never (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
-	CompleteWith(root, "color", g.Colour.of...)
+	f.Var(&g.Color, "color", "colors: on a terminal, always or never")
+	f.BoolVar(&g.NoColor, "no-color", false, "as --color never (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
+	CompleteWith(root, "color", g.Color.of...)
 }
 
 type globalKey struct{}
@@ -108,8 +108,8 @@ func (g *Globals) Begin(command *cobra.Command) error {
 		ctx, g.cancel = context.WithTimeoutCause(ctx, g.Timeout, errTimeout)
 	}
 	command.SetContext(ctx)
-	if colours := Colours(command, command.OutOrStdout()); shaped || colours {
-		command.SetOut(&shape{command.OutOrStdout(), g.columns, g.noHeader, colours})
+	if colors := Colors(command, command.OutOrStdout()); shaped || colors {
+		command.SetOut(&shape{command.OutOrStdout(), g.columns, g.noHeader, colors})
 	}
 	if g.quiet && command.Name() != "run" { // the daemon's log has its own level
 		command.SetErr(io.Discard)
@@ -130,12 +130,12 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 	return err
 }
 
-// shape is a writer with the selected columns of rows, and with or without a header and colours.
+// shape is a writer with the selected columns of rows, and with or without a header and colors.
 type shape struct {
 	io.Writer
 	columns  []string
 	noHeader bool
-	colours  bool
+	colors   bool
 }
 
 func (s *shape) onTo() io.Writer { return s.Writer }

@@ -56,11 +56,11 @@ func TestGlobalFlags(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	t.Setenv("TERM", "xterm")
-	const plain, coloured = "+1.50\n-2\n0.00\n-\n", "\x1b[32m+1.50\x1b[0m\n\x1b[31m-2\x1b[0m\n0.00\n-\n"
+	const plain, colored = "+1.50\n-2\n0.00\n-\n", "\x1b[32m+1.50\x1b[0m\n\x1b[31m-2\x1b[0m\n0.00\n-\n"
 	for _, c := range []struct{ line, out, messages string }{
 		{"show", plain, ""},
 		{"show --color auto", plain, ""},
-		{"show --color always", coloured, ""},
+		{"show --color always", colored, ""},
 		{"show --color never", plain, ""},
 		{"show --color always --no-color", plain, ""},
 		{"show -o csv", "name,net\na,+1.50\nb,-2\n", ""},
@@ -142,8 +142,8 @@ func TestTheHelpNamesTheWordsOfAFlag(t *testing.T) {
 	}
 }
 
-// TestColoursFollowTheEnvironment has the rules of docs/cli.md; the output is no terminal.
-func TestColoursFollowTheEnvironment(t *testing.T) {
+// TestColorsFollowTheEnvironment has the rules of docs/cli.md; the output is no terminal.
+func TestColorsFollowTheEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		none, force, terminal, line string
 		want                        bool
@@ -163,7 +163,7 @@ func TestColoursFollowTheEnvironment(t *testing.T) {
 		act, _, _ := root.Find([]string{"act"})
 		var have bool
 		act.RunE = func(command *cobra.Command, _ []string) error {
-			have = Colours(command, io.Discard)
+			have = Colors(command, io.Discard)
 			return nil
 		}
 		root.SetArgs(strings.Fields(c.line))
@@ -246,7 +246,7 @@ func TestRowsThatArriveOneByOneHaveNoShape(t *testing.T) {
 		refused bool
 	}{
 		{io.Discard, false},
-		{&shape{Writer: io.Discard, colours: true}, false},
+		{&shape{Writer: io.Discard, colors: true}, false},
 		{&shape{Writer: io.Discard, noHeader: true}, true},
 		{&shape{Writer: io.Discard, columns: []string{"net"}}, true},
 		{Printable(&shape{Writer: io.Discard, columns: []string{"net"}}), true},

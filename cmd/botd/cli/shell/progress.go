@@ -36,7 +36,7 @@ func NewProgress(command *cobra.Command, total int, what string) *Progress {
 	b.writer.SetUpdateFrequency(100 * time.Millisecond)
 	style := progress.StyleDefault
 	style.Visibility.ETA, style.Visibility.Speed, style.Visibility.Percentage = true, true, true
-	if Colours(command, b.stream) {
+	if Colors(command, b.stream) {
 		style.Colors = progress.StyleColorsExample
 	}
 	b.writer.SetStyle(style)

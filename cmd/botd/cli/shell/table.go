@@ -50,7 +50,7 @@ type Table struct {
 	header table.Row
 	rows   []table.Row
 	most   int      // columns of the terminal; 0 for any number
-	signed []string // names of the columns that are coloured by the sign of their amounts
+	signed []string // names of the columns that are colored by the sign of their amounts
 	spare  []string // names of the columns that a narrow terminal omits, in that order
 }
 
@@ -67,7 +67,7 @@ func NewTable(w io.Writer, header table.Row) *Table {
 
 // AppendRow adds a row.
 func (t *Table) AppendRow(row table.Row, configs ...table.RowConfig) {
-	if shapeOf(t.w).colours {
+	if shapeOf(t.w).colors {
 		row = t.painted(row)
 	}
 	t.rows = append(t.rows, row)
@@ -109,7 +109,7 @@ func (t *Table) fits(out string) bool {
 	return t.most == 0 || len(t.rows) == 0 || text.StringWidthWithoutEscSequences(widest) <= t.most
 }
 
-// Signed colours the amounts of the named columns by their signs, if the output has colours.
+// Signed colors the amounts of the named columns by their signs, if the output has colors.
 func (t *Table) Signed(names ...string) { t.signed = names }
 
 // Spare names the columns that a narrow terminal omits, in that order.
@@ -125,9 +125,9 @@ func (t *Table) painted(row table.Row) table.Row {
 	return row
 }
 
-// Amount colours an amount by its sign if the stream has colours.
+// Amount colors an amount by its sign if the stream has colors.
 func Amount(w io.Writer, amount string) string {
-	if shapeOf(w).colours {
+	if shapeOf(w).colors {
 		return painted(amount)
 	}
 	return amount

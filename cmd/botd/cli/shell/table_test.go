@@ -49,7 +49,7 @@ func TestNarrowTableDropsColumnsBeforeBlocks(t *testing.T) {
 		g.Render()
 		return out.String()
 	}
-	var plain, coloured bytes.Buffer
+	var plain, colored bytes.Buffer
 	for most, want := range map[int]string{
 		70: "│ STRATEGY   │ NET   │ AGE   │ WHY                   │",
 		40: "│ STRATEGY   │ NET   │ AGE   │\n",
@@ -60,7 +60,7 @@ func TestNarrowTableDropsColumnsBeforeBlocks(t *testing.T) {
 			t.Errorf("on %d columns: want %q, have\n%s", most, want, have)
 		}
 	}
-	painted := written(70, &shape{Writer: Printable(&coloured), colours: true}, &coloured)
+	painted := written(70, &shape{Writer: Printable(&colored), colors: true}, &colored)
 	for _, want := range []string{"│ \x1b[31m-0.60\x1b[0m │", "│ \x1b[32m+0.19\x1b[0m │", "│ 0.00  │", "│ 3 min │", "│ -     │"} {
 		if !strings.Contains(painted, want) {
 			t.Errorf("want %q, have\n%q", want, painted)
@@ -73,7 +73,7 @@ func TestARowWithMoreCellsThanTheHeaderIsWhole(t *testing.T) {
 	rows := []table.Row{{"a", "-1", "more of its"}, {"b"}}
 	drawn := func(most int) (out, returned string) {
 		var text bytes.Buffer
-		g := NewTable(&shape{Writer: Printable(&text), colours: true}, table.Row{"name", "net"})
+		g := NewTable(&shape{Writer: Printable(&text), colors: true}, table.Row{"name", "net"})
 		g.most = most
 		g.Signed("net")
 		g.AppendRows(rows)
@@ -113,7 +113,7 @@ func TestAWatchedScreenIsNeverLongerThanTheTerminal(t *testing.T) {
 }
 
 // A table is written through a writer that checks errors, a watched screen through one that buffers it. The
-// terminal is found behind both, for its colours and its width.
+// terminal is found behind both, for its colors and its width.
 func TestTerminalIsFoundBehindWrappers(t *testing.T) {
 	t.Parallel()
 	err := PrintTable(&glance{to: os.Stdout}, func(w io.Writer) {

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Colours reports whether a stream is a terminal with colours enabled.
-func Colours(command *cobra.Command, stream io.Writer) bool {
+// Colors reports whether a stream is a terminal with colors enabled.
+func Colors(command *cobra.Command, stream io.Writer) bool {
 	switch g := GlobalsOf(command.Context()); {
-	case g.NoColour || g.Colour.Word == "never":
+	case g.NoColor || g.Color.Word == "never":
 		return false
-	case g.Colour.Word == "always":
+	case g.Color.Word == "always":
 		return true
 	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {

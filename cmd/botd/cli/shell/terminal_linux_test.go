@@ -65,7 +65,7 @@ func (at *terminal) text(t *testing.T) string {
 	return <-at.shown
 }
 
-func TestATerminalHasColoursUnlessTheyAreRefused(t *testing.T) {
+func TestATerminalHasColorsUnlessTheyAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		none, kind string
 		g          Globals
@@ -74,15 +74,15 @@ func TestATerminalHasColoursUnlessTheyAreRefused(t *testing.T) {
 		{"", "xterm", Globals{}, true},
 		{"1", "xterm", Globals{}, false},
 		{"", "dumb", Globals{}, false},
-		{"", "xterm", Globals{NoColour: true}, false},
-		{"1", "dumb", Globals{Colour: Choice{Word: "always"}}, true},
+		{"", "xterm", Globals{NoColor: true}, false},
+		{"1", "dumb", Globals{Color: Choice{Word: "always"}}, true},
 	} {
 		t.Setenv("NO_COLOR", c.none)
 		t.Setenv("TERM", c.kind)
 		t.Setenv("FORCE_COLOR", "")
 		at, command := newTerminal(t, 80, 24), &cobra.Command{}
 		command.SetContext(c.g.In(t.Context()))
-		if have := Colours(command, Printable(at.File)); have != c.want {
+		if have := Colors(command, Printable(at.File)); have != c.want {
 			t.Errorf("NO_COLOR=%q TERM=%q %+v: have %t", c.none, c.kind, c.g, have)
 		}
 	}
@@ -248,7 +248,7 @@ func TestTheSizeOfATerminalIsWatchedUntilTheEnd(t *testing.T) {
 	}
 }
 
-var colours = regexp.MustCompile(`\x1b\[\d+m`)
+var colors = regexp.MustCompile(`\x1b\[\d+m`)
 
 // TestTheBarOfATerminal has the last state of a bar, and a line above it.
 func TestTheBarOfATerminal(t *testing.T) {
@@ -266,12 +266,12 @@ func TestTheBarOfATerminal(t *testing.T) {
 		b.End()
 		text := at.text(t)
 		for _, word := range []string{"trials (best 1.5) ... done! [8 in ", "/s]\n", "a line \\u001b[2J\n"} {
-			if !strings.Contains(colours.ReplaceAllString(text, ""), word) {
+			if !strings.Contains(colors.ReplaceAllString(text, ""), word) {
 				t.Errorf("TERM=%s: want %q, have %q", name, word, text)
 			}
 		}
-		if coloured := colours.MatchString(text); coloured != want {
-			t.Errorf("TERM=%s: want colours %t, have %q", name, want, text)
+		if colored := colors.MatchString(text); colored != want {
+			t.Errorf("TERM=%s: want colors %t, have %q", name, want, text)
 		}
 	}
 }

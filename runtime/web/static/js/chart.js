@@ -35,19 +35,19 @@ export const notice = () =>
     ", © 2026 TradingView, Inc.",
   );
 
-export const colour = (name) =>
+export const color = (name) =>
   getComputedStyle(document.documentElement)
     .getPropertyValue("--" + name)
     .trim();
 export const fade = (hex, alpha) => hex + alpha;
 
 export function chartOptions() {
-  const line = colour("line");
+  const line = color("line");
   return {
     autoSize: true,
     layout: {
-      background: { color: colour("panel") },
-      textColor: colour("soft"),
+      background: { color: color("panel") },
+      textColor: color("soft"),
       fontSize: 11,
       fontFamily: getComputedStyle(document.body).fontFamily,
       attributionLogo: false,
@@ -63,8 +63,8 @@ export function chartOptions() {
       minBarSpacing: 0.02,
     },
     crosshair: {
-      vertLine: { color: colour("faint"), labelBackgroundColor: colour("edge") },
-      horzLine: { color: colour("faint"), labelBackgroundColor: colour("edge") },
+      vertLine: { color: color("faint"), labelBackgroundColor: color("edge") },
+      horzLine: { color: color("faint"), labelBackgroundColor: color("edge") },
     },
     localization: { timeFormatter: (seconds) => `${f.stampShort(seconds * 1000)} ${f.zone()}` },
   };
@@ -185,13 +185,13 @@ export class CandleChart {
 
   show() {
     this.candles.setData(this.bars);
-    this.colourVolumes();
+    this.colorVolumes();
     this.onChange(this);
   }
 
-  colourVolumes() {
-    const up = fade(colour("up-fill"), "55"),
-      down = fade(colour("down-fill"), "55");
+  colorVolumes() {
+    const up = fade(color("up-fill"), "55"),
+      down = fade(color("down-fill"), "55");
     for (let i = 0; i < this.bars.length; i++) this.volumes[i].color = this.bars[i].close >= this.bars[i].open ? up : down;
     this.volume.setData(this.volumes);
   }
@@ -229,7 +229,7 @@ export class CandleChart {
       at = last && bar.time <= last.time ? this.bars.findLastIndex((one) => one.time === bar.time) : this.bars.length;
     if (at < 0) return;
     this.bars[at] = bar;
-    this.volumes[at] = { time: bar.time, value: volume, color: fade(colour(bar.close >= bar.open ? "up-fill" : "down-fill"), "55") };
+    this.volumes[at] = { time: bar.time, value: volume, color: fade(color(bar.close >= bar.open ? "up-fill" : "down-fill"), "55") };
     if (at >= this.bars.length - 1) {
       this.candles.update(bar);
       this.volume.update(this.volumes[at]);
@@ -245,8 +245,8 @@ export class CandleChart {
     this.fills = fills;
     this.noted = notes;
     if (!this.marks || this.closed) return;
-    const up = colour("up"),
-      down = colour("down"),
+    const up = color("up"),
+      down = color("down"),
       first = this.bars[0]?.time ?? 0,
       at = (ms) => (Math.floor(ms / this.intervalMS) * this.intervalMS) / 1000;
     const together = new Map(),
@@ -271,7 +271,7 @@ export class CandleChart {
           time: one.time,
           position: one.below ? "belowBar" : "aboveBar",
           shape: one.shape,
-          color: colour(one.tone),
+          color: color(one.tone),
           text: one.text + (one.count > 1 ? " ×" + one.count : ""),
           size: 0.7,
         };
@@ -292,11 +292,11 @@ export class CandleChart {
       )
       .filter((mark) => mark.time >= first)
       .sort((a, b) => a.time - b.time);
-    const labelled = {};
+    const labeled = {};
     for (const mark of all) {
       // only the legend shows a label that would cover the previous one
-      if (mark.text && mark.time - (labelled[mark.position] ?? -Infinity) < (APART * this.intervalMS) / 1000) mark.text = "";
-      else if (mark.text) labelled[mark.position] = mark.time;
+      if (mark.text && mark.time - (labeled[mark.position] ?? -Infinity) < (APART * this.intervalMS) / 1000) mark.text = "";
+      else if (mark.text) labeled[mark.position] = mark.time;
     }
     this.marks.setMarkers(all);
     this.host.dataset.marks = all.length;
@@ -327,7 +327,7 @@ export class CandleChart {
       this.chart.panes()[1]?.setHeight(90);
     }
     all.forEach((one, i) => {
-      this.series[i].applyOptions({ color: colour(plotTones[i % plotTones.length]) });
+      this.series[i].applyOptions({ color: color(plotTones[i % plotTones.length]) });
       this.series[i].setData(one.points);
     });
     this.host.dataset.plots = all.length;
@@ -347,7 +347,7 @@ export class CandleChart {
     for (const one of all) {
       const options = {
         price: one.price,
-        color: colour(one.tone),
+        color: color(one.tone),
         lineWidth: 1,
         lineStyle: one.dashed ? 2 : 0,
         axisLabelVisible: !many || !one.dashed,
@@ -404,8 +404,8 @@ export class CandleChart {
   paint() {
     if (!this.chart || this.closed) return;
     this.chart.applyOptions(chartOptions());
-    const up = colour("up-fill"),
-      down = colour("down-fill");
+    const up = color("up-fill"),
+      down = color("down-fill");
     this.candles.applyOptions({
       upColor: up,
       downColor: down,
@@ -413,9 +413,9 @@ export class CandleChart {
       borderDownColor: down,
       wickUpColor: up,
       wickDownColor: down,
-      priceLineColor: colour("soft"),
+      priceLineColor: color("soft"),
     });
-    if (this.bars.length) this.colourVolumes();
+    if (this.bars.length) this.colorVolumes();
     if (this.wanted) this.levels(this.wanted);
     if (this.fills) this.trades(this.fills, this.noted);
     if (this.drawn) this.plots(this.drawn);

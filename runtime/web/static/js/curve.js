@@ -1,6 +1,6 @@
 // Curves over time, drawn by Lightweight Charts.
 
-import { chartOptions, colour, fade, need, written } from "./chart.js";
+import { chartOptions, color, fade, need, written } from "./chart.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { watch } from "./settings.js";
@@ -103,7 +103,7 @@ export class Curve {
         time: mark.time,
         position: "aboveBar",
         shape: mark.shape,
-        color: colour(mark.tone),
+        color: color(mark.tone),
         text: mark.text,
         size: 0.5,
       })),
@@ -114,9 +114,9 @@ export class Curve {
   paint() {
     if (!this.chart) return;
     this.chart.applyOptions(chartOptions());
-    const accent = colour("accent");
+    const accent = color("accent");
     this.line.applyOptions({ lineColor: accent, topColor: fade(accent, "30"), bottomColor: fade(accent, "03") });
-    const down = colour("down-fill");
+    const down = color("down-fill");
     this.fall.applyOptions({ lineColor: down, topColor: fade(down, "05"), bottomColor: fade(down, "40") });
     if (this.points) this.set(this.points, this.noted);
   }
@@ -157,7 +157,7 @@ export class Curves extends Curve {
         lineStyle: one.style,
         title: one.name,
         priceLineVisible: false,
-        color: colour(one.tone),
+        color: color(one.tone),
         priceFormat: { type: "custom", minMove: 0.01, formatter: this.say },
       });
       line.setData(one.points);

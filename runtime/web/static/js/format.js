@@ -92,7 +92,7 @@ export function percent(ratio, { plus = false, places = 2 } = {}) {
   );
 }
 
-// arrow shows a direction without colour.
+// arrow shows a direction without color.
 export const arrow = (text) => ["▼", "", "▲"][sign(text) + 1];
 
 const two = (n) => String(n).padStart(2, "0");

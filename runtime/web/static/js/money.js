@@ -53,7 +53,7 @@ export function strategiesPanel() {
     { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) },
     { name: "State", cell: (s) => tag(s.state) },
     { name: "Symbol", class: "nowrap spare", cell: (s) => symbolLink(s.market, s.symbol) },
-    { name: "Unrealised", num: true, cell: (s) => h("span", { title: s.unrealized }, signed(s.unrealized)) },
+    { name: "Unrealized", num: true, cell: (s) => h("span", { title: s.unrealized }, signed(s.unrealized)) },
     { name: "Net", num: true, cell: (s) => h("span", { title: s.realized }, signed(s.realized)) },
     { name: "Profit", num: true, cell: (s) => h("span", { title: s.profit }, signed(s.profit)) },
     { name: "Why", class: "text spare", cell: (s) => s.why || s.reason || "–" },

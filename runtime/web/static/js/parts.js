@@ -7,7 +7,7 @@ import { arranged, filter, heading, narrow, rest } from "./list.js";
 
 export const link = (href, ...content) => h("a", { href }, ...content);
 
-// tag is a short state: a shape and a word; the colour only repeats them.
+// tag is a short state: a shape and a word; the color only repeats them.
 const tones = {
   running: "good",
   ok: "good",
@@ -50,7 +50,7 @@ export function tag(state, text = f.words(state), tone = tones[state] ?? "quiet"
   return h("span.tag", { class: tone }, h("span.shape", { "aria-hidden": "true" }, shapes[tone]), text);
 }
 
-// signed is a profit or a loss: arrow, sign and colour.
+// signed is a profit or a loss: arrow, sign and color.
 export function signed(text, { places = 2, unit = "" } = {}) {
   const number = f.money(text, { plus: true, places }),
     way = f.isZero(number) ? 0 : f.sign(text);

@@ -71,7 +71,7 @@ export async function open(page) {
         table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) },
             { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) },
             { name: "Wallet", num: true, cell: (i) => f.money(equity.wallet[i]) },
-            { name: "Unrealised", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
+            { name: "Unrealized", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
   }
 }
 

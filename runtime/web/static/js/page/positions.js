@@ -54,7 +54,7 @@ function shown(p, close) {
     ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : "flat"], ["Quantity", unit(f.exact(p.quantity.replace("-", "")), base)],
       ["Value", unit(f.money(p.notional), "USDT")],
     ["Entry", mean(p)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null,
-      ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
+      ["Unrealized", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
   ]),
   h("div.grid.two",
     h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["Exchange", p.quantity], ["Journal", p.journal],
@@ -99,7 +99,7 @@ function liquidation(p) {
 
 function margin(a) {
   return panel("Margin account", { key: "margin", note: a.at_ms ? ["fetched ", ago(a.at_ms, now())] : "not fetched yet" }, facts([
-    ["Wallet", unit(f.money(a.wallet), "USDT")], ["Unrealised", signed(a.unrealized, { unit: "USDT" })], ["Equity", unit(f.money(a.equity), "USDT")],
+    ["Wallet", unit(f.money(a.wallet), "USDT")], ["Unrealized", signed(a.unrealized, { unit: "USDT" })], ["Equity", unit(f.money(a.equity), "USDT")],
       ["Available", unit(f.money(a.available), "USDT")],
     ["Margin in use", unit(f.money(a.margin_used), "USDT")], ["Maintenance margin", unit(f.money(a.maintenance_margin), "USDT")],
       ["Total equity", unit(f.money(a.total_equity), "USDT")],

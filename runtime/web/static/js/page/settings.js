@@ -23,7 +23,7 @@ export async function open(page) {
       choose("Up and down", [["green-red", "green and red"], ["blue-orange", "blue and orange"]], settings.hues, (value) => change("hues", value)),
         choose("Single-key shortcuts", [["on", "on"], ["off", "off"]], settings.keys ? "on" : "off", (value) => change("keys", value === "on")))),
     version ? about(version) : null, version ? tokens(named, () => read.now()) : null, maintenance(), checks(), config ? configuration(config) : null,
-    panel("Licences", { key: "licences" }, h("p.panel-body", "botd is under the MIT licence. ", notice(), ", Apache License 2.0: ",
+    panel("Licenses", { key: "licenses" }, h("p.panel-body", "botd is under the MIT license. ", notice(), ", Apache License 2.0: ",
         h("a", { href: new URL("../../vendor/LICENSE-lightweight-charts", import.meta.url).pathname, target: "_blank" }, "its text"), ".")),
   ]);
   await read.now();

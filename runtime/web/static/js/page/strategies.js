@@ -42,7 +42,7 @@ function totals(shown, all) {
   if (!shown.length) return null;
   const runs = shown.filter((s) => s.state === "running").length, sum = (name) => f.sum(shown.map((s) => s[name]));
   return [shown.length < all.length ? `${shown.length} of ${all.length}, ` : "", runs === shown.length ? `all ${runs} running`
-    : `${runs} of ${shown.length} running`, " · unrealised ", signed(sum("unrealized")), " · net ", signed(sum("realized")), " USDT"];
+    : `${runs} of ${shown.length} running`, " · unrealized ", signed(sum("unrealized")), " · net ", signed(sum("realized")), " USDT"];
 }
 
 const columns = [
@@ -53,7 +53,7 @@ const columns = [
   { name: "Position", num: true, cell: (s) => (f.sign(s.position) ? [side(f.sign(s.position) > 0 ? "long" : "short"), " ",
         f.exact(s.position.replace("-", ""))] : h("span.soft", "flat")) },
   { name: "Protected", cell: (s) => (f.sign(s.position) ? tag(s.protected ? "ok" : "near", s.protected ? "stop" : "no stop") : "–") },
-  { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) },
+  { name: "Unrealized", num: true, cell: (s) => signed(s.unrealized) },
   { name: "Net", num: true, cell: (s) => signed(s.realized) },
   { name: "Last price", num: true, class: "desk", cell: (s) => f.exact(s.last_price) },
   { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") },

@@ -173,7 +173,7 @@ export async function open(page) {
         ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price },
             f.money(s.entry_price, { places: places + 2 }).replace(/(\.\d*[1-9])0+$/, "$1"))],
         ["Last", f.exact(s.last_price)],
-      ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Net", signed(s.realized, { unit: "USDT" })],
+      ["Unrealized", signed(s.unrealized, { unit: "USDT" })], ["Net", signed(s.realized, { unit: "USDT" })],
         ["Own equity", unit(f.money(s.equity), "USDT")], ["Stop-loss", exit(s, "stop_loss")], ["Take-profit", exit(s, "take_profit")],
         ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop on the exchange")) : "–"],
       ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", due(s.next_tick_ms, now())],

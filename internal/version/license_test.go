@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata/licences.txt again")
+var update = flag.Bool("update", false, "write testdata/licenses.txt again")
 
-// licences are those of modules that botd may be linked with, each with a sentence of its text, the more
+// licenses are those of modules that botd may be linked with, each with a sentence of its text, the more
 // specific ones first.
-var licences = []struct{ name, sentence string }{
+var licenses = []struct{ name, sentence string }{
 	{"Apache-2.0", "Apache License"},
 	{"MPL-2.0", "Mozilla Public License"},
 	{"BSD", "Redistribution and use in source and binary forms"},
@@ -22,9 +22,9 @@ var licences = []struct{ name, sentence string }{
 	{"ISC", "Permission to use, copy, modify, and"},
 }
 
-// TestEveryModuleHasAKnownLicence reads the licence of each module that is linked into botd, and compares it
-// with the list. A person must review a new module, or a changed licence.
-func TestEveryModuleHasAKnownLicence(t *testing.T) {
+// TestEveryModuleHasAKnownLicense reads the license of each module that is linked into botd, and compares it
+// with the list. A person must review a new module, or a changed license.
+func TestEveryModuleHasAKnownLicense(t *testing.T) {
 	t.Parallel()
 	output, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "botd/cmd/botd").Output()
 	if err != nil {
@@ -38,14 +38,14 @@ func TestEveryModuleHasAKnownLicence(t *testing.T) {
 		if !found {
 			continue
 		}
-		name := licenceOf(t, directory)
+		name := licenseOf(t, directory)
 		if name == "" {
-			t.Errorf("%s: no licence that is known; botd is linked with permissive ones alone", path)
+			t.Errorf("%s: no license that is known; botd is linked with permissive ones alone", path)
 		}
 		lines = append(lines, path+" "+name)
 	}
 	have := strings.Join(lines, "\n") + "\n"
-	const listed = "testdata/licences.txt"
+	const listed = "testdata/licenses.txt"
 	if *update {
 		if err := os.WriteFile(listed, []byte(have), 0o644); err != nil {
 			t.Fatal(err)
@@ -53,12 +53,12 @@ func TestEveryModuleHasAKnownLicence(t *testing.T) {
 	}
 	want, err := os.ReadFile(listed)
 	if err != nil || string(want) != have {
-		t.Errorf("%s, %v: want\n%s\nhave\n%s\nread the licence of what differs, then go test ./internal/version -run Licence -update", listed, err, want, have)
+		t.Errorf("%s, %v: want\n%s\nhave\n%s\nread the license of what differs, then go test ./internal/version -run License -update", listed, err, want, have)
 	}
 }
 
-// licenceOf returns the licence of a module by its text; empty if no file of it has one.
-func licenceOf(t *testing.T, directory string) string {
+// licenseOf returns the license of a module by its text; empty if no file of it has one.
+func licenseOf(t *testing.T, directory string) string {
 	t.Helper()
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*"} {
 		files, err := filepath.Glob(filepath.Join(directory, pattern))
@@ -71,7 +71,7 @@ func licenceOf(t *testing.T, directory string) string {
 				continue // a directory
 			}
 			plain := strings.Join(strings.Fields(string(text)), " ")
-			for _, each := range licences {
+			for _, each := range licenses {
 				if strings.Contains(plain, each.sentence) && !strings.Contains(plain, "GNU GENERAL") && !strings.Contains(plain, "GNU AFFERO") {
 					return each.name
 				}
