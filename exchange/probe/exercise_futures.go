@@ -206,7 +206,7 @@ func (e *exercise) closePosition(ctx context.Context) {
 	defer func() { e.reserve = false }()
 	var took time.Duration
 	var held float64
-	var err error
+	var err, refused error
 	sent, ended := began, false
 	was := 0.0
 	for try := 0; try < 5 && !ended; try++ {
@@ -216,19 +216,19 @@ func (e *exercise) closePosition(ctx context.Context) {
 		}
 		if own := min(e.units(held), e.most()); err == nil && own > 0 {
 			sent, was, e.holds = time.Now(), held, false
-			_, _, err = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: own, ReduceOnly: true})
+			_, _, refused = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: own, ReduceOnly: true})
 		}
 		if err == nil && held == 0 && e.serial == 0 {
 			return // nothing was sent
 		}
-		_, polled := e.poll(ctx, began, "", func() (bool, error) {
+		_, polled := e.poll(ctx, began, "it is not there", func() (bool, error) {
 			if held, err = e.position(ctx); err == nil && held == 0 && took == 0 && e.closed(ctx) {
 				took = time.Since(sent)
 			}
 			ended = err == nil && held == 0 && (took > 0 || !e.report.Filled && time.Since(began) > settleFor)
 			return ended || err != nil || held > 0 && (sent == began || time.Since(sent) > e.config.MaxWait/4), nil
 		})
-		err = errors.Join(err, polled)
+		err = errors.Join(refused, err, polled)
 	}
 	switch {
 	case !ended:

@@ -1,6 +1,10 @@
 package probe
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,4 +198,48 @@ func TestABodyIsLikelyAtTheEnd(t *testing.T) {
 			t.Errorf("want %v less likely than everywhere, have %v", separators[i], all[i])
 		}
 	}
+}
+
+// TestTheSymbolOfAProbeIsTheRequestedOneOrTheUsualOne prefers what is asked for, then bitcoin, then what can be traded.
+func TestTheSymbolOfAProbeIsTheRequestedOneOrTheUsualOne(t *testing.T) {
+	t.Parallel()
+	closed, open := &exchange.Symbol{Name: "A-USDT"}, &exchange.Symbol{Name: "B-USDT", Tradable: true}
+	usual, asked := &exchange.Symbol{Name: "BTC-USDT"}, &exchange.Symbol{Name: "ETH-USDT"}
+	for _, c := range []struct {
+		listed []*exchange.Symbol
+		want   *exchange.Symbol
+	}{
+		{[]*exchange.Symbol{closed, open, usual, asked}, asked},
+		{[]*exchange.Symbol{closed, open, usual}, usual},
+		{[]*exchange.Symbol{closed, open}, open},
+		{[]*exchange.Symbol{closed}, closed},
+		{nil, nil},
+	} {
+		p := &prober{config: Config{Symbol: "ETH-USDT"}, listed: map[exchange.Market][]*exchange.Symbol{exchange.Spot: c.listed}}
+		if have := p.pick(exchange.Spot); have != c.want {
+			t.Errorf("of %v: want %v, have %v", c.listed, c.want, have)
+		}
+	}
+}
+
+// TestTheSchemesThatAProbeTriesFirst has the schemes of the default number of tries, likely ones first, in a golden file.
+func TestTheSchemesThatAProbeTriesFirst(t *testing.T) {
+	t.Parallel()
+	var have strings.Builder
+	config := Config{}
+	config.fill()
+	for _, one := range schemes([]string{"full"})[:config.Tries] {
+		fmt.Fprintf(&have, "%d %s %s\n", one.cost, one.Encoding, one.Template)
+	}
+	path := filepath.Join("testdata", "schemes.txt")
+	if *update {
+		if err := os.WriteFile(path, []byte(have.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, strings.Split(string(want), "\n"), strings.Split(have.String(), "\n"))
 }

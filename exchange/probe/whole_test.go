@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -63,6 +64,7 @@ func TestTheReportOfNoSymbol(t *testing.T)      { wholeReport(t, "unknown") }
 func TestTheReportOfHiddenOrders(t *testing.T)  { wholeReport(t, "hidden orders") }
 func TestTheReportOfLostOrders(t *testing.T)    { wholeReport(t, "never shown") }
 func TestTheReportOfPartialFills(t *testing.T)  { wholeReport(t, "fills in part") }
+func TestTheReportOfOneRound(t *testing.T)      { wholeReport(t, "one round") }
 
 // probing is a probe of a venue.
 type probing struct {
@@ -77,6 +79,7 @@ func probings() map[string]probing {
 	return map[string]probing{
 		"public":       {setup{}, Config{}, nil},
 		"trading":      {setup{}, short, nil},
+		"one round":    {setup{}, oneRound(), nil},
 		"slow":         {setup{delayMS: 600}, with(func(c *Config) { c.NoFills = true }), nil},
 		"other symbol": {setup{}, with(func(c *Config) { c.Symbol, c.Distance, c.Rounds = "ETH-USDT", exchange.RateOne/10, 1 }), nil},
 		"other scheme": {setup{signer: wire.Signer{Template: "{timestamp}{key}{method}{path}{body}", Encoding: "base64"}},
@@ -102,7 +105,13 @@ func probings() map[string]probing {
 
 func wholeReport(t *testing.T, name string) {
 	t.Helper()
-	c, path := probings()[name], filepath.Join("testdata", "reports", strings.ReplaceAll(name, " ", "_")+".txt")
+	reported(t, name, probings()[name], func(have string) string { return have })
+}
+
+// reported compares a probe's report, or what is shown of it, with a golden file.
+func reported(t *testing.T, name string, c probing, shown func(have string) string) {
+	t.Helper()
+	path := filepath.Join("testdata", "reports", strings.ReplaceAll(name, " ", "_")+".txt")
 	virtual(func(t *testing.T) {
 		venue := serve(t, c.setup)
 		c.config.BaseURL = venue.URL
@@ -111,9 +120,9 @@ func wholeReport(t *testing.T, name string) {
 		}
 		began := time.Now()
 		r := probed(t, c.config)
-		have := written(t, r, time.Since(began))
+		have := shown(written(t, r, time.Since(began)))
 		if *update {
-			if err := os.WriteFile(path, []byte(have), 0o600); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(have), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -103,6 +103,10 @@ func (p *process) run(ctx context.Context) error {
 	if err := engineconfig.Supported(config); err != nil {
 		return err
 	}
+	var err error
+	if p.console, err = p.newConsole(nil, ops.NewLogs()); err != nil { // until the engine is watched
+		return err
+	}
 	if err := withoutCore(); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
@@ -112,7 +116,6 @@ func (p *process) run(ctx context.Context) error {
 	if err := journal.CheckWritable(p.directory); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	var err error
 	if p.lock, err = journal.Hold(p.directory); err != nil {
 		return failure.Wrap(failure.Temporary, err)
 	}

@@ -13,7 +13,6 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
-	"botd/runtime/ops"
 	"botd/runtime/view"
 )
 
@@ -88,13 +87,9 @@ func (p *process) path() string { return filepath.Join(p.directory, journal.File
 func (p *process) replay(
 	ctx context.Context, replay func(context.Context, func(*record.Record) error) error, take func(*record.Record),
 ) error {
-	console, err := p.newConsole(nil, ops.NewLogs())
-	if err != nil {
-		return err
-	}
 	progress := reading{total: p.store.Records(), next: time.Now().Add(firstReportAfter), notify: p.supervisor.Notify,
 		say: func(text string) {
-			console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
+			p.console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
 		}}
 	return replay(ctx, func(r *record.Record) error {
 		take(r)
