@@ -68,7 +68,6 @@ func (p *process) drive(ctx context.Context) error {
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.redraw,
 	})
 	p.room.directory = p.directory
-	p.startTrades()
 	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err
@@ -126,6 +125,7 @@ func (p *process) watch(ctx context.Context) (err error) {
 	}
 	ops.ToggleDebug(ctx, p.logs, p.console)
 	p.recording = startRecording(p.config, p.directory, p.metrics, p.console)
+	p.startTrades()
 	return nil
 }
 

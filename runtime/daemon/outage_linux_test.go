@@ -1,0 +1,144 @@
+package daemon
+
+import (
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+	"botd/runtime/view"
+)
+
+// logLines returns the lines of a daemon's log: level, event and text of each.
+func logLines(p *process) (lines []string) {
+	p.logs.Lines(func(all []ops.LogLine) {
+		for _, l := range all {
+			lines = append(lines, l.Level+" "+l.Event+" "+l.Message)
+		}
+	})
+	return lines
+}
+
+// inOrder requires lines with these beginnings, one after another.
+func inOrder(t *testing.T, lines []string, want ...string) {
+	t.Helper()
+	at := -1
+	for _, one := range want {
+		n := slices.IndexFunc(lines[at+1:], func(line string) bool { return strings.HasPrefix(line, one) })
+		if n < 0 {
+			t.Errorf("want %q after line %d of\n%s", one, at, strings.Join(lines, "\n"))
+			return
+		}
+		at += 1 + n
+	}
+}
+
+// TestAStartWaitsForItsExchange has an exchange that fails for the first two minutes: halts are taken meanwhile, the log says once a minute why
+// it waits, and then it trades. The summary of the day is sent, and a new key that the exchange refuses is not used.
+func TestAStartWaitsForItsExchange(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	w.set(func(r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+		if w.within(0, 2*time.Minute) {
+			return answer(r, http.StatusServiceUnavailable, ""), nil
+		}
+		return next()
+	})
+	waited, traded := 0, 0
+	var first []string // lines while it waits
+	w.check = func(p *process) {
+		switch {
+		case w.within(10*time.Second, 2*time.Minute):
+			waited++
+			first = logLines(p)
+			if !p.board.Alive() {
+				t.Error("want it alive while it waits")
+			}
+			if !slices.ContainsFunc(p.board.Checks(), func(c ops.Check) bool {
+				return c.Name == "exchange" && !c.OK && strings.HasPrefix(c.Detail, "waiting for it: ")
+			}) {
+				t.Errorf("want readiness to say what it waits for, have %+v", p.board.Checks())
+			}
+		case w.within(3*time.Minute, 4*time.Minute):
+			traded++
+			if i := slices.IndexFunc(p.board.Checks(), func(c ops.Check) bool { return !c.OK }); i >= 0 {
+				t.Errorf("want it ready, have %+v", p.board.Checks()[i])
+			}
+		}
+	}
+	var last *process
+	root := liveRoot + "notify: {every: 1s, daily: '00:04', channels: {desk: {url_file: " + w.desk() + "}}}\n"
+	w.run(live(t, root, nil), configs.Live, 5*time.Minute, func(p *process) {
+		last = p
+		w.until(30 * time.Second)
+		w.send(p, &engine.EventHalt{Scope: account.Scope{Strategy: "hold"}, Level: record.LevelPause, Why: "news"})
+		w.until(210 * time.Second)
+		key := p.config.Exchange.KeyFile
+		if err := os.WriteFile(key, []byte("nobody"), 0o600); err != nil {
+			t.Error(err)
+		}
+		w.until(230 * time.Second)
+		if err := os.WriteFile(key, []byte("watched"), 0o600); err != nil {
+			t.Error(err)
+		}
+	})
+	if waited < 15 || traded < 10 {
+		t.Errorf("want it watched while it waits and afterwards, have %d and %d", waited, traded)
+	}
+	inOrder(t, first, "warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried 1 times in 0s: ", "error trading.halted HALTED    news",
+		"warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried ")
+	lines := logLines(last)
+	inOrder(t, lines, "info daemon.started ", "info daemon.reconciled ", "warn exchange.key_refused key       the files of key or secret have changed",
+		"info daemon.stopped stopped   nothing is left open")
+	refused := 0
+	for _, line := range lines {
+		if strings.HasPrefix(line, "warn exchange.key_refused ") {
+			refused++
+		}
+		if strings.Contains(line, "daemon.unclean") || strings.Contains(line, "trade.opened hold ") {
+			t.Errorf("want a clean start and the halt in force, have %s", line)
+		}
+	}
+	if refused != 1 {
+		t.Errorf("want the refused key logged once, have %d times", refused)
+	}
+	if all := strings.Join(w.messages, "\n"); strings.Count(all, "daily summary: equity 20000 USDT, +0 since") != 1 || !strings.Contains(all, "WAITING   for ") {
+		t.Errorf("want the wait and one summary, have %s", all)
+	}
+}
+
+// TestAStrategysTradesAreItsOwn has what two strategies traded.
+func TestAStrategysTradesAreItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	var last *process
+	w.run(live(t, liveRoot, map[string]string{"strategies/slices.yaml": sliced("spot", "BTC-USDT", "0.01", 5, "1s")}), configs.Live, 2*time.Minute,
+		func(p *process) { last = p })
+	equity, err := view.OpenEquity(last.directory + "/equity.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer equity.Close()
+	for name, symbol := range map[string]string{"hold": "SOL-USDT", "slices": "BTC-USDT"} {
+		own := traded(last.history, equity, name)
+		if len(own.Fills) == 0 {
+			t.Errorf("%s: want its fills", name)
+		}
+		for i := range own.Fills {
+			if own.Fills[i].Symbol != symbol || own.Fills[i].Market != exchange.Spot.String() {
+				t.Errorf("%s: have a fill of %s", name, own.Fills[i].Symbol)
+			}
+		}
+	}
+	if own := traded(last.history, equity, "nobody"); len(own.Fills)+len(own.Trips) != 0 {
+		t.Errorf("nobody: have %+v", own)
+	}
+}
