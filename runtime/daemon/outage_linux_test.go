@@ -3,6 +3,7 @@ package daemon
 import (
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/internal/failure"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
@@ -140,5 +142,30 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	}
 	if own := traded(last.history, equity, "nobody"); len(own.Fills)+len(own.Trips) != 0 {
 		t.Errorf("nobody: have %+v", own)
+	}
+}
+
+// TestAStartThatWaitingCannotMendIsRefused has a key that the exchange does not know, at once and once it is reached.
+func TestAStartThatWaitingCannotMendIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, away := range map[string]time.Duration{"at once": 0, "after an outage": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatched(t, scrapeEvery)
+			var end error
+			w.refused = &end
+			w.set(func(r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+				if w.within(0, away) {
+					return answer(r, http.StatusServiceUnavailable, ""), nil
+				}
+				return next()
+			})
+			files := live(t, liveRoot, nil)
+			files["botd.yaml"] = regexp.MustCompile(`key_file: "[^"]*"`).ReplaceAllLiteralString(files["botd.yaml"], "key_file: "+secret(t, "nobody"))
+			w.run(files, configs.Live, 2*time.Minute, nil)
+			if failure.CodeOf(end) != failure.Credentials || !strings.Contains(end.Error(), "is unknown") {
+				t.Errorf("want the key named as the reason, have %d, %v", failure.CodeOf(end), end)
+			}
+		})
 	}
 }

@@ -84,6 +84,9 @@ func TestTheClockIsCheckedByItsAgeAndItsBound(t *testing.T) {
 				t.Errorf("reading %d: want %q, have %q", i, step.lines, have)
 			}
 		}
+		if have := counted(t, c.metrics, "botd_exchange_clock_jumps_total"); have != 1 {
+			t.Errorf("want one jump counted, have %v", have)
+		}
 		if c.window = 0; !c.check(rest.ClockReading{Bound: time.Hour}).OK {
 			t.Error("without a window: want any bound good")
 		}
@@ -196,8 +199,13 @@ func TestLinesOfTheLogAreEvents(t *testing.T) {
 			t.Errorf("%s: have %+v", level, e)
 		}
 	}
-	if e := eventOf(&ops.LogLine{Event: "exchange.blind"}); !e.Covered {
-		t.Error("want a line whose state is an incident covered")
+	for event := range strings.FieldsSeq(`breaker.tripped breaker.ended exchange.blind exchange.back intent.refused intent.accepted journal.failed journal.low
+		journal.lost journal.back ledger.unexplained limit.breached limit.ended market.stale market.fresh paper.stale paper.fresh position.unprotected
+		position.protected strategy.failed strategy.hung strategy.answers symbol.contradicted symbol.confirmed symbol.foreign symbol.clear
+		symbol.quarantined symbol.resolved trading.halted`) {
+		if e := eventOf(&ops.LogLine{Event: event}); !e.Covered {
+			t.Errorf("%s: want a line whose state is an incident covered", event)
+		}
 	}
 }
 

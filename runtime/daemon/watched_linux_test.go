@@ -70,6 +70,7 @@ type watched struct {
 	started time.Time                                       // when the daemon last started
 	signals *pipe.Listener                                  // accepts signals
 	outside func(*http.Request) (status int, answer string) // handles requests to others than the exchange
+	refused *error                                          // takes the reason of a start that is refused; nil for a test's failure
 
 	mu       sync.Mutex // guards the next two
 	messages []string   // that a channel received
@@ -360,10 +361,18 @@ func (w *watched) start(t *testing.T, config *configs.Config, listener *pipe.Lis
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.run(ctx) }()
+	take := func(err error) {
+		if w.refused == nil && err != nil {
+			t.Fatal(err)
+		} else if w.refused != nil {
+			*w.refused = err
+		}
+	}
 	for p.metrics == nil {
 		select {
 		case err := <-done:
-			t.Fatal(err)
+			take(err)
+			return nil, func() {}
 		default:
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -371,9 +380,7 @@ func (w *watched) start(t *testing.T, config *configs.Config, listener *pipe.Lis
 	}
 	return p, func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		take(<-done)
 	}
 }
 

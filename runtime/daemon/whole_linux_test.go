@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"botd/configs"
@@ -209,6 +210,19 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	if status, text, _ := (&caller{t, scraped, token}).call("GET", "/metrics", ""); status != 200 || !strings.Contains(text, "botd_strategy_equity_usdt") {
 		t.Errorf("metrics: want all of them, have %d %.200s", status, text)
 	}
+	for _, name := range []string{`botd_store_size_bytes{file="journal"}`, `botd_store_size_bytes{file="journal_log"}`, "botd_store_free_bytes",
+		"botd_store_last_backup_timestamp_seconds"} {
+		_, text, _ := (&caller{t, scraped, token}).call("GET", "/metrics", "")
+		if _, value, found := strings.Cut(text, "\n"+name+" "); !found || value[0] == '0' {
+			t.Errorf("want %s measured, have %.20s", name, value)
+		}
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if line := d.await("log.level"); !strings.Contains(line, "level debug, by SIGUSR1") {
+		t.Errorf("want debug lines from now on, have %s", line)
+	}
 	if status, text, _ := (&caller{t, signals, ""}).call("POST", "", `{"token": "wrong", "strategy": "hold", "side": "long"}`); status != 401 {
 		t.Errorf("a signal with a wrong token: want it refused, have %d %s", status, text)
 	}
@@ -233,7 +247,7 @@ func TestADemoServesWhatItHas(t *testing.T) {
 		}
 	}
 	for _, line := range d.seen {
-		if strings.Contains(line, `"level":"warn"`) || strings.Contains(line, `"level":"error"`) {
+		if strings.Contains(line, `"level":"warn"`) && !strings.Contains(line, "log.level") || strings.Contains(line, `"level":"error"`) {
 			t.Errorf("want no warning, have %s", line)
 		}
 	}
