@@ -177,8 +177,8 @@ func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Qu
 			continue
 		}
 		size = plus(size, p.Remaining())
-		if state.Rules() != nil && !p.Order().QuoteAmount.IsZero() {
-			size = plus(size, max(0, state.Rules().QuantityFor(p.Order().QuoteAmount, max(state.Last(), 1))-p.Filled()))
+		if rules := state.Rules(); rules != nil {
+			size = plus(size, max(0, rules.QuantityFor(p.Order().QuoteAmount, max(state.Last(), 1))-p.Filled()))
 		}
 	}
 	return size

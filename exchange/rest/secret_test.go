@@ -101,8 +101,8 @@ func TestNoPrintedClientOrConfigContainsASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSecrets(t, "a client", client)
-	if have := fmt.Sprintf("%#v", client); have != client.String() {
-		t.Errorf("want the address from each verb, have %s", have)
+	if have, own := fmt.Sprintf("%#v", client), fmt.Sprintf("%#v", config); have != client.String() || own != config.String() {
+		t.Errorf("want the address from each verb, have %s and %s", have, own)
 	}
 	if !strings.Contains(client.String(), "example.com") {
 		t.Errorf("want the address, have %s", client)

@@ -330,7 +330,7 @@ func (e *exiting) stopPrice(at strategy.Distance) exchange.Price {
 
 // cooldown blocks openings for a while after a position has ended.
 func (e *exiting) cooldown() {
-	if e.rules.CooldownMS == 0 || e.Recall(exitSide) != 0 || e.Recall(exitEnded) == 0 || e.View.NowMS-e.Recall(exitEnded) >= e.rules.CooldownMS {
+	if e.Recall(exitSide) != 0 || e.Recall(exitEnded) == 0 || e.View.NowMS-e.Recall(exitEnded) >= e.rules.CooldownMS {
 		return
 	}
 	reason := fmt.Sprintf("cooldown: %s left", duration(e.Recall(exitEnded)+e.rules.CooldownMS-e.View.NowMS))

@@ -143,6 +143,8 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 	}{
 		{"long", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "101 103 102 104", "98.9 100.9 100.9 101.9"},
 		{"short", -1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "99 97 98 96", "101 99 99 98"},
+		{"strides of a twentieth", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 5}}, strategy.Protection{},
+			"99.9 100.9 101 101.9 102.1", "80 80 80.8 80.8 81.6"},
 		{"after a profit", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50, After: exchange.RateOne / 20}}, strategy.Protection{},
 			"104 105 101", "- 102.9 102.9"},
 		{"never looser than the configured stop", 1000, Exit{Base: strategy.Protection{Set: true,
@@ -174,6 +176,21 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAPositionWithoutAnEntryPriceIsFollowedFromTheFirstPrice has a long and a short one.
+func TestAPositionWithoutAnEntryPriceIsFollowedFromTheFirstPrice(t *testing.T) {
+	t.Parallel()
+	for side, want := range map[int64]int64{1: 100, -1: 100} {
+		s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}})
+		s.inner.target = map[int64]string{1: "L", -1: "S"}[side]
+		s.decide(0, "100", 0)
+		s.view.Position = strategy.Position{Quantity: exchange.Quantity(1000 * side)}
+		s.decide(1, "100", 1000*side)
+		if have, _ := s.view.Memory.Get(exitBest); have != want*1e8 {
+			t.Errorf("side %d: want the best price %d, have %d", side, want, have)
+		}
 	}
 }
 

@@ -100,6 +100,19 @@ func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 	}
 }
 
+// TestOneTargetClosesAtItsPrice has a single target that cannot rest.
+func TestOneTargetClosesAtItsPrice(t *testing.T) {
+	t.Parallel()
+	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves[:1]})
+	spot := *s.view.Symbol
+	spot.Market = exchange.Spot
+	s.view.Symbol, s.inner.target = &spot, "L"
+	s.decide(0, "100", 1000)
+	if p := s.decide(1, "102", 1000); p.Target != (strategy.Target{Kind: strategy.ByQuantity, Quantity: 500}) || p.Reason != "the target at 102 is reached" {
+		t.Errorf("want half of it held, have %+v, %s", p.Target, p.Reason)
+	}
+}
+
 // TestAPositionIsEnteredInParts also follows it over a signal, and over a size that is too large for the account.
 func TestAPositionIsEnteredInParts(t *testing.T) {
 	t.Parallel()
