@@ -511,6 +511,12 @@ func TestTheCertificateIsChecked(t *testing.T) {
 
 func TestAnInvalidAddressIsAnError(t *testing.T) {
 	t.Parallel()
+	for _, config := range []Config{{Key: "key"}, {Symbol: "BTC-USDT"}} {
+		config.BaseURL, config.Trade = "http://127.0.0.1:1", true
+		if _, err := Run(t.Context(), config); err == nil || err.Error() != "trading needs keys and a symbol" {
+			t.Errorf("%+v: want it refused, have %v", config, err)
+		}
+	}
 	for _, address := range []string{"", "venue.example", "http://venue.example", "https://user:pass@venue.example"} {
 		if _, err := Run(t.Context(), Config{BaseURL: address}); err == nil {
 			t.Errorf("%q: want an error", address)

@@ -86,6 +86,20 @@ func executes(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	refuses(http.StatusBadRequest)(w, r, next)
 }
 
+// old answers with the answer before it, if there was one.
+func old() func(http.ResponseWriter, *http.Request, http.Handler) {
+	var first *httptest.ResponseRecorder
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if first == nil {
+			first = httptest.NewRecorder()
+			next.ServeHTTP(first, r)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(first.Code)
+		_, _ = w.Write(first.Body.Bytes())
+	}
+}
+
 // hangsUp closes the connection without an answer.
 func hangsUp(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
@@ -135,6 +149,7 @@ func TestTheReportsOfRefusedFuturesOrders(t *testing.T) {
 	for name, b := range map[string]*broken{
 		"futures fill refused":         {after: "spot", operation: placeFutures, until: 1, fault: refuses(400)},
 		"futures fill unauthorized":    {after: "spot", operation: placeFutures, until: 1, fault: refuses(401)},
+		"futures fill executed":        {after: "spot", operation: placeFutures, until: 1, fault: executes},
 		"futures stop refused":         {after: "futures_fill", operation: placeFutures, until: 1, fault: refuses(400)},
 		"futures stop executed":        {after: "futures_fill", operation: placeFutures, until: 1, fault: executes},
 		"futures stop lost":            {after: "futures_fill", operation: placeFutures, until: 1, fault: hangsUp},
@@ -188,15 +203,25 @@ func TestTheReportsOfOrdersFarFromThePrice(t *testing.T) {
 func TestTheReportsOfReadsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]*broken{
-		"one side of a book":   {after: "futures_stop", operation: "GET /fapi/v1/depth", until: 1, fault: says(`{"bids":[["50000","1"]],"asks":[]}`)},
-		"a book of another":    {after: "futures_close", operation: "GET /api/v1/spot/public/books", until: 1, fault: refuses(404)},
-		"no history":           {after: "futures_reduce", operation: "GET /fhapi/v1/positions/history", until: ever, fault: says("[]")},
-		"no trades":            {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: says("[]")},
-		"trades that fail":     {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: refuses(500)},
-		"a wallet that fails":  {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: 1, fault: refuses(404)},
-		"positions that fail":  {after: "spot", operation: "POST /fhapi/v1/positions/open", until: 1, fault: refuses(404)},
-		"positions fail later": {after: "futures_partial", operation: "POST /fhapi/v1/positions/open", until: 4, fault: refuses(404)},
-		"no sight of a stop":   {after: "futures_fill", operation: "POST /fhapi/v1/order/open", until: ever, fault: says("[]")},
+		"one side of a book":         {after: "futures_stop", operation: "GET /fapi/v1/depth", until: 1, fault: says(`{"bids":[["50000","1"]],"asks":[]}`)},
+		"a book of another":          {after: "futures_close", operation: "GET /api/v1/spot/public/books", until: 1, fault: refuses(404)},
+		"no history":                 {after: "futures_reduce", operation: "GET /fhapi/v1/positions/history", until: ever, fault: says("[]")},
+		"no trades":                  {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: says("[]")},
+		"trades that fail":           {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: refuses(500)},
+		"a wallet that always fails": {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: ever, fault: refuses(404)},
+		"an old wallet":              {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: 4, fault: old()},
+		"an old wallet early":        {after: "futures_close", operation: "GET /hapi/v1/spot/wallet", until: 4, fault: old()},
+		"an empty wallet":            {after: "futures_close", operation: "GET /hapi/v1/spot/wallet", until: 1, fault: says("[]")},
+		"old positions":              {after: "spot", operation: "POST /fhapi/v1/positions/open", until: 4, fault: old()},
+		"old positions later":        {after: "futures_partial", operation: "POST /fhapi/v1/positions/open", until: 4, fault: old()},
+		"old positions last":         {after: "futures_reduce", operation: "POST /fhapi/v1/positions/open", until: 4, fault: old()},
+		"an old order":               {after: "spot", operation: "GET /fhapi/v1/order", until: 4, fault: says("{}")},
+		"an old history":             {after: "trade", operation: "GET /hapi/v1/spot/order/history", until: 4, fault: says("[]")},
+		"old trades":                 {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: 3, fault: says("[]")},
+		"a wallet that fails":        {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: 1, fault: refuses(404)},
+		"positions that fail":        {after: "spot", operation: "POST /fhapi/v1/positions/open", until: 1, fault: refuses(404)},
+		"positions fail later":       {after: "futures_partial", operation: "POST /fhapi/v1/positions/open", until: 4, fault: refuses(404)},
+		"no sight of a stop":         {after: "futures_fill", operation: "POST /fhapi/v1/order/open", until: ever, fault: says("[]")},
 	} {
 		brokenReport(t, name, b)
 	}
@@ -223,6 +248,8 @@ func TestTheReportsOfOddVenues(t *testing.T) {
 	for name, p := range map[string]probing{
 		"no stops on spot": (&broken{after: "reach", operation: "GET /api/v1/spot/public/pairs", until: ever,
 			fault: replaces("STOP_LIMIT,", "")}).of(oneRound()),
+		"no candles":          (&broken{after: "reach", operation: "GET /fapi/v1/candle", until: ever, fault: says("[]")}).of(only(oneRound())),
+		"no limits on time":   {setup{}, Config{Key: "key", MaxAge: 3 * time.Second}, nil},
 		"no time":             (&broken{after: "spot_candles", operation: "GET /fapi/v1/time", until: ever, fault: refuses(500)}).of(only(oneRound())),
 		"time now and then":   (&broken{after: "spot_candles", operation: "GET /fapi/v1/time", from: 1, until: 3, fault: refuses(500)}).of(only(oneRound())),
 		"bodies not accepted": (&broken{after: "clock", operation: "POST /fhapi/v1/positions/open", until: ever, fault: refuses(401)}).of(only(oneRound())),
@@ -236,7 +263,7 @@ func TestTheReportsOfOddVenues(t *testing.T) {
 
 // oneRound is the configuration of a short probe with orders that fill.
 func oneRound() Config {
-	return Config{Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 3 * time.Second}
+	return Config{Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 20 * time.Second, MaxWait: 3 * time.Second}
 }
 
 func brokenReport(t *testing.T, name string, b *broken) {

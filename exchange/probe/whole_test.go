@@ -120,7 +120,7 @@ func reported(t *testing.T, name string, c probing, shown func(have string) stri
 		}
 		began := time.Now()
 		r := probed(t, c.config)
-		have := shown(written(t, r, time.Since(began)))
+		have := shown(written(t, r, time.Since(began)) + placed(t, venue))
 		if *update {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(have), 0o600)); err != nil {
 				t.Fatal(err)
@@ -141,6 +141,23 @@ func hides(ms int64) func(*testing.T, *httptest.Server, *Config) {
 			control(t, venue, http.MethodPost, "/control/v1/faults", fmt.Sprintf(`{"match":"POST %s","kind":"hide","delay_ms":%d}`, path, ms))
 		}
 	}
+}
+
+// placed returns a line for each order that the venue has, and for each account's part of it.
+func placed(t *testing.T, venue *httptest.Server) string {
+	t.Helper()
+	var all struct{ Orders []map[string]any }
+	if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &all); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, o := range all.Orders {
+		for _, field := range []string{"account", "market", "id", "side", "type", "quantity", "filled", "price", "stopPrice", "closePosition", "postOnly", "status"} {
+			fmt.Fprintf(&text, "%s %v ", field, o[field])
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
 }
 
 // differs reports the lines that are not as wanted.
