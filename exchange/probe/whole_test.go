@@ -152,7 +152,7 @@ func placed(t *testing.T, venue *httptest.Server) string {
 	}
 	var text strings.Builder
 	for _, o := range all.Orders {
-		for _, field := range []string{"account", "market", "id", "side", "type", "quantity", "filled", "price", "stopPrice", "closePosition", "postOnly", "status"} {
+		for field := range strings.FieldsSeq("account market id side type quantity filled price stopPrice closePosition postOnly status") {
 			fmt.Fprintf(&text, "%s %v ", field, o[field])
 		}
 		text.WriteString("\n")

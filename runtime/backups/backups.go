@@ -54,8 +54,20 @@ const Folder = "backups"
 // maxBackups bounds the stored backups: each is as large as the journal.
 const maxBackups = 7
 
-// Stamp names a backup by its time, so that names sort by age.
-const Stamp = "20060102T150405Z"
+// stamp names a backup by its time, so that names sort by age.
+const stamp = "20060102T150405Z"
+
+// Path returns the path of a backup in a folder: its name is the prefix and the time. If there is one of that second, the name has the next free second.
+func Path(folder, prefix string, at time.Time) string {
+	for ; ; at = at.Add(time.Second) {
+		path := filepath.Join(folder, prefix+at.UTC().Format(stamp)+".db")
+		_, err := os.Lstat(path)
+		_, account := os.Lstat(path + "." + journal.AccountFile)
+		if err != nil && account != nil {
+			return path
+		}
+	}
+}
 
 // Backups makes backups on request to the daemon. Backups by botd backup are at the path that the
 // user chose, and are never deleted.
@@ -103,7 +115,7 @@ func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	now := time.Now().UTC()
-	made, err := store.Backup(ctx, filepath.Join(folder, b.Prefix+now.Format(Stamp)+".db"))
+	made, err := store.Backup(ctx, Path(folder, b.Prefix, now))
 	if err != nil {
 		return out, err
 	}
@@ -128,9 +140,9 @@ func (b *Backups) stored() ([]string, error) {
 	}
 	var names []string
 	for _, entry := range entries {
-		stamp, ours := strings.CutPrefix(entry.Name(), b.Prefix)
-		stamp, whole := strings.CutSuffix(stamp, ".db")
-		if _, wrong := time.Parse(Stamp, stamp); ours && whole && wrong == nil && entry.Type().IsRegular() {
+		at, ours := strings.CutPrefix(entry.Name(), b.Prefix)
+		at, whole := strings.CutSuffix(at, ".db")
+		if _, wrong := time.Parse(stamp, at); ours && whole && wrong == nil && entry.Type().IsRegular() {
 			names = append(names, entry.Name())
 		}
 	}

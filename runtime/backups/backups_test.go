@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"botd/internal/disk"
@@ -238,6 +239,21 @@ func TestOnlyTheNewestBackupsStay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBackupsOfOneSecondHaveNamesOfTheirOwn makes three at once, and has a name taken by an account's copy alone.
+func TestBackupsOfOneSecondHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		directory := withJournal(t, nil)
+		put(t, directory, "paper-main-20000101T000001Z.db."+journal.AccountFile)
+		b := &Backups{Directory: directory, Prefix: "paper-main-"}
+		for _, want := range []string{"paper-main-20000101T000000Z.db", "paper-main-20000101T000002Z.db", "paper-main-20000101T000003Z.db"} {
+			if made, err := b.Make(t.Context()); err != nil || filepath.Base(made.File) != want || !made.At.Equal(time.Now()) {
+				t.Errorf("want %s made now, have %+v, %v", want, made, err)
+			}
+		}
+	})
 }
 
 // TestFailedBackupIsReported causes each failure of a backup. A backup that was made is marked and reported even

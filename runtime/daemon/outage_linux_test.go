@@ -112,7 +112,8 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 	if refused != 1 {
 		t.Errorf("want the refused key logged once, have %d times", refused)
 	}
-	if all := strings.Join(w.messages, "\n"); strings.Count(all, "daily summary: equity 20000 USDT, +0 since") != 1 || !strings.Contains(all, "WAITING   for ") {
+	all := strings.Join(w.messages, "\n")
+	if strings.Count(all, "daily summary: equity 20000 USDT, +0 since") != 1 || !strings.Contains(all, "WAITING   for ") {
 		t.Errorf("want the wait and one summary, have %s", all)
 	}
 }
@@ -145,8 +146,8 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestAStartThatWaitingCannotMendIsRefused has a key that the exchange does not know, at once and once it is reached.
-func TestAStartThatWaitingCannotMendIsRefused(t *testing.T) {
+// TestAStartWithAnUnknownKeyIsRefused has a key that the exchange refuses, at once and once it is reached.
+func TestAStartWithAnUnknownKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"at once": 0, "after an outage": time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -121,7 +121,7 @@ func nameOf(command *cobra.Command, store *journal.Journal, given string, now ti
 	if err != nil {
 		return "", failure.Wrap(failure.IO, err)
 	}
-	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backups.Stamp))), nil
+	return backups.Path(given, fmt.Sprintf("%s-%s-", binding.Mode, binding.Instance), now), nil
 }
 
 func isFolder(path string) bool {
