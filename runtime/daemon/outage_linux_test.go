@@ -81,7 +81,7 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 	w.run(live(t, root, nil), configs.Live, 5*time.Minute, func(p *process) {
 		last = p
 		w.until(30 * time.Second)
-		w.send(p, &engine.EventHalt{Scope: account.Scope{Strategy: "hold"}, Level: record.LevelPause, Why: "news"})
+		w.send(p, &engine.EventHalt{Scope: account.Scope{Strategy: "hold"}, Level: record.LevelPause, Reason: "news"})
 		w.until(210 * time.Second)
 		key := p.config.Exchange.KeyFile
 		if err := os.WriteFile(key, []byte("nobody"), 0o600); err != nil {

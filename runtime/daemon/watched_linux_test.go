@@ -371,6 +371,7 @@ func (w *watched) start(t *testing.T, config *configs.Config, listener *pipe.Lis
 	for p.metrics == nil {
 		select {
 		case err := <-done:
+			cancel()
 			take(err)
 			return nil, func() {}
 		default:
