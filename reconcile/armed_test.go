@@ -85,7 +85,7 @@ func startsWithRefused(t testing.TB, checkpoint bool, rounds int, free string, k
 	for _, r := range w.book.Resolve(coin, true, "one", "seen") {
 		w.apply(r)
 	}
-	if have := symbol.Known() - symbol.Fees() - before; have != w.book.inWallet(symbol)-symbol.Baseline()-before {
+	if have := symbol.Known() - symbol.Fees() - before; have != w.book.baseBalance(symbol)-symbol.Baseline()-before {
 		t.Errorf("want the excess adopted, have %d of it", have)
 	}
 }

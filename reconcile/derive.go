@@ -209,14 +209,14 @@ func (s *situation) ownPart() exchange.Quantity {
 			least -= p.Remaining()
 		}
 	}
-	held := max(least, min(most, position))
+	part := max(least, min(most, position))
 	switch {
-	case held.Sign() != position.Sign():
+	case part.Sign() != position.Sign():
 		return 0
-	case held.Abs() > position.Abs():
+	case part.Abs() > position.Abs():
 		return position
 	}
-	return held
+	return part
 }
 
 func (d *derivation) add(intent Intent) {
@@ -292,16 +292,16 @@ func (d *derivation) convergeTarget() {
 // shown returns the part of the trusted position that the newest list shows; on spot, only where the wallet lacks the quantity of an order. An
 // order that no list shows may have sold the rest, so a partial exit sells no more than the quantity above the target.
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
-	held, symbol := position.Abs(), s.symbol
+	whole, symbol := position.Abs(), s.symbol
 	switch {
 	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
-		return held
+		return whole
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted
 	}
 	own := s.beyondBaseline()
-	if own >= held || s.tooSmall(held-own) {
-		return held
+	if own >= whole || s.tooSmall(whole-own) {
+		return whole
 	}
 	return own
 }

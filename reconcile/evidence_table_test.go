@@ -22,14 +22,14 @@ func standing(t testing.TB, orders ...peerOrder) (*wallet, *SymbolState) {
 func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		theirs   []exchange.Quantity // bought by their orders; negative: sold
-		sold     exchange.Quantity   // by own sales, of theirs
-		fees     exchange.Quantity
-		inWallet exchange.Quantity
-		early    bool // the wallet proves nothing yet
-		held     exchange.Quantity
-		theirs1  exchange.Quantity // their part of it
+		name        string
+		theirs      []exchange.Quantity // bought by their orders; negative: sold
+		sold        exchange.Quantity   // by own sales, of theirs
+		fees        exchange.Quantity
+		baseBalance exchange.Quantity
+		early       bool // the wallet proves nothing yet
+		held        exchange.Quantity
+		theirs1     exchange.Quantity // their part of it
 	}{
 		{"nothing of theirs", nil, 0, 0, 1_010, true, 10, 0},
 		{"their purchases", []exchange.Quantity{5}, 0, 0, 1_015, true, 15, 5},
@@ -53,7 +53,7 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 		for i, net := range c.theirs {
 			symbol.spot.peerOrders = append(symbol.spot.peerOrders, peerOrder{int64(50 + i), net, int64(700 + i)})
 		}
-		symbol.spot.peerSold, symbol.spot.inWallet, symbol.spot.early = c.sold, c.inWallet, c.early
+		symbol.spot.peerSold, symbol.spot.baseBalance, symbol.spot.inconclusive = c.sold, c.baseBalance, c.early
 		if have := symbol.jointPosition(); have != c.held {
 			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
 		}
@@ -65,13 +65,13 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	for own, want := range map[exchange.Quantity]exchange.Quantity{0: 5, 1: 5} {
 		w := explains(t, own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
+		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
 		if theirs, _ := w.book.PeerPosition(symbol); theirs != want {
 			t.Errorf("%d of botd's own: want %d theirs, have %d", own, want, theirs)
 		}
 	}
 	w, symbol := standing(t, peerOrder{50, 5, 700})
-	symbol.spot.inWallet = 1_015
+	symbol.spot.baseBalance = 1_015
 	symbol.unknownEnded = ""
 	if theirs, since := w.book.PeerPosition(symbol); theirs != 0 || since != 0 {
 		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
@@ -124,7 +124,7 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		own, theirs exchange.Quantity
-		inWallet    exchange.Quantity
+		baseBalance exchange.Quantity
 		adopt       bool
 		adopted     exchange.Quantity
 		baseline    exchange.Quantity // -1 if there is no baseline record
@@ -139,8 +139,8 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.inWallet
-		w.reads(c.inWallet, 0)
+		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.baseBalance
+		w.reads(c.baseBalance, 0)
 		adopted, baseline := exchange.Quantity(0), exchange.Quantity(-1)
 		for _, r := range w.book.Resolve(coin, c.adopt, "one", "a test") {
 			switch body := r.Body.(type) {
@@ -188,7 +188,7 @@ func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 		{"the rules are not known", func(_ *wallet, s *SymbolState) { s.rules = nil }, false},
 	} {
 		w, symbol := standing(t)
-		symbol.spot.inWallet = 1_010
+		symbol.spot.baseBalance = 1_010
 		if c.with != nil {
 			c.with(w, symbol)
 		}
@@ -225,7 +225,7 @@ func TestStopExcessOverHolding(t *testing.T) {
 		if !c.stands {
 			symbol.unknownEnded = ""
 		}
-		symbol.spot.inWallet = 1_010
+		symbol.spot.baseBalance = 1_010
 		w.places(placement.StopLoss, 9, stopOf(c.sells))
 		for _, beganMS := range []int64{0, 77} {
 			symbol.spot.excessMS = beganMS
@@ -399,11 +399,11 @@ func TestOwnSalesOfAnotherBotdsHolding(t *testing.T) {
 func TestWalletExcessOverClosableHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		fees     exchange.Quantity // expected
-		inWallet exchange.Quantity
-		with     func(w *wallet)
-		want     exchange.Quantity
+		name        string
+		fees        exchange.Quantity // expected
+		baseBalance exchange.Quantity
+		with        func(w *wallet)
+		want        exchange.Quantity
 	}{
 		{"as much", 0, 1_010, nil, 0},
 		{"a step more", 0, 1_011, nil, 0},
@@ -415,7 +415,7 @@ func TestWalletExcessOverClosableHolding(t *testing.T) {
 		{"the rules are not known", 0, 1_012, func(w *wallet) { w.book.Symbol(coin).rules = nil }, 0},
 	} {
 		w := explains(t, 10, c.fees)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		symbol := w.book.Symbol(coin)
 		symbol.position = symbol.heldOnSpot()
 		if c.with != nil {
@@ -436,11 +436,11 @@ func TestWalletExcessOverClosableHolding(t *testing.T) {
 func TestAdoptionOfUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		unknown  bool
-		fees     exchange.Quantity
-		inWallet exchange.Quantity
-		want     exchange.Quantity
+		name        string
+		unknown     bool
+		fees        exchange.Quantity
+		baseBalance exchange.Quantity
+		want        exchange.Quantity
 	}{
 		{"it bought five", true, 0, 1_015, 5},
 		{"beside fees", true, 2, 1_013, 5},
@@ -450,7 +450,7 @@ func TestAdoptionOfUncertainPurchase(t *testing.T) {
 	} {
 		w := explains(t, 10, c.fees)
 		w.buysUnder(map[bool]int64{true: 0, false: 8}[c.unknown], 5)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		adopted := exchange.Quantity(0)
 		for _, r := range w.book.Resolve(coin, true, "one", "a test") {
 			if body, is := r.Body.(record.Adopted); is {
@@ -850,27 +850,27 @@ func TestWalletIsReadAgainSoon(t *testing.T) {
 		want   bool
 	}{
 		{"it proves nothing", 10, func(*SymbolState) {}, true},
-		{"it proves something", 10, func(s *SymbolState) { s.spot.early = false }, false},
+		{"it proves something", 10, func(s *SymbolState) { s.spot.inconclusive = false }, false},
 		{"nothing is held", 0, func(*SymbolState) {}, false},
 		{"one is held", 1, func(*SymbolState) {}, true},
 	} {
 		w := explains(t, c.known, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.early = true
+		symbol.spot.inconclusive = true
 		c.change(symbol)
 		if have := w.book.AwaitsFreshWallet(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).spot.early = true
+	d.book.Symbol(bitcoin).spot.inconclusive = true
 	if d.book.AwaitsFreshWallet(d.book.Symbol(bitcoin)) {
 		t.Error("want no wallet read for futures")
 	}
 	for stalenessMS := range int64(2) {
 		b := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
 		b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
-		if b.Symbol(coin).spot.early = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
+		if b.Symbol(coin).spot.inconclusive = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
 			t.Errorf("reads of %d ms before: want a hurry where there are such", stalenessMS)
 		}
 	}

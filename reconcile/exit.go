@@ -49,8 +49,8 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 // exit for the previous plan is no longer needed.
 func (b *Book) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target(), desired.Symbol
-	held := b.situation(desired, symbol, 0).ownPosition
-	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != held.Sign() {
+	position := b.situation(desired, symbol, 0).ownPosition
+	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != position.Sign() {
 		return false
 	}
 	quantity, priced := desired.Strategy.Priced(target)
@@ -61,7 +61,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	default:
 		return false // the desired quantity is not known yet
 	}
-	return held.Abs()+symbol.Fees() <= quantity.Abs()
+	return position.Abs()+symbol.Fees() <= quantity.Abs()
 }
 
 // postpones reports whether a spot exit waits after refusals, or until the symbol is traded again.

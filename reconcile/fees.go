@@ -60,9 +60,9 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 // squareWallet books the wallet's shortfall against the fills as fees, within their bound. A larger
 // shortfall is foreign, but while an order rests that may fill between the two reads, only if it
 // persists.
-func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live bool) {
+func (s *survey) squareWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
 	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
-	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
+	short := symbol.Known() - symbol.Fees() - (balance - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)
 		symbol.misses.reset()

@@ -314,7 +314,7 @@ func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
 	if !b.buysUnknown(symbol) && !b.paidFor(symbol) || symbol.rules == nil {
 		return 0
 	}
-	return max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	return max(0, b.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
 }
 
 // found returns the record that takes an exchange order into the journal under an id. The payload

@@ -442,24 +442,24 @@ func TestListConclusions(t *testing.T) {
 		before state
 		want   state
 	}{
-		{"it shows what fills explain", 20, nil, state{by: closedRow, doubted: true}, state{shownID: 7, shownOf: sentMS}},
+		{"it shows what fills explain", 20, nil, state{by: closedRow, untrusted: true}, state{shownID: 7, shownOf: sentMS}},
 		{"the margin agrees to a hundredth", 20, account("101"), state{}, state{shownID: 7, shownOf: sentMS, marginOf: 20}},
 		{"the margin does not agree", 20, account("101.01"), state{}, state{shownID: 7, shownOf: sentMS}},
 		{"it ends what was unbooked", 20, nil, state{unbooked: 7}, state{shownID: 7, shownOf: sentMS}},
-		{"it shows more", 25, nil, state{by: closedRow, doubted: true, shownID: 3, shownOf: 4}, state{shownID: 3, shownOf: 4}},
+		{"it shows more", 25, nil, state{by: closedRow, untrusted: true, shownID: 3, shownOf: 4}, state{shownID: 3, shownOf: 4}},
 		{"what is held was not there before", 20, nil, state{zeroed: true}, state{shownID: 7, shownOf: sentMS}},
 		{"a position outlives orders that ended", 20, nil, state{sweptMS: nowMS - 1_001}, state{shownID: 7, shownOf: sentMS}},
 		{"the read may be older than their end", 20, nil, state{sweptMS: nowMS - 1_000}, state{shownID: 7, shownOf: sentMS, sweptMS: nowMS - 1_000}},
 		{"it shows less", 15, armed, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"it shows less for L", 15, lasts(1_000), state{shownOf: sentMS}, state{shownOf: sentMS}},
-		{"it shows less for longer", 15, lasts(1_001), state{shownOf: sentMS}, state{shownOf: sentMS, doubted: true}},
-		{"it shows less and was doubted", 15, armed, state{shownOf: sentMS, doubted: true}, state{shownOf: sentMS, doubted: true}},
-		{"it never showed what was opened since the start", 0, armed, state{shownOf: 1}, state{shownOf: 1, doubted: true}},
+		{"it shows less for longer", 15, lasts(1_001), state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
+		{"it shows less and was untrusted", 15, armed, state{shownOf: sentMS, untrusted: true}, state{shownOf: sentMS, untrusted: true}},
+		{"it never showed what was opened since the start", 0, armed, state{shownOf: 1}, state{shownOf: 1, untrusted: true}},
 		{"nor what was opened before the start", 0, func(d *desk, s *survey, symbol *SymbolState) {
 			armed(d, s, symbol)
 			d.book.bootMS = sentMS
 		}, state{shownOf: 1}, state{shownOf: 1}},
-		{"no stop stands, and positions/history was read", 0, asked, state{shownOf: sentMS}, state{shownOf: sentMS, doubted: true}},
+		{"no stop stands, and positions/history was read", 0, asked, state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
 		{"no stop stands", 0, nil, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"a stop stands, and positions/history was read", 0, func(d *desk, s *survey, symbol *SymbolState) {
 			asked(d, s, symbol)
@@ -467,7 +467,7 @@ func TestListConclusions(t *testing.T) {
 		}, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"the margin has confirmed as much", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 5}, state{shownOf: sentMS, by: freedMargin, freed: 5}},
 		{"the margin has confirmed less", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 4}, state{shownOf: sentMS, freed: 4}},
-		{"positions/history shows the end", 0, row, state{shownOf: 1, doubted: true}, state{shownOf: 1, by: closedRow}},
+		{"positions/history shows the end", 0, row, state{shownOf: 1, untrusted: true}, state{shownOf: 1, by: closedRow}},
 		{"after the sweep of its orders it shows it too", 0, row, state{shownOf: 1, by: sweptOrders}, state{shownOf: 1, by: closedRow}},
 		{"a person has confirmed it, and it shows the end", 0, row, state{shownOf: 1, by: aPerson}, state{shownOf: 1, by: aPerson}},
 		{"its orders were swept, and it shows nothing", 0, nil, state{shownOf: 1, by: sweptOrders}, state{shownOf: 1, by: sweptOrders}},
@@ -591,7 +591,7 @@ func TestAPersonEndsAContradiction(t *testing.T) {
 	t.Parallel()
 	d, symbol := opened(t, 0)
 	d.shows(symbol, 0)
-	symbol.futuresEvidence.doubted = true
+	symbol.futuresEvidence.untrusted = true
 	symbol.declare("a test", d.now)
 	if symbol.Standing() != 20 || symbol.DecisionPosition() != 20 {
 		t.Fatalf("want 20 trusted, have %d, %d", symbol.Standing(), symbol.DecisionPosition())
@@ -757,26 +757,26 @@ func TestListOmitsPartOfPosition(t *testing.T) {
 	}
 }
 
-// The list is contradicted once it has been doubted for L, until it is trusted again.
+// The list is contradicted once it has been untrusted for L, until it is trusted again.
 func TestListIsContradictedAfterL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name            string
-		doubted, denied bool
-		forMS           int64
-		before, want    string
+		name              string
+		untrusted, denied bool
+		forMS             int64
+		before, want      string
 	}{
 		{"it is trusted", false, false, 1_001, "", ""},
 		{"it is trusted again", false, false, 1_001, contradiction, ""},
-		{"it is doubted", true, false, 1_000, "", ""},
-		{"it is doubted for longer than L", true, false, 1_001, "", contradiction},
-		{"it is doubted still", true, false, 0, contradiction, contradiction},
+		{"it is untrusted", true, false, 1_000, "", ""},
+		{"it is untrusted for longer than L", true, false, 1_001, "", contradiction},
+		{"it is untrusted still", true, false, 0, contradiction, contradiction},
 		{"the margin denies it", false, true, 0, "", beyondMargin},
 	} {
 		d := holds(t, 20)
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, 20)
-		symbol.contradicted, symbol.futuresEvidence.doubted, symbol.futuresEvidence.denied = c.before, c.doubted, c.denied
+		symbol.contradicted, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.denied = c.before, c.untrusted, c.denied
 		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
 		if s.contradict(symbol); symbol.contradicted != c.want || (symbol.contradictedSinceMS != 0) != (c.want != "") {
 			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.contradicted, symbol.contradictedSinceMS)

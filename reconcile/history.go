@@ -51,22 +51,22 @@ func (s *survey) observeEnded(side exchange.Side) {
 	}
 	for i := range s.fetched.History.Items() {
 		order := &s.fetched.History.Items()[i]
-		if p := s.match(order); p != nil && order.Side == side && !s.early(p, order.Filled) {
+		if p := s.match(order); p != nil && order.Side == side && !s.precedesPurchase(p, order.Filled) {
 			s.observeOrder(p, order)
 		}
 	}
 	for _, traded := range s.fetched.Trades {
 		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
-		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.early(p, traded.Filled) {
+		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.precedesPurchase(p, traded.Filled) {
 			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
 }
 
-// early reports whether a spot sale exceeds the known position while a purchase that is undecided, or acknowledged and not shown yet, may
+// precedesPurchase reports whether a spot sale exceeds the known position while a purchase that is undecided, or acknowledged and not shown yet, may
 // have supplied the rest. Booked now, the sale would count as a sale of the whole position, and the purchase, booked later, as still
 // owned. The sale waits until the purchase is decided, unless a person must decide.
-func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
+func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quantity) bool {
 	symbol := e.book.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
 		return false

@@ -87,11 +87,11 @@ func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *Sym
 // heldInQuarantine returns the quantity that the kill switch closes on a quarantined spot symbol:
 // the explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
 func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
-	held := symbol.heldOnSpot()
+	own := symbol.heldOnSpot()
 	if b.buysUnknown(symbol) {
-		held += max(0, symbol.leftOver-symbol.leftSold)
+		own += max(0, symbol.leftOver-symbol.leftSold)
 	}
-	return max(0, min(held, b.inWallet(symbol)-symbol.Baseline()))
+	return max(0, min(own, b.baseBalance(symbol)-symbol.Baseline()))
 }
 
 // couldBe reports whether a row may be an order sent at that time, under any id.
@@ -158,7 +158,7 @@ func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS() == 0 {
 		return 0
 	}
-	more := b.inWallet(symbol) - symbol.Baseline() - b.ToClose(symbol)
+	more := b.baseBalance(symbol) - symbol.Baseline() - b.ToClose(symbol)
 	if more <= symbol.ExpectedFees()+symbol.rules.QuantityTick {
 		return 0
 	}

@@ -294,7 +294,7 @@ func TestSaleWaitsForUncertainPurchase(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.reads(1_000, 0).early(w.book.Placement(sale.ClientOrderID), c.filled); have != c.want {
+		if have := w.reads(1_000, 0).precedesPurchase(w.book.Placement(sale.ClientOrderID), c.filled); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -311,13 +311,13 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 	other := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Filled: 10,
 		Status: exchange.StatusFilled, CreatedMS: 2_000_000}
 	for _, c := range []struct {
-		name     string
-		sends    func(w *wallet) exchange.Order
-		afterMS  int64 // relative to its fence
-		inWallet exchange.Quantity
-		with     func(w *wallet, s *Snapshot, own exchange.Order)
-		state    string
-		why      string
+		name        string
+		sends       func(w *wallet) exchange.Order
+		afterMS     int64 // relative to its fence
+		baseBalance exchange.Quantity
+		with        func(w *wallet, s *Snapshot, own exchange.Order)
+		state       string
+		why         string
 	}{
 		{"it was never taken", purchase, 0, 1_010, nil, "ended", ""},
 		{"before its fence", purchase, -1, 1_010, nil, "uncertain", ""},
@@ -372,7 +372,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 		w.book.Symbol(coin).sinceFill = persistence{}
 		own := c.sends(w)
 		w.now = w.book.Placement(own.ClientOrderID).Fence(testSettle) + c.afterMS
-		s := w.reads(c.inWallet, 0)
+		s := w.reads(c.baseBalance, 0)
 		s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
 		if c.with != nil {
 			c.with(w, s.fetched, own)

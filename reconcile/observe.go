@@ -103,7 +103,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 // observeOpen applies an order in an open list. A partly filled sale of an uncertain purchase's
 // result stays open; its fill is booked once the purchase is decided.
 func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
-	if order.Market == exchange.Spot && s.early(p, order.Filled) {
+	if order.Market == exchange.Spot && s.precedesPurchase(p, order.Filled) {
 		unfilled := *order
 		unfilled.Filled = p.Filled()
 		order = &unfilled
@@ -377,7 +377,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		return
 	}
 	symbol.read = true
-	symbol.spot.inWallet = s.book.inWallet(symbol)
+	symbol.spot.baseBalance = s.book.baseBalance(symbol)
 	symbol.position = symbol.heldOnSpot()
 	s.noteExcess(symbol)
 	s.noteDiffers(symbol)
@@ -386,7 +386,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		s.noteSoldUnknown(symbol)
 	}
 	live := s.book.liveOn(symbol.Key())
-	symbol.spot.early = true
+	symbol.spot.inconclusive = true
 	if s.anyUnresolved(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
@@ -397,21 +397,21 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		s.boundByWallet(symbol)
 		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
-	symbol.spot.early = false
-	held := s.book.inWallet(symbol)
+	symbol.spot.inconclusive = false
+	balance := s.book.baseBalance(symbol)
 	if symbol.Known() == 0 {
-		more := held - symbol.Baseline()
+		more := balance - symbol.Baseline()
 		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
 		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {
-			s.emit(symbol.about(record.Baseline{Quantity: held}))
+			s.emit(symbol.about(record.Baseline{Quantity: balance}))
 		}
 		symbol.noteAgreed(s.fetched.EndedMS)
 		symbol.settled = symbol.Quarantine() == "" && !wait
 		return
 	}
-	s.squareWallet(symbol, held, live)
+	s.squareWallet(symbol, balance, live)
 	symbol.position = symbol.heldOnSpot()
 	symbol.settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }

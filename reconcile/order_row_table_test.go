@@ -471,10 +471,10 @@ func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		fees     exchange.Quantity
-		want     exchange.Quantity // the baseline, a thousand before; five of theirs are adopted next to ten
+		name        string
+		baseBalance exchange.Quantity
+		fees        exchange.Quantity
+		want        exchange.Quantity // the baseline, a thousand before; five of theirs are adopted next to ten
 	}{
 		{"all of it is there", 1_015, 0, 1_000},
 		{"more is there", 1_020, 0, 1_000},
@@ -486,7 +486,7 @@ func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 		if c.fees != 0 {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		w.book.adoptPeerPosition(symbol, 5, func(r record.Record) { w.apply(r) })
 		if have := symbol.Baseline(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)

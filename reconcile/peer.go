@@ -115,7 +115,7 @@ func (p *peer) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, si
 // adoptPeerPosition emits the records by which the peer's position becomes botd's. It may include the
 // wallet's balance before botd bought.
 func (b *Book) adoptPeerPosition(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
-	before := b.inWallet(symbol) - max(0, symbol.ownOnSpot()) - quantity
+	before := b.baseBalance(symbol) - max(0, symbol.ownOnSpot()) - quantity
 	if before < symbol.Baseline() {
 		emit(symbol.about(record.Baseline{Quantity: max(0, before)}))
 	}
@@ -141,11 +141,11 @@ func (s *SymbolState) resolvePeerOrders() {
 func (s *SymbolState) jointPosition() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.peerNet()
 	sold := min(0, others)
-	if !s.spot.early {
+	if !s.spot.inconclusive {
 		sold = max(sold, min(0, s.spot.continued))
 	}
 	own, others = own+sold, max(0, others)
-	return max(0, min(max(0, min(own, s.spot.inWallet-s.Baseline()))+others, s.spot.inWallet))
+	return max(0, min(max(0, min(own, s.spot.baseBalance-s.Baseline()))+others, s.spot.baseBalance))
 }
 
 // peerNet returns the quantity that the peer's orders have bought and not sold by the lists, less
@@ -179,18 +179,18 @@ func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees(
 // jointStopQuantity returns the quantity that stops of both are to cover: jointPosition or, if the wallet bounds no stop, jointFills. If that
 // wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
 func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
-	if o.walletDoubted(symbol) {
+	if o.walletUntrusted(symbol) {
 		return symbol.jointFills()
 	}
 	return symbol.jointPosition()
 }
 
-// walletDoubted reports whether the newest wallet bounds no stop while botd stands down: it was read before the newest lists, may be older than
+// walletUntrusted reports whether the newest wallet bounds no stop while botd stands down: it was read before the newest lists, may be older than
 // the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the open list's
 // sales.
-func (o *observed) walletDoubted(symbol *SymbolState) bool {
+func (o *observed) walletUntrusted(symbol *SymbolState) bool {
 	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
-	return o.walletMS != 0 && (old || symbol.worthless(o.inWallet(symbol)) || o.freezesLess(symbol))
+	return o.walletMS != 0 && (old || symbol.worthless(o.baseBalance(symbol)) || o.freezesLess(symbol))
 }
 
 // recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the

@@ -21,7 +21,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 		symbol.read, symbol.residual = true, symbol.position-symbol.Known()
 		s.noteUnexplained(symbol)
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, even if other reads failed
-			symbol.futuresEvidence.by, symbol.futuresEvidence.doubted = closedRow, false
+			symbol.futuresEvidence.by, symbol.futuresEvidence.untrusted = closedRow, false
 		}
 	}
 	symbol.equal.reset()
@@ -58,7 +58,7 @@ func (s *survey) standOpened(symbol *SymbolState) {
 		return // it has been read since then and is current, or a witness reports the end
 	}
 	if known != 0 && symbol.Opened().Sign() == known.Sign() && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
-		t.doubted = true
+		t.untrusted = true
 	}
 }
 
@@ -139,14 +139,14 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 	if !s.book.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
-	held, early := s.book.inWallet(symbol), s.mayPredateFill(symbol)
-	if early && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
+	balance, predates := s.book.baseBalance(symbol), s.mayPredateFill(symbol)
+	if predates && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
 		return // all of botd's sales are known
 	}
-	if early {
-		held -= symbol.Sold()
+	if predates {
+		balance -= symbol.Sold()
 	}
-	symbol.short = min(0, held-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	symbol.short = min(0, balance-symbol.Baseline()-symbol.Known()+symbol.Fees())
 	symbol.position = symbol.heldOnSpot()
 }
 

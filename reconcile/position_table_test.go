@@ -84,7 +84,7 @@ func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 		name  string
 		shown exchange.Quantity
 		with  func(d *desk, s *survey)
-		want  string // position, read, residual, whether the list is doubted, the witness
+		want  string // position, read, residual, whether the list is untrusted, the witness
 	}{
 		{"as fills explain", 20, nil, "20 true 0 false "},
 		{"less", 15, nil, "15 true -5 false "},
@@ -108,11 +108,11 @@ func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 			c.with(d, s)
 		}
 		symbol.position, symbol.residual, symbol.positionID, symbol.settled = 3, 9, 1, true // from before
-		symbol.futuresEvidence.doubted = c.shown == 0 && len(s.fetched.Closed) > 0
+		symbol.futuresEvidence.untrusted = c.shown == 0 && len(s.fetched.Closed) > 0
 		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
 		symbol.equal, symbol.differs, symbol.misses = lasted, lasted, lasted
 		s.observePosition(symbol)
-		have := fmt.Sprintf("%d %t %d %t %s", symbol.position, symbol.read, symbol.residual, symbol.futuresEvidence.doubted, symbol.futuresEvidence.by)
+		have := fmt.Sprintf("%d %t %d %t %s", symbol.position, symbol.read, symbol.residual, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.by)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
@@ -161,7 +161,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 		}
 		s := d.book.survey(&Snapshot{})
 		s.standOpened(symbol)
-		if have := symbol.futuresEvidence.doubted; have != c.want {
+		if have := symbol.futuresEvidence.untrusted; have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -75,7 +75,7 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 
 // beyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others had before.
 func (o *observed) beyondFills(symbol *SymbolState) exchange.Quantity {
-	return o.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
+	return o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 }
 
 // noteUndecided keeps what a wallet has shown of such purchases, up to the most that they may have bought, and without what others bought by the
@@ -164,7 +164,7 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 	}
 	balance := e.book.Balance(symbol.rules.Quote)
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
-	more := e.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
+	more := e.book.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 	if more <= e.mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
@@ -193,7 +193,7 @@ func (b *Book) notePriorBalance(p *account.Placement) {
 	if p.Order().QuoteAmount.IsZero() || symbol.rules == nil { // what a limit order pays is frozen before it has bought anything
 		return
 	}
-	b.notePrior(p.ClientOrderID(), b.held(symbol))
+	b.notePrior(p.ClientOrderID(), b.bothBalances(symbol))
 }
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for
@@ -202,7 +202,7 @@ func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	if e.book.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.book.arrivedMS(p)+e.book.Settle().StalenessMS {
 		return false
 	}
-	return e.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
+	return e.book.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
 // mostUnfrozenMS is the maximum time after a sale for which the wallet is assumed to be older than
@@ -243,7 +243,7 @@ func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) 
 	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
 		return
 	}
-	if !s.book.inWalletYet(p, symbol, symbol.position) {
+	if !s.book.stillInWallet(p, symbol, symbol.position) {
 		s.book.noteShownSold(p.ClientOrderID())
 	}
 }

@@ -161,11 +161,11 @@ func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		afterMS  int64 // how long after the sale was sent the read begins
-		filledMS int64 // how long before the read the last fill was
-		want     bool
+		name        string
+		baseBalance exchange.Quantity
+		afterMS     int64 // how long after the sale was sent the read begins
+		filledMS    int64 // how long before the read the last fill was
+		want        bool
 	}{
 		{"it lacks all of it", 1_000, 1, 60_000, true},
 		{"it lacks half of it", 1_005, 1, 60_000, true},
@@ -182,7 +182,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 		sale := w.places(placement.Exit, 0, saleOf(10))
 		w.now += c.afterMS
 		symbol := w.book.Symbol(coin)
-		s := w.reads(c.inWallet, 0)
+		s := w.reads(c.baseBalance, 0)
 		symbol.position = symbol.heldOnSpot()
 		s.noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
 		if have := w.book.known(sale.ClientOrderID).shownSold; have != c.want {

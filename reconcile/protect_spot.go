@@ -153,8 +153,8 @@ func (s *situation) explainedByFills() exchange.Quantity {
 // backed caps a quantity at the newest wallet's balance beyond foreign assets. The wallet may be older than the
 // last sale, whose quantity the fills already contain.
 func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
-	inWallet := s.symbol.rules.FloorQuantity(s.book.inWallet(s.symbol))
-	return max(0, min(quantity, inWallet-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
+	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
+	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
 // uncovered returns the part of the position that neither a stop nor an exit sells; below zero they
@@ -210,7 +210,7 @@ func (s *situation) walletMisses() exchange.Quantity {
 	if s.walletDecides() {
 		return missing
 	}
-	own := s.book.inWallet(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // a purchase of others does not show what is left of the own position
+	own := s.book.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // a purchase of others does not show what is left of the own position
 	return max(missing, min(all, all-own))
 }
 
@@ -255,12 +255,12 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		}
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
-	young := symbol.spot.early || d.book.walletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
-	doubted := symbol.misses.sinceMS != 0
+	young := symbol.spot.inconclusive || d.book.walletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
+	untrusted := symbol.misses.sinceMS != 0
 	if d.book.StandsDown() { // another botd may have sold some
-		doubted = d.book.walletDoubted(symbol)
+		untrusted = d.book.walletUntrusted(symbol)
 	}
-	if clipped >= quantity || !young && !doubted || d.walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
+	if clipped >= quantity || !young && !untrusted || d.walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}
 	fees := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick

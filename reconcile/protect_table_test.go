@@ -163,14 +163,14 @@ func TestFuturesProtection(t *testing.T) {
 			stop},
 		{"the list is not trusted, and a profit of others takes the place of its own", 20, func(d *desk) {
 			symbol := d.book.Symbol(bitcoin)
-			symbol.position, symbol.futuresEvidence.doubted = 0, true
+			symbol.position, symbol.futuresEvidence.untrusted = 0, true
 			symbol.foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
 				ClosePosition: true, Status: exchange.StatusOpen}}
 		}, only(2_000_000, 4_000_000), stop},
 		{"the same, and its stop stands", 20, func(d *desk) {
 			stands("49000", 0)(d)
 			symbol := d.book.Symbol(bitcoin)
-			symbol.position, symbol.futuresEvidence.doubted = 0, true
+			symbol.position, symbol.futuresEvidence.untrusted = 0, true
 			symbol.foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
 				ClosePosition: true, Status: exchange.StatusOpen}}
 		}, only(2_000_000, 4_000_000), partProfit},

@@ -23,7 +23,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 	for _, c := range []struct {
 		name                     string
 		known, fees, unlisted    exchange.Quantity
-		inWallet                 exchange.Quantity // besides the 1,000
+		baseBalance              exchange.Quantity // besides the 1,000
 		presumed                 exchange.Quantity
 		with                     func(w *wallet)
 		explained, onSpot, backs exchange.Quantity // backs: of 50
@@ -43,7 +43,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 		{"where more was executed than answered, it does not", 20, 0, 0, 12, 0, quarantined("the exchange executed b-1 twice"), 20, 20, 12},
 	} {
 		w := explains(t, c.known, c.fees)
-		w.reads(1_000+c.inWallet, 0)
+		w.reads(1_000+c.baseBalance, 0)
 		if c.unlisted != 0 {
 			w.sellsUnlisted(c.unlisted)
 		}
@@ -152,12 +152,12 @@ func TestUnlistedStopExplainsShortfallFirst(t *testing.T) {
 func TestStopSellCapacity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		presumed exchange.Quantity
-		unlisted bool // the second stop, of 6, is in no list
-		with     func(w *wallet)
-		want     exchange.Quantity
+		name        string
+		baseBalance exchange.Quantity
+		presumed    exchange.Quantity
+		unlisted    bool // the second stop, of 6, is in no list
+		with        func(w *wallet)
+		want        exchange.Quantity
 	}{
 		{"two that stand", 20, 0, false, nil, 10},
 		{"one is in no list", 20, 0, true, nil, 10},
@@ -178,7 +178,7 @@ func TestStopSellCapacity(t *testing.T) {
 		if c.unlisted {
 			orders = orders[:1]
 		}
-		w.reads(1_000+c.inWallet, 0, orders...)
+		w.reads(1_000+c.baseBalance, 0, orders...)
 		w.book.listed[exchange.Spot] = openList{orders: orders, beganMS: w.now}
 		symbol := w.book.Symbol(coin)
 		symbol.spot.presumed = c.presumed

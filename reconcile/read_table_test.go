@@ -321,19 +321,19 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 	}
-	for inWallet, want := range map[exchange.Quantity]string{0: "cancel 9: there is no position to protect", 1: ""} { // on spot the other botd may own it
+	for baseBalance, want := range map[exchange.Quantity]string{0: "cancel 9: there is no position to protect", 1: ""} { // on spot the other botd may own it
 		w := explains(t, 0, 0)
 		w.places(placement.StopLoss, 9, stopOf(1))
 		symbol := w.book.Symbol(coin)
-		w.reads(inWallet, 0)
-		symbol.unknownEnded, symbol.spot.inWallet = elders+"1", inWallet
-		if inWallet != 0 {
+		w.reads(baseBalance, 0)
+		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", baseBalance
+		if baseBalance != 0 {
 			symbol.spot.peerOrders = []peerOrder{{50, 1, 1}}
 		}
 		d := w.deriving(stopped2)
 		d.protectStandingDown()
 		if have := summary(d.intents); have != want {
-			t.Errorf("on spot, %d in the wallet: want %q, have %q", inWallet, want, have)
+			t.Errorf("on spot, %d in the wallet: want %q, have %q", baseBalance, want, have)
 		}
 	}
 }
@@ -476,12 +476,12 @@ func TestRoundConfirmsRefusalsAndNotesFindings(t *testing.T) {
 func TestBoundByTheWallet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		why      string
-		inWallet exchange.Quantity
-		early    bool
-		stands   bool
-		want     exchange.Quantity // the sellable part of ten less two as fees
+		name        string
+		why         string
+		baseBalance exchange.Quantity
+		early       bool
+		stands      bool
+		want        exchange.Quantity // the sellable part of ten less two as fees
 	}{
 		{"nobody must look", "", 1_004, false, false, 8},
 		{"a person must look", "a test", 1_008, false, false, 8},
@@ -508,7 +508,7 @@ func TestBoundByTheWallet(t *testing.T) {
 			symbol.unknownEnded = elders + "1"
 		}
 		symbol.position = symbol.heldOnSpot()
-		w.reads(c.inWallet, 0).boundByWallet(symbol)
+		w.reads(c.baseBalance, 0).boundByWallet(symbol)
 		if symbol.position != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.position)
 		}

@@ -92,13 +92,13 @@ func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		held := ledger.Asset{Name: name}
+		asset := ledger.Asset{Name: name}
 		for _, balance := range s.Balances.Items() {
 			if balance.Asset == name {
-				held.Amount = balance.Free.Add(balance.Frozen)
+				asset.Amount = balance.Free.Add(balance.Frozen)
 			}
 		}
-		r.Wallet = append(r.Wallet, held)
+		r.Wallet = append(r.Wallet, asset)
 	}
 	return r, len(r.Wallet) > 0
 }

@@ -175,8 +175,8 @@ func (s *survey) addsTo(r *RefusedOrder) bool {
 func (e *evidence) leavesOut(r *RefusedOrder) bool {
 	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
-		stands := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
-		return stands && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS)) && !e.fetched.Shows(exchange.Futures, o.ID) &&
+		resting := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
+		return resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS)) && !e.fetched.Shows(exchange.Futures, o.ID) &&
 			!slices.ContainsFunc(e.fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
 	})
 }

@@ -31,7 +31,7 @@ func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) excha
 	if r.before.atMS == 0 || !e.fetched.Balances.Done() || e.fetched.BeganMS <= r.atMS || e.book.StandsDown() || e.boughtSince(nil, r.before.atMS) {
 		return 0
 	}
-	balance, more := e.book.Balance(symbol.rules.Quote), e.book.inWallet(symbol)-r.before.asset
+	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-r.before.asset
 	paid := r.before.amount.Sub(balance.Free.Add(balance.Frozen))
 	worth, step := symbol.rules.Notional(symbol.last, more), symbol.rules.Notional(symbol.last, symbol.rules.QuantityTick)
 	if symbol.worthless(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {

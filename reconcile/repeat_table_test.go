@@ -167,13 +167,13 @@ func TestRepetitionDelayOfLostOrder(t *testing.T) {
 func TestSpotSaleMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name      string
-		purpose   placement.Purpose
-		order     exchange.NewOrder
-		baseline  exchange.Quantity
-		inWallet  exchange.Quantity
-		want      bool
-		uncovered bool // it leaves a stop's part uncovered
+		name        string
+		purpose     placement.Purpose
+		order       exchange.NewOrder
+		baseline    exchange.Quantity
+		baseBalance exchange.Quantity
+		want        bool
+		uncovered   bool // it leaves a stop's part uncovered
 	}{
 		{"an exit, all is there", placement.Exit, saleOf(10), 3, 13, true, true},
 		{"an exit, most is there", placement.Exit, saleOf(10), 3, 9, true, true},
@@ -191,7 +191,7 @@ func TestSpotSaleMayBeRepeated(t *testing.T) {
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		sale := w.places(c.purpose, 0, c.order)
 		w.now += 2_000
-		w.reads(c.inWallet, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+		w.reads(c.baseBalance, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
 		d := w.deriving(nil)
 		if have := d.mayRepeat(w.book.Placement(sale.ClientOrderID)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -662,10 +662,10 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 func TestWalletBoundsPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		with     func(w *wallet)
-		want     exchange.Quantity
+		name        string
+		baseBalance exchange.Quantity
+		with        func(w *wallet)
+		want        exchange.Quantity
 	}{
 		{"all of it", 1_010, nil, 10},
 		{"more", 1_015, nil, 10},
@@ -675,7 +675,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 		{"the wallet was never read", 1_000, func(w *wallet) { w.book.walletMS = 0 }, 10},
 	} {
 		w := explains(t, 10, 0)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		if c.with != nil {
 			c.with(w)
 		}
@@ -694,7 +694,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 // explain, and nothing else may have sold it.
 func TestSpotStopBound(t *testing.T) {
 	t.Parallel()
-	young := func(w *wallet, s *SymbolState) { s.spot.early = true }
+	young := func(w *wallet, s *SymbolState) { s.spot.inconclusive = true }
 	missed := func(w *wallet, s *SymbolState) { s.misses.sinceMS = 1 }
 	filled := func(agoMS int64) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, s *SymbolState) {

@@ -58,12 +58,12 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 	t.Parallel()
 	lost := func(w *wallet) { w.places(placement.Exit, 0, saleOf(6)) }
 	for _, c := range []struct {
-		name     string
-		quantity exchange.Quantity // of ten
-		inWallet exchange.Quantity
-		sends    func(w *wallet)
-		with     func(w *wallet)
-		want     bool
+		name        string
+		quantity    exchange.Quantity // of ten
+		baseBalance exchange.Quantity
+		sends       func(w *wallet)
+		with        func(w *wallet)
+		want        bool
 	}{
 		{"both fit", 4, 10, lost, nil, true},
 		{"they do not", 4, 9, lost, nil, false},
@@ -81,7 +81,7 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		c.sends(w)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		if c.with != nil {
 			c.with(w)
 		}
@@ -111,13 +111,13 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		w.book.noteUnfrozen(o.ClientOrderID, true)
 	}
 	for _, c := range []struct {
-		name     string
-		baseline exchange.Quantity
-		inWallet exchange.Quantity
-		sends    func(w *wallet)
-		with     func(w *wallet)
-		desired  func(*Desired)
-		want     exchange.Quantity
+		name        string
+		baseline    exchange.Quantity
+		baseBalance exchange.Quantity
+		sends       func(w *wallet)
+		with        func(w *wallet)
+		desired     func(*Desired)
+		want        exchange.Quantity
 	}{
 		{"all, where nothing covers it", 1_000, 1_010, func(*wallet) {}, nil, nil, 10},
 		{"the part without a stop", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(4))) }, nil, nil, 6},
@@ -139,11 +139,11 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		c.sends(w)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		if c.with != nil {
 			c.with(w)
 		}
-		w.book.Symbol(coin).spot.inWallet = c.inWallet
+		w.book.Symbol(coin).spot.baseBalance = c.baseBalance
 		d := w.deriving(c.desired)
 		d.exitPart()
 		have := exchange.Quantity(0)
@@ -166,12 +166,12 @@ func theirs(orders ...peerOrder) func(*wallet, *SymbolState) {
 func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		sold     exchange.Quantity
-		with     func(w *wallet, s *SymbolState)
-		desired  func(*Desired)
-		want     string // cancels of the two live stops, one of six and one of four
+		name        string
+		baseBalance exchange.Quantity
+		sold        exchange.Quantity
+		with        func(w *wallet, s *SymbolState)
+		desired     func(*Desired)
+		want        string // cancels of the two live stops, one of six and one of four
 	}{
 		{"four were sold", 1_006, 4, nil, nil, "cancel 21: "},
 		{"four are missing, of which one is known to be sold", 1_006, 1, nil, nil, "cancel 21: "},
@@ -179,7 +179,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"all were sold", 1_000, 10, nil, nil, "cancel 20: ; cancel 21: "},
 		{"none was", 1_006, 0, nil, nil, ""},
 		{"the wallet shows all", 1_010, 4, nil, nil, ""},
-		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.early = true }, nil, ""},
+		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.inconclusive = true }, nil, ""},
 		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.walletRead = false }, nil, ""},
 		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
 		{"they had bought one of it", 1_006, 5, theirs(peerOrder{50, 1, 700}, peerOrder{51, -5, 700}), nil, "cancel 21: "},
@@ -188,7 +188,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		}, nil, "cancel 21: "},
 		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.release(w.book.LiveAt(1).ClientOrderID(), w.now) }, nil, ""},
 	} {
-		if have := takenOff(t, c.inWallet, c.sold, c.with, c.desired); have != c.want {
+		if have := takenOff(t, c.baseBalance, c.sold, c.with, c.desired); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 	}
@@ -197,12 +197,12 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 }
 
 // takenOff returns the cancels of two stops, of six and four.
-func takenOff(t testing.TB, inWallet, sold exchange.Quantity, with func(*wallet, *SymbolState), desired func(*Desired)) (have string) {
+func takenOff(t testing.TB, baseBalance, sold exchange.Quantity, with func(*wallet, *SymbolState), desired func(*Desired)) (have string) {
 	w, symbol := standing(t)
 	w.places(placement.StopLoss, 20, stopOf(6))
 	w.places(placement.StopLoss, 21, stopOf(4))
-	w.reads(inWallet, 0)
-	symbol.spot.inWallet, symbol.spot.soldUnknown = inWallet, sold
+	w.reads(baseBalance, 0)
+	symbol.spot.baseBalance, symbol.spot.soldUnknown = baseBalance, sold
 	if with != nil {
 		with(w, symbol)
 	}

@@ -38,8 +38,8 @@ func (d *derivation) convergeStopPart(price exchange.Price) {
 		d.convergePart(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
 		return
 	}
-	stands := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.mayRepeat(p) })
-	if !stands {
+	resting := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.mayRepeat(p) })
+	if !resting {
 		d.exitNow()
 	}
 }

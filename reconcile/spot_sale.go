@@ -35,7 +35,7 @@ func (s *situation) historyUnread() bool {
 
 // beyondBaseline is what the newest wallet shows of the asset beside what is not botd's.
 func (s *situation) beyondBaseline() exchange.Quantity {
-	return max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline())
+	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
 }
 
 // clip bounds a sale by the free balance less botd's own sales that take some of it.
@@ -73,7 +73,7 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 		return 0
 	}
 	rules := d.symbol.rules
-	left := d.book.inWallet(d.symbol)
+	left := d.book.baseBalance(d.symbol)
 	for p := range d.book.Live() {
 		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.delivery(p).releasedMS == 0 {
 			left -= p.Remaining()
@@ -122,23 +122,23 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // both, so that the exchange refuses the one that arrives second. The foreign assets were measured while
 // no order was undecided. No wallet read since has shown that the first was executed.
 func (s *situation) repeatable(p *account.Placement) bool {
-	return !s.book.delivery(p).shownSold && s.inWalletYet(p) && s.book.inWallet(s.symbol)-s.ownPosition.Abs() < p.Remaining()
+	return !s.book.delivery(p).shownSold && s.stillInWallet(p) && s.book.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown outcome: the exchange would
 // refuse neither. What the wallet has free is less than is held where it freezes the rest for that one.
 func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
-		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.inWallet(s.symbol)
+		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.baseBalance(s.symbol)
 	}
 	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(s.ownPosition.Abs()) && s.book.walletRead &&
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
-// inWalletYet reports whether the wallet still shows most of what a sale of unknown outcome would
+// stillInWallet reports whether the wallet still shows most of what a sale of unknown outcome would
 // have sold, beside what is not botd's.
-func (s *situation) inWalletYet(p *account.Placement) bool {
-	return s.book.inWalletYet(p, s.symbol, s.ownPosition)
+func (s *situation) stillInWallet(p *account.Placement) bool {
+	return s.book.stillInWallet(p, s.symbol, s.ownPosition)
 }
 
 // leavesUncovered reports whether a spot sale reduces the quantity that needs a stop by nothing: it
@@ -151,7 +151,7 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	}
 	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.delivery(p).unfrozen &&
 		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
-	return lost && d.book.walletRead && !d.book.StandsDown() && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
+	return lost && d.book.walletRead && !d.book.StandsDown() && (d.stillInWallet(p) || d.book.freezesLess(d.symbol))
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's

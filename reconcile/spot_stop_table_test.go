@@ -139,12 +139,12 @@ func TestSmallestHoldingHasStop(t *testing.T) {
 func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name      string
-		undecided exchange.Quantity
-		theirs    exchange.Quantity
-		stands    bool // botd stands down
-		inWallet  exchange.Quantity
-		want      bool // the stop stays
+		name        string
+		undecided   exchange.Quantity
+		theirs      exchange.Quantity
+		stands      bool // botd stands down
+		baseBalance exchange.Quantity
+		want        bool // the stop stays
 	}{
 		{"nothing was bought", 0, 0, false, 1_000, false},
 		{"one was bought that the wallet shows no more", 1, 0, false, 1_000, true},
@@ -155,8 +155,8 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 		w := explains(t, 0, 0)
 		w.places(placement.StopLoss, 9, stopOf(1))
 		symbol := w.book.Symbol(coin)
-		w.reads(c.inWallet, 0)
-		symbol.spot.undecided, symbol.spot.inWallet = c.undecided, c.inWallet
+		w.reads(c.baseBalance, 0)
+		symbol.spot.undecided, symbol.spot.baseBalance = c.undecided, c.baseBalance
 		if c.theirs != 0 {
 			symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 700}}
 		}
@@ -222,7 +222,7 @@ func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.unknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.before+c.now
+		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", 1_000+c.own+c.before+c.now
 		symbol.spot.peerOrders = []peerOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
 		if c.sells != 0 {
 			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
@@ -249,7 +249,7 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.unknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.theirs
+		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", 1_000+c.own+c.theirs
 		symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 1}}
 		symbol.foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
 		if c.sells != 0 {
@@ -266,15 +266,15 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity // of twenty, next to a thousand
-		stop     exchange.Quantity // of the listed stop, out of twenty
-		lost     exchange.Quantity // of another stop, which is in no list
-		unfrozen bool              // the wallet freezes nothing for that one
-		unread   bool
-		old      bool // the wallet was not read
-		stands   bool // botd stands down
-		want     exchange.Quantity
+		name        string
+		baseBalance exchange.Quantity // of twenty, next to a thousand
+		stop        exchange.Quantity // of the listed stop, out of twenty
+		lost        exchange.Quantity // of another stop, which is in no list
+		unfrozen    bool              // the wallet freezes nothing for that one
+		unread      bool
+		old         bool // the wallet was not read
+		stands      bool // botd stands down
+		want        exchange.Quantity
 	}{
 		{"nothing is covered", 20, 0, 0, false, false, false, false, 20},
 		{"the covered part", 20, 12, 0, false, false, false, false, 8},
@@ -297,9 +297,9 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		w.now += 60_000
 		symbol := w.book.Symbol(coin)
 		if c.stands {
-			symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.inWallet
+			symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.baseBalance
 		}
-		w.reads(1_000+c.inWallet-c.stop, c.stop, rows...)
+		w.reads(1_000+c.baseBalance-c.stop, c.stop, rows...)
 		if c.unfrozen {
 			for p := range w.book.Live() {
 				if p.OrderID() == 9 {
@@ -386,7 +386,7 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		w.places(placement.StopLoss, 9, order)
 		w.now += int64(exchange.Minute1)
 		w.reads(0, 1)
-		symbol.last, symbol.unknownEnded, symbol.spot.inWallet, symbol.spot.peerOrders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
+		symbol.last, symbol.unknownEnded, symbol.spot.baseBalance, symbol.spot.peerOrders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
 		if c.sells != 0 {
 			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}

@@ -153,12 +153,12 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to nothing, and an old wallet freezes what no order holds", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
-			w.book.Symbol(coin).spot.early = true
+			w.book.Symbol(coin).spot.inconclusive = true
 		}, withStop, flat},
 		{"to nothing, and nothing is free yet in a wallet that may be old", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
-			w.book.Symbol(coin).spot.early = true
+			w.book.Symbol(coin).spot.inconclusive = true
 			w.refuses(placement.Exit, saleOf(10))
 			w.now += confirmMS / 2
 		}, withStop, stop},
@@ -236,10 +236,10 @@ func TestStandingDownExitCancelsOnlyNeededStops(t *testing.T) {
 func TestClosableSpotHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name      string
-		inWallet  exchange.Quantity
-		with      func(w *wallet)
-		held, all exchange.Quantity
+		name        string
+		baseBalance exchange.Quantity
+		with        func(w *wallet)
+		held, all   exchange.Quantity
 	}{
 		{"all of it is there", 1_010, nil, 10, 10},
 		{"the wallet shows less", 1_004, nil, 10, 10},
@@ -255,9 +255,9 @@ func TestClosableSpotHolding(t *testing.T) {
 		{"they sell more", 1_010, func(w *wallet) { w.sellsUnlisted(13) }, 0, 0},
 	} {
 		w := explains(t, 10, 0)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.position, symbol.spot.inWallet = symbol.heldOnSpot(), c.inWallet
+		symbol.position, symbol.spot.baseBalance = symbol.heldOnSpot(), c.baseBalance
 		if c.with != nil {
 			c.with(w)
 		}

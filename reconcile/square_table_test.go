@@ -43,10 +43,10 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		with     func(w *wallet, s *SymbolState)
-		want     string // fees, their base, holding; unattributed; missing, agreed
+		name        string
+		baseBalance exchange.Quantity
+		with        func(w *wallet, s *SymbolState)
+		want        string // fees, their base, holding; unattributed; missing, agreed
 	}{
 		{"nothing", all, nil, "1 1000 999; 0; false true"},
 		{"as much as fees may take", all - 5, nil, "6 0 994; 0; false true"},
@@ -67,9 +67,9 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		s := w.reads(c.inWallet, 0)
+		s := w.reads(c.baseBalance, 0)
 		symbol.spot.squaredMS = 0
-		s.squareWallet(symbol, c.inWallet, w.book.liveOn(coin))
+		s.squareWallet(symbol, c.baseBalance, w.book.liveOn(coin))
 		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.misses.sinceMS != 0,
 			symbol.spot.squaredMS == w.now)
 		if have != c.want || symbol.contradicted != "" {
@@ -135,8 +135,8 @@ func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 		}
 	}
 	w, symbol := bought(t)
-	misses := func(inWallet exchange.Quantity) {
-		w.reads(inWallet, 0).squareWallet(symbol, inWallet, true)
+	misses := func(baseBalance exchange.Quantity) {
+		w.reads(baseBalance, 0).squareWallet(symbol, baseBalance, true)
 		w.now += 600
 	}
 	for range 3 {
@@ -339,11 +339,11 @@ func TestWalletBaseline(t *testing.T) {
 	}
 	squared := func(_ *wallet, s *SymbolState) { s.spot.squaredMS = 5 }
 	for _, c := range []struct {
-		name     string
-		baseline exchange.Quantity
-		inWallet exchange.Quantity
-		with     func(w *wallet, s *SymbolState)
-		want     string // the baseline, unattributed; settled, agreed
+		name        string
+		baseline    exchange.Quantity
+		baseBalance exchange.Quantity
+		with        func(w *wallet, s *SymbolState)
+		want        string // the baseline, unattributed; settled, agreed
 	}{
 		{"the first read", 0, 1_000, nil, "1000 0; true true"},
 		{"the same as before", 1_000, 1_000, squared, "1000 0; true true"},
@@ -384,7 +384,7 @@ func TestWalletBaseline(t *testing.T) {
 		}
 		symbol.misses = persistence{sinceMS: 1}
 		agreedMS := symbol.spot.squaredMS
-		s := w.reads(c.inWallet, 0)
+		s := w.reads(c.baseBalance, 0)
 		s.observeWallet(symbol)
 		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.settled, symbol.spot.squaredMS != agreedMS)
 		if have != c.want {

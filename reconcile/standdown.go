@@ -43,8 +43,8 @@ func (d *derivation) protectStandingDown() {
 	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.book.jointStopQuantity(d.symbol) == 0) {
 		return // this journal's own protection is removed
 	}
-	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)
-	profit := d.stands(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
+	stop := d.isProtected(d.stops, exchange.StopMarket, exchange.StopLimit)
+	profit := d.isProtected(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
 	spot := d.symbol.Key().Market == exchange.Spot // a spot stop is for a quantity, and only a quantity that no stop sells gets one
 	excess := d.symbol.spot.excess
 	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
@@ -64,7 +64,7 @@ func (d *derivation) protectStandingDown() {
 // sell. On futures a stop cannot sell more than the position.
 func (d *derivation) takeOffSold() {
 	seen := &d.symbol.spot
-	if d.symbol.Key().Market != exchange.Spot || seen.early || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
+	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
 		return
 	}
 	recent := func(one peerOrder) bool { return d.nowMS-one.seenMS < peerStopMS }
@@ -77,9 +77,9 @@ func (d *derivation) takeOffSold() {
 	}
 }
 
-// stands reports whether an order of one of the types protects the position: one of botd's, or one
+// isProtected reports whether an order of one of the types protects the position: one of botd's, or one
 // with its prefix that the journal does not know.
-func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderType) bool {
+func (d *derivation) isProtected(own []*account.Placement, types ...exchange.OrderType) bool {
 	side := exchange.Sell
 	if d.symbol.Key().Market == exchange.Futures {
 		side = exchange.SideOf(-d.symbol.AtVenue())

@@ -113,7 +113,7 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                     string
-		shown, inWallet, most    exchange.Quantity // ten are explained, beside a thousand
+		shown, baseBalance, most exchange.Quantity // ten are explained, beside a thousand
 		others                   []exchange.Quantity
 		wantShown, wantUndecided exchange.Quantity
 	}{
@@ -130,7 +130,7 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 		for i, filled := range c.others {
 			symbol.spot.others = append(symbol.spot.others, exchange.Order{ID: int64(50 + i), Filled: filled})
 		}
-		w.reads(c.inWallet, 0).noteUndecided(symbol, c.most, w.now)
+		w.reads(c.baseBalance, 0).noteUndecided(symbol, c.most, w.now)
 		if after := &symbol.spot; after.shown != c.wantShown || after.undecided != c.wantUndecided {
 			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided, after.shown, after.undecided)
 		}

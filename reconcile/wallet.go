@@ -46,21 +46,21 @@ func (w *spotWallet) Balance(asset string) exchange.Balance {
 // readAfter reports whether the newest snapshot read the wallet, after a time.
 func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletFromMS > atMS }
 
-// held returns the wallet's balances of a symbol's two assets.
-func (w *spotWallet) held(symbol *SymbolState) priorBalance {
+// bothBalances returns the wallet's balances of a symbol's two assets.
+func (w *spotWallet) bothBalances(symbol *SymbolState) priorBalance {
 	balance := w.Balance(symbol.rules.Quote)
-	return priorBalance{balance.Free.Add(balance.Frozen), w.inWallet(symbol), w.walletFromMS}
+	return priorBalance{balance.Free.Add(balance.Frozen), w.baseBalance(symbol), w.walletFromMS}
 }
 
-// inWallet returns the account's balance of a spot symbol's base asset.
-func (w *spotWallet) inWallet(symbol *SymbolState) exchange.Quantity {
+// baseBalance returns the account's balance of a spot symbol's base asset.
+func (w *spotWallet) baseBalance(symbol *SymbolState) exchange.Quantity {
 	balance := w.Balance(symbol.rules.Base)
 	return symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
 }
 
-// inWalletYet reports the same, given the position before that sale.
-func (w *spotWallet) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
-	return w.inWallet(symbol)-symbol.Baseline()-symbol.Unattributed() > held.Abs()-p.Remaining()/2
+// stillInWallet reports the same, given the position before that sale.
+func (w *spotWallet) stillInWallet(p *account.Placement, symbol *SymbolState, position exchange.Quantity) bool {
+	return w.baseBalance(symbol)-symbol.Baseline()-symbol.Unattributed() > position.Abs()-p.Remaining()/2
 }
 
 // freed returns the quantity released by own orders that the newest wallet may not show as free

@@ -62,7 +62,7 @@ func TestWalletDifference(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		known, fees  exchange.Quantity
-		inWallet     exchange.Quantity
+		baseBalance  exchange.Quantity
 		with         func(w *wallet)
 		before, want noted
 	}{
@@ -90,7 +90,7 @@ func TestWalletDifference(t *testing.T) {
 		}
 		symbol := w.book.Symbol(coin)
 		symbol.spot.differs, symbol.spot.asked = c.before.differs, c.before.asked
-		w.reads(c.inWallet, 0).noteDiffers(symbol)
+		w.reads(c.baseBalance, 0).noteDiffers(symbol)
 		if have := (noted{symbol.spot.differs, symbol.spot.asked}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
@@ -104,11 +104,11 @@ func TestWalletDifference(t *testing.T) {
 func TestWalletAheadOfLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		inWallet exchange.Quantity
-		differs  exchange.Quantity // at the last query
-		asked    int
-		want     bool
+		name        string
+		baseBalance exchange.Quantity
+		differs     exchange.Quantity // at the last query
+		asked       int
+		want        bool
 	}{
 		{"it agrees", 1_010, 0, 0, false},
 		{"it agrees, and did not before", 1_010, 12, 0, false},
@@ -119,7 +119,7 @@ func TestWalletAheadOfLists(t *testing.T) {
 		{"ten rounds have asked about another figure", 1_022, 11, 10, true},
 	} {
 		w := explains(t, 10, 0)
-		w.reads(c.inWallet, 0)
+		w.reads(c.baseBalance, 0)
 		symbol := w.book.Symbol(coin)
 		symbol.spot.differs, symbol.spot.asked = c.differs, c.asked
 		if have := w.book.WalletAhead(symbol); have != c.want {
@@ -261,7 +261,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		order             exchange.NewOrder
-		fees, inWallet    exchange.Quantity
+		fees, baseBalance exchange.Quantity
 		with              func(w *wallet, s *survey)
 		moved, persistent bool
 	}{
@@ -295,7 +295,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		w := explains(t, 10, c.fees)
 		w.book.Symbol(coin).sinceFill = persistence{}
 		row := w.places(placement.Order, 0, c.order)
-		s := w.reads(c.inWallet, 0)
+		s := w.reads(c.baseBalance, 0)
 		if c.with != nil {
 			c.with(w, s)
 		}
@@ -560,12 +560,12 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 	stop := func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, stopOf(10)) }
 	var frozen exchange.Quantity
 	for _, c := range []struct {
-		name     string
-		sale     func(w *wallet) exchange.Order
-		inWallet exchange.Quantity
-		afterMS  int64
-		with     func(w *wallet, sale exchange.Order)
-		want     bool
+		name        string
+		sale        func(w *wallet) exchange.Order
+		baseBalance exchange.Quantity
+		afterMS     int64
+		with        func(w *wallet, sale exchange.Order)
+		want        bool
 	}{
 		{"the wallet shows all, and freezes it", stop, 1_010, 1_001, func(w *wallet, _ exchange.Order) { frozen = 10 }, false},
 		{"the wallet shows all, and freezes nothing", stop, 1_010, 1_001, nil, true},
@@ -589,7 +589,7 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 			c.with(w, sale)
 		}
 		symbol, former := w.book.Symbol(coin), w.book.known(sale.ClientOrderID).releasedMS
-		w.reads(c.inWallet-frozen, frozen).presume(symbol)
+		w.reads(c.baseBalance-frozen, frozen).presume(symbol)
 		have := w.book.known(sale.ClientOrderID).presumed
 		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.known(sale.ClientOrderID).releasedMS != want {
 			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.known(sale.ClientOrderID).releasedMS)
@@ -597,14 +597,14 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
-		w.reads(c.inWallet, 0, sale).presume(symbol)
+		w.reads(c.baseBalance, 0, sale).presume(symbol)
 		released := w.book.known(sale.ClientOrderID).releasedMS
 		if listed := released == former || c.want && released == 0; sale.ID != 0 && !listed {
 			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.known(sale.ClientOrderID).releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel
 			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
+			if w.reads(c.baseBalance, 0, sale).presume(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
 			}
 		}
@@ -616,16 +616,16 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 	t.Parallel()
 	for _, afterMS := range []int64{0, 1_000, 1_001} { // L is a second
 		for _, canceled := range []bool{true, false} {
-			for _, inWallet := range []exchange.Quantity{1_009, 1_010} {
+			for _, baseBalance := range []exchange.Quantity{1_009, 1_010} {
 				w := explains(t, 10, 0)
 				stop := w.places(placement.StopLoss, 9, stopOf(10))
 				if w.now += afterMS; canceled {
 					w.book.NoteCancel(stop.ClientOrderID, w.now)
 				}
-				have := w.reads(inWallet, 0).soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
-				if want := (canceled || afterMS > 1_000) && inWallet == 1_010; have != want {
+				have := w.reads(baseBalance, 0).soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
+				if want := (canceled || afterMS > 1_000) && baseBalance == 1_010; have != want {
 					t.Errorf("canceled %t, read after %d ms, %d in the wallet: want it to have sold nothing %t, have %t", canceled, afterMS,
-						inWallet, want, have)
+						baseBalance, want, have)
 				}
 			}
 		}

@@ -32,18 +32,18 @@ const (
 
 // futuresEvidence is the evidence about a futures position other than the list's newest answer.
 type futuresEvidence struct {
-	by       witness
-	freed    exchange.Quantity // missing quantity at the time the margin confirmed it
-	shownID  int64             // id of the position that the list last showed while botd held one
-	past     []int64           // ids of positions that ended before the current one
-	unbooked int64             // id of a position first shown while an opening of botd's was live, which may have made it
-	shownOf  int64             // opening time of the position it showed; 0 for none
-	sweptMS  int64             // when a closePosition order was found ended that botd did not cancel
-	sweptOf  int64             // send time of that order: it proves nothing about a later position
-	marginOf exchange.Quantity // position at the last time the account's margin agreed with the list
-	zeroed   bool              // the list agreed since the start that there is no position
-	doubted  bool              // the list is not trusted
-	denied   bool              // its excess over the fills is not trusted
+	by        witness
+	freed     exchange.Quantity // missing quantity at the time the margin confirmed it
+	shownID   int64             // id of the position that the list last showed while botd held one
+	past      []int64           // ids of positions that ended before the current one
+	unbooked  int64             // id of a position first shown while an opening of botd's was live, which may have made it
+	shownOf   int64             // opening time of the position it showed; 0 for none
+	sweptMS   int64             // when a closePosition order was found ended that botd did not cancel
+	sweptOf   int64             // send time of that order: it proves nothing about a later position
+	marginOf  exchange.Quantity // position at the last time the account's margin agreed with the list
+	zeroed    bool              // the list agreed since the start that there is no position
+	untrusted bool              // the list is not trusted
+	denied    bool              // its excess over the fills is not trusted
 }
 
 // Missing reports whether the list shows less of a futures position than botd's fills
@@ -69,7 +69,7 @@ func (s *SymbolState) DecisionPosition() exchange.Quantity {
 // Standing returns botd's part of the position for protection, exits and limits: from the newest
 // read or, if that is not trusted and shows none of it, from the fills.
 func (s *SymbolState) Standing() exchange.Quantity {
-	if s.futuresEvidence.doubted && s.position.Sign() != s.Known().Sign() {
+	if s.futuresEvidence.untrusted && s.position.Sign() != s.Known().Sign() {
 		return s.Known()
 	}
 	return s.position
@@ -83,7 +83,7 @@ func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() 
 func (s *survey) seekWitness(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !symbol.Missing() {
-		t.by, t.doubted = noWitness, false
+		t.by, t.untrusted = noWitness, false
 		if s.fetched.BeganMS > t.sweptMS+s.book.Settle().StalenessMS {
 			t.sweptMS = 0 // the orders ended, but the position outlived them
 		}
@@ -104,7 +104,7 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS               // the list may be older than the entry
 	unarmed := !s.armed(symbol.Key()) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing does not wait for L
-	t.doubted = t.by == noWitness && (t.doubted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
+	t.untrusted = t.by == noWitness && (t.untrusted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
 }
 
 // noteEnded records the ended positions in the history. A position first shown while an opening was
@@ -321,7 +321,7 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
 func (e *evidence) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.futuresEvidence.doubted && (symbol.contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
+	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, e.fetched.EndedMS)
 	case e.marginContradicts(symbol):
 		symbol.declare(heldMargin, e.fetched.EndedMS)
@@ -345,7 +345,7 @@ func (s *SymbolState) believe() { s.contradicted, s.contradictedSinceMS = "", 0 
 // EndContradiction ends a contradiction: a person has decided that the newest read is right.
 func (s *SymbolState) EndContradiction() {
 	s.believe()
-	s.futuresEvidence.by, s.futuresEvidence.doubted, s.unexplainedID = aPerson, false, 0
+	s.futuresEvidence.by, s.futuresEvidence.untrusted, s.unexplainedID = aPerson, false, 0
 }
 
 // NeedsPositionHistory reports whether positions/history must be read to learn whether a position

@@ -28,7 +28,7 @@ type spotEvidence struct {
 	undecided    exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
 	shown        exchange.Quantity // most that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
 	others       []exchange.Order  // purchases that no placement claims, from histories
-	early        bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
+	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	armed        exchange.Quantity // quantity of stops from before the start that only the wallet explains
 	armedFor     persistence       // persistence of that
 	armedDecided bool              // a person, or a policy, has decided it
@@ -39,12 +39,12 @@ type spotEvidence struct {
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
-	peerOrders []peerOrder       // filled orders of another botd with this prefix, oldest first
-	peerSold   exchange.Quantity // part of these that own sales have sold
-	continued  exchange.Quantity // what these have bought or, if negative, sold in starts that the journal knows
-	excess     exchange.Quantity // quantity by which own and the other botd's stops exceed the position
-	excessMS   int64             // start of that time; 0 if they do not
-	inWallet   exchange.Quantity // as last read
+	peerOrders  []peerOrder       // filled orders of another botd with this prefix, oldest first
+	peerSold    exchange.Quantity // part of these that own sales have sold
+	continued   exchange.Quantity // what these have bought or, if negative, sold in starts that the journal knows
+	excess      exchange.Quantity // quantity by which own and the other botd's stops exceed the position
+	excessMS    int64             // start of that time; 0 if they do not
+	baseBalance exchange.Quantity // as last read
 }
 
 // sale is the quantity sold by an order that no placement claims.
@@ -60,7 +60,7 @@ const mostSales = 64
 // older than the last fill. Little of the time between two snapshots counts, so the next one must
 // come soon; otherwise a wrong wallet would go uncontradicted for minutes.
 func (o *observed) AwaitsFreshWallet(symbol *SymbolState) bool {
-	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
+	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.inconclusive && symbol.Known() != 0
 }
 
 // WalletConclusive reports whether the newest snapshot read the wallet, late enough after the start and the last fill to show all of botd's sales.
@@ -92,7 +92,7 @@ func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	if symbol.rules == nil || unconcerned {
 		return 0
 	}
-	by := o.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	by := o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if symbol.worthless(by.Abs()) {
 		return 0
 	}

@@ -204,7 +204,7 @@ var belief = []Row{
 		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
-			{"reconcile.evidence.leavesOut", "stands && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
+			{"reconcile.evidence.leavesOut", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
 		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
@@ -280,11 +280,11 @@ var belief = []Row{
 		}},
 	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletDoubted", "symbol.worthless(o.inWallet(symbol))", "false"},
+			{"reconcile.observed.walletUntrusted", "symbol.worthless(o.baseBalance(symbol))", "false"},
 		}},
 	{"half_wallet_stands_down", "where botd stands down, a wallet that freezes less than what stands keeps a stop away", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletDoubted", "o.freezesLess(symbol)", "false"},
+			{"reconcile.observed.walletUntrusted", "o.freezesLess(symbol)", "false"},
 		}},
 	{"frozen_by_none", "a wallet that freezes more than is open keeps what is sold in place of a stop away", "40",
 		"reconcile TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway", []Edit{
@@ -308,11 +308,11 @@ var belief = []Row{
 		}},
 	{"young_stands_down", "where botd stands down, a wallet that may be older than the last fill keeps a stop away", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletDoubted", "o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
+			{"reconcile.observed.walletUntrusted", "o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
 		}},
 	{"unread_stands_down", "where botd stands down, a wallet of before another botd's purchase keeps a stop away", "40",
 		"reconcile TestAnUnreadWalletBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletDoubted", "!o.walletRead", "false"},
+			{"reconcile.observed.walletUntrusted", "!o.walletRead", "false"},
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
@@ -401,8 +401,8 @@ var belief = []Row{
 		}},
 	{"closed_at_last_price", "a closed position follows the price until its result is known", "limits",
 		"runtime/engine TestClosedPartIsValuedAtItsRound", []Edit{
-			{"runtime/engine.base.worth", "symbol.Rules().Notional(symbol.Price(), held-closed).Add(closedFor)",
-				"symbol.Rules().Notional(symbol.Price(), held)"},
+			{"runtime/engine.base.worth", "symbol.Rules().Notional(symbol.Price(), position-closed).Add(closedFor)",
+				"symbol.Rules().Notional(symbol.Price(), position)"},
 		}},
 	{"unread_is_explained", "a wallet is booked while an order that it may include cannot be read", "ledger",
 		"runtime/engine TestWalletReadIsBookedWhenStable", []Edit{
@@ -442,7 +442,7 @@ var belief = []Row{
 		}},
 	{"funding_explains", "an unconfirmed reading over a funding time is booked, whose wallet lacks a trade", "ledger",
 		"reconcile/ledger TestUnstableReadOverFundingTimeIsImplausible", []Edit{
-			{"reconcile/ledger.Ledger.usual", "!p.held.IsZero()", "false"},
+			{"reconcile/ledger.Ledger.usual", "!p.valueHeld.IsZero()", "false"},
 		}},
 	{"outlived_trusted", "a list that is too old shows the stop of an ended position, which counts as that of the next", "13",
 		"reconcile TestProtectionOfEndedPositionIsReadByID", []Edit{

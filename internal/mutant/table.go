@@ -260,11 +260,11 @@ var protocol = []Row{
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
 		"reconcile TestSaleIsBookedAfterPurchaseInSameHistory", []Edit{
 			{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
-			{"reconcile.evidence.early", "filled-p.Filled() <= symbol.Known()", "true"},
+			{"reconcile.evidence.precedesPurchase", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
 	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
 		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
-			{"reconcile.survey.observeOpen", "s.early(p, order.Filled)", "false"},
+			{"reconcile.survey.observeOpen", "s.precedesPurchase(p, order.Filled)", "false"},
 		}},
 	{"reported_everywhere", "an order that was reported on one symbol accounts for what its start sent on another", "35",
 		"reconcile TestLostJournalIsFoundOnLaterSymbol", []Edit{
@@ -366,7 +366,7 @@ var protocol = []Row{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
 	}},
 	{"wallet_trusted", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
-		{"reconcile.derivation.stoppable", "!young && !doubted", "true"},
+		{"reconcile.derivation.stoppable", "!young && !untrusted", "true"},
 	}},
 	{"spot_latch_removed", "what a person sold on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
 		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},

@@ -196,16 +196,16 @@ func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolK
 	var orphans []Orphan
 	for _, symbol := range s.recorded.symbols {
 		owner := symbol.owner
-		held := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key) || s.unaccounted(owner)
+		unfinished := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key) || s.unaccounted(owner)
 		for _, p := range s.live {
 			if p.Symbol() == symbol.key {
-				held = true
+				unfinished = true
 				if owner == "" {
 					owner = p.strategy
 				}
 			}
 		}
-		if held && owner != "" && !configured(owner, symbol.key) {
+		if unfinished && owner != "" && !configured(owner, symbol.key) {
 			orphans = append(orphans, Orphan{owner, symbol.key})
 		}
 	}

@@ -34,23 +34,23 @@ const (
 
 // part is one symbol's possible share of a wallet change.
 type part struct {
-	key      exchange.SymbolKey
-	strategy string
-	realized exchange.Amount
-	traded   exchange.Amount // value of all executions
-	exact    bool            // traded is exact to the last digit
-	expected exchange.Amount // fees, at the rates last seen
-	taking   exchange.Amount // fees if all of it took
-	takes    bool            // some of it by taking orders
-	rests    bool            // some of it by orders that may rest
-	held     exchange.Amount // value of the position over funding times, times their number
-	cap      exchange.Rate
-	forced   bool
+	key       exchange.SymbolKey
+	strategy  string
+	realized  exchange.Amount
+	traded    exchange.Amount // value of all executions
+	exact     bool            // traded is exact to the last digit
+	expected  exchange.Amount // fees, at the rates last seen
+	taking    exchange.Amount // fees if all of it took
+	takes     bool            // some of it by taking orders
+	rests     bool            // some of it by orders that may rest
+	valueHeld exchange.Amount // value of the position over funding times, times their number
+	cap       exchange.Rate
+	forced    bool
 }
 
 // funding returns the maximum funding paid or received.
 func (p *part) funding() exchange.Amount {
-	return p.held.MulRate(p.cap).MulRate(exchange.RateOne + fundingSlack)
+	return p.valueHeld.MulRate(p.cap).MulRate(exchange.RateOne + fundingSlack)
 }
 
 // futuresLines books the changes since the last reading.
@@ -96,7 +96,7 @@ func untouched(r *Reading, parts []part) bool {
 		return false
 	}
 	for i := range parts {
-		if p := &parts[i]; p.takes || p.rests || p.forced || !p.traded.IsZero() || !p.realized.IsZero() || !p.held.IsZero() {
+		if p := &parts[i]; p.takes || p.rests || p.forced || !p.traded.IsZero() || !p.realized.IsZero() || !p.valueHeld.IsZero() {
 			return false
 		}
 	}
@@ -111,7 +111,7 @@ func (l *Ledger) nearFunding(r *Reading, amount exchange.Amount) bool {
 		instrument := l.instrumentFor(r, exchange.SymbolKey{Market: exchange.Futures, Name: r.Open[i].Symbol})
 		interval := int64(max(1, instrument.FundingHours)) * int64(exchange.Hour1)
 		if since := r.AtMS % interval; since < 2*fundingLateMS || interval-since < fundingLateMS {
-			p := part{held: r.Open[i].value(r.Open[i].Remaining), cap: cmp.Or(instrument.FundingCap, mostFunding)}
+			p := part{valueHeld: r.Open[i].value(r.Open[i].Remaining), cap: cmp.Or(instrument.FundingCap, mostFunding)}
 			bound = bound.Add(p.funding())
 		}
 	}
@@ -142,7 +142,7 @@ func walletOf(r *Reading, asset string) exchange.Amount {
 // unexplained.
 func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(parts)), make([]exchange.Amount, len(parts))
-	var expected, taking, least, most, bound, held exchange.Amount
+	var expected, taking, least, most, bound, valueHeld exchange.Amount
 	for i := range parts {
 		p := &parts[i]
 		expected, taking = expected.Add(p.expected), taking.Add(p.taking)
@@ -152,7 +152,7 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 		}
 		least, most = least.Add(p.traded.MulRate(leastFee)), most.Add(p.traded.MulRate(high))
 		bound = bound.Add(p.funding())
-		held = held.Add(p.held)
+		valueHeld = valueHeld.Add(p.valueHeld)
 	}
 	weight := func(i int) exchange.Amount { return parts[i].expected }
 	whole := expected
@@ -164,13 +164,13 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 	}
 	within := func(amount, low, high exchange.Amount) bool { return !amount.Less(low) && !high.Less(amount) }
 	funded := func(fee exchange.Amount) bool {
-		return !held.IsZero() && within(paid.Sub(fee).Abs(), exchange.Amount{}, bound)
+		return !valueHeld.IsZero() && within(paid.Sub(fee).Abs(), exchange.Amount{}, bound)
 	}
 	switch {
-	case held.IsZero() && within(paid, least, most): // only fees
+	case valueHeld.IsZero() && within(paid, least, most): // only fees
 		apportion(fees, paid, whole, weight)
 	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // only funding
-		apportion(funding, paid, held, func(i int) exchange.Amount { return parts[i].held })
+		apportion(funding, paid, valueHeld, func(i int) exchange.Amount { return parts[i].valueHeld })
 	default: // both or neither
 		fee := expected
 		for _, other := range [...]exchange.Amount{nearest(paid, expected, taking), nearest(paid, least, most)} {
@@ -180,7 +180,7 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 		}
 		apportion(fees, fee, whole, weight)
 		if funded(fee) {
-			apportion(funding, paid.Sub(fee), held, func(i int) exchange.Amount { return parts[i].held })
+			apportion(funding, paid.Sub(fee), valueHeld, func(i int) exchange.Amount { return parts[i].valueHeld })
 		}
 	}
 	return fees, funding
@@ -280,7 +280,7 @@ func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
 	due := func(g *Position, quantity exchange.Amount, untilMS int64) {
 		if g.Symbol == p.key.Name {
 			times := untilMS/interval - max(sinceMS, g.FromMS)/interval
-			p.held = p.held.Add(g.value(quantity).Mul(max(0, times)))
+			p.valueHeld = p.valueHeld.Add(g.value(quantity).Mul(max(0, times)))
 		}
 	}
 	for i := range r.Open {
@@ -407,7 +407,7 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 func (l *Ledger) usual(r *Reading) bool {
 	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {
-		if !p.held.IsZero() {
+		if !p.valueHeld.IsZero() {
 			return false
 		}
 		expected, paid = expected.Add(p.expected), paid.Add(p.realized)
@@ -451,7 +451,7 @@ func (l *Ledger) learnRates(r *Reading) {
 	}
 	p := &parts[0]
 	paid := p.realized.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
-	if p.traded.IsZero() || !p.exact || p.forced || !p.held.IsZero() || p.takes == p.rests ||
+	if p.traded.IsZero() || !p.exact || p.forced || !p.valueHeld.IsZero() || p.takes == p.rests ||
 		paid.Less(p.traded.MulRate(leastFee)) || p.traded.MulRate(mostFee).Less(paid) {
 		return
 	}

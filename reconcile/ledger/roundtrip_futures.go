@@ -110,7 +110,7 @@ func tripOf(g *Position, key exchange.SymbolKey) RoundTrip {
 // traded value, funding by held value. Usually there is one position.
 func (s *tripSymbol) shares(e *Posting, positions []Position) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(positions)), make([]exchange.Amount, len(positions))
-	var paid, funded, traded, held exchange.Amount
+	var paid, funded, traded, valueHeld exchange.Amount
 	for i := range e.Lines {
 		switch line := &e.Lines[i]; {
 		case line.Symbol != s.key:
@@ -125,10 +125,10 @@ func (s *tripSymbol) shares(e *Posting, positions []Position) (fees, funding []e
 		return fees, funding
 	}
 	for i := range positions {
-		traded, held = traded.Add(s.traded(&positions[i])), held.Add(positions[i].value(positions[i].Opened))
+		traded, valueHeld = traded.Add(s.traded(&positions[i])), valueHeld.Add(positions[i].value(positions[i].Opened))
 	}
 	apportion(fees, paid, traded, func(i int) exchange.Amount { return s.traded(&positions[i]) })
-	apportion(funding, funded, held, func(i int) exchange.Amount { return positions[i].value(positions[i].Opened) })
+	apportion(funding, funded, valueHeld, func(i int) exchange.Amount { return positions[i].value(positions[i].Opened) })
 	return fees, funding
 }
 

@@ -189,8 +189,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			continue
 		}
 		failed = max(failed, r.readHealth.failing(leg.symbol.Key()))
-		if held := r.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !r.dust(leg, held) {
-			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(held).String())
+		if position := r.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !r.dust(leg, position) {
+			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(position).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 				obstacle = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
 			}

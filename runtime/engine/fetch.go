@@ -113,8 +113,8 @@ func (r *round) fetchSpotHistory() {
 		if p.Symbol().Market != exchange.Spot {
 			continue
 		}
-		stands := p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0
-		if slices.Contains(requested, p.Order().Symbol) || stands {
+		resting := p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0
+		if slices.Contains(requested, p.Order().Symbol) || resting {
 			continue
 		}
 		requested = append(requested, p.Order().Symbol)

@@ -93,7 +93,7 @@ func (h *halts) finishShutdown(acted, queued int) {
 
 // unfinished reports whether anything remains that a level closes.
 func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
-	if held := h.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !h.dust(leg, held) {
+	if position := h.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !h.dust(leg, position) {
 		return true
 	}
 	for p := range h.book.Live() {
@@ -106,27 +106,27 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 
 // dust reports whether a spot position is worth less than any order may be, by the rules at the
 // start and the current ones: nothing of it can be sold, and its value is small.
-func (b *base) dust(leg *leg, held exchange.Quantity) bool {
-	return b.unsellable(leg, held) && worth(leg, held).Less(leg.config.Symbol.MinNotional)
+func (b *base) dust(leg *leg, position exchange.Quantity) bool {
+	return b.unsellable(leg, position) && worth(leg, position).Less(leg.config.Symbol.MinNotional)
 }
 
 // unsellable reports whether a spot position is below the exchange's current minimum.
-func (b *base) unsellable(leg *leg, held exchange.Quantity) bool {
+func (b *base) unsellable(leg *leg, position exchange.Quantity) bool {
 	rules := leg.symbol.Rules()
-	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && rules.BelowMinimum(leg.symbol.Last(), held.Abs())
+	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && rules.BelowMinimum(leg.symbol.Last(), position.Abs())
 }
 
-func worth(leg *leg, held exchange.Quantity) exchange.Amount {
-	return leg.symbol.Rules().Notional(leg.symbol.Last(), held.Abs())
+func worth(leg *leg, position exchange.Quantity) exchange.Amount {
+	return leg.symbol.Rules().Notional(leg.symbol.Last(), position.Abs())
 }
 
 // minimumText explains that a position is too small for an order, although it is more than dust;
 // empty if an order is possible.
-func (b *base) minimumText(leg *leg, held exchange.Quantity) string {
-	if held == 0 || !b.unsellable(leg, held) || b.dust(leg, held) {
+func (b *base) minimumText(leg *leg, position exchange.Quantity) string {
+	if position == 0 || !b.unsellable(leg, position) || b.dust(leg, position) {
 		return ""
 	}
-	return fmt.Sprintf("%s is worth %s USDT: the exchange currently accepts no order below %s USDT", leg.symbol.Key(), worth(leg, held),
+	return fmt.Sprintf("%s is worth %s USDT: the exchange currently accepts no order below %s USDT", leg.symbol.Key(), worth(leg, position),
 		leg.symbol.Rules().MinNotional)
 }
 

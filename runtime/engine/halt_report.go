@@ -63,11 +63,11 @@ func because(cause string) string {
 // blindExit adds the obstacles to closing a position.
 func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 	symbol, rules := leg.symbol, leg.config.Symbol
-	held := r.book.ToClose(symbol)
-	if held != 0 && !r.dust(leg, held) {
+	position := r.book.ToClose(symbol)
+	if position != 0 && !r.dust(leg, position) {
 		if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 			add("the exit of %s is held back by %s", symbol.Key(), refused)
-		} else if why := r.minimumText(leg, held); why != "" {
+		} else if why := r.minimumText(leg, position); why != "" {
 			add("%s", why)
 		}
 	}
@@ -90,7 +90,7 @@ func (r *report) blindUntraded(add func(string, ...any)) {
 // closingInFlight reports whether the exchange has accepted orders that close the whole position of
 // a symbol.
 func (r *report) closingInFlight(leg *leg) bool {
-	held := r.book.ToClose(leg.symbol)
+	position := r.book.ToClose(leg.symbol)
 	var covered exchange.Quantity
 	for p := range r.book.Live() {
 		taken := p.State() == placement.Acknowledged || p.State() == placement.Working
@@ -98,5 +98,5 @@ func (r *report) closingInFlight(leg *leg) bool {
 			covered += p.Remaining()
 		}
 	}
-	return covered >= held.Abs()
+	return covered >= position.Abs()
 }

@@ -40,7 +40,7 @@ func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 
 // liquidated journals a liquidation once and halts the strategies of its symbol: a plan that lost
 // its margin does not continue without a person.
-func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, held exchange.Quantity, price, realized exchange.Amount) {
+func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, quantity exchange.Quantity, price, realized exchange.Amount) {
 	if positionID == symbol.LiquidatedID() {
 		return
 	}
@@ -50,12 +50,12 @@ func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, hel
 	}
 	why += ", realized " + realized.String() + " USDT before fees"
 	a.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
-		PositionID: positionID, Quantity: held, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
+		PositionID: positionID, Quantity: quantity, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
 	for _, leg := range a.legs {
 		if leg.symbol != symbol {
 			continue
 		}
-		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{held, price, realized, why})
+		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{quantity, price, realized, why})
 		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
 			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})

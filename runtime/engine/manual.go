@@ -93,7 +93,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	if leg == nil {
 		return ManualAction{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
 	}
-	held := m.book.Closable(leg.symbol)
+	position := m.book.Closable(leg.symbol)
 	switch {
 	case !leg.symbol.Read() || leg.symbol.Last() <= 0:
 		return ManualAction{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
@@ -103,7 +103,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 			key,
 			leg.config.Name,
 		)
-	case held == 0:
+	case position == 0:
 		return ManualAction{}, fmt.Errorf(
 			"none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so",
 			key,
@@ -118,7 +118,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 		action.Scope,
 		m.levelAfter(&action),
 	)
-	if left := leg.symbol.StandingAtVenue() - held; left != 0 {
+	if left := leg.symbol.StandingAtVenue() - position; left != 0 {
 		action.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
 	}
 	for p := range m.book.Live() {

@@ -42,9 +42,9 @@ func (leg *leg) renewal() renewal {
 
 // ended reports whether nothing reducible remains of the position.
 func (leg *leg) ended() bool {
-	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules()
-	held = held.Abs()
-	return rules != nil && (rules.FloorQuantity(held) == 0 || rules.BelowMinimum(leg.symbol.Last(), held))
+	position, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules()
+	position = position.Abs()
+	return rules != nil && (rules.FloorQuantity(position) == 0 || rules.BelowMinimum(leg.symbol.Last(), position))
 }
 
 // takeLastDecision records the decision in leg.plan before the next one.

@@ -32,9 +32,9 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 			if !r.isMissing(name) {
 				refuse("%s: it is not running", name)
 			}
-		} else if held := r.holding(leg); held != "" && leg.config.OnRemove == "" {
+		} else if holding := r.holding(leg); holding != "" && leg.config.OnRemove == "" {
 			refuse("%s cannot be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)",
-				name, held, name)
+				name, holding, name)
 		}
 	}
 	staying := map[exchange.SymbolKey]string{}
@@ -250,14 +250,14 @@ func (e *Engine) PreviewRemoval(names []string) (lines []string) {
 		if leg == nil {
 			continue
 		}
-		held := e.roster.holding(leg)
+		holding := e.roster.holding(leg)
 		switch {
-		case held == "":
+		case holding == "":
 			lines = append(lines, name+": end it, it has no position")
 		case leg.state.OnRemove() == removeFlatten:
-			lines = append(lines, name+": close its position ("+held+")")
+			lines = append(lines, name+": close its position ("+holding+")")
 		default:
-			lines = append(lines, name+": leave its position ("+held+")")
+			lines = append(lines, name+": leave its position ("+holding+")")
 		}
 	}
 	return lines

@@ -102,8 +102,8 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	differs := r.accounting.differs(exchange.Futures)
 	due := differs || r.tradedFutures() || account.Known() && account.Wallet() != r.ownWallet()
 	steady := read && snapshot.BeganMS-max(r.walletMS, r.accounting.futures.tradedMS) > r.config.Settle.StalenessMS
-	doubted := differs || r.tradedFutures() && !r.accounting.fromOutside().IsZero()
-	if !due || steady && !doubted {
+	ambiguous := differs || r.tradedFutures() && !r.accounting.fromOutside().IsZero()
+	if !due || steady && !ambiguous {
 		r.outstandingMS = 0
 		return false
 	}
@@ -134,13 +134,13 @@ func (r *results) tradedFutures() bool {
 func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 	weights, weight := make([]exchange.Amount, len(r.legs)), exchange.Amount{}
 	rest := change
-	for _, held := range [...]bool{false, true} { // strategies that traded; if none did, those with a position
+	for _, byPosition := range [...]bool{false, true} { // strategies that traded; if none did, those with a position
 		for i, leg := range r.legs {
 			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules() == nil {
 				continue
 			}
 			quantity := r.book.Watch(leg.config.Name).Traded() + r.unknown(leg)
-			if w := r.book.Watch(leg.config.Name); held {
+			if w := r.book.Watch(leg.config.Name); byPosition {
 				quantity = max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())
 			}
 			weights[i] = leg.symbol.Rules().Notional(max(leg.symbol.Price(), 1), quantity)
@@ -185,17 +185,17 @@ func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 // positions alone does not show what was closed.
 func (r *results) estimate(leg *leg) exchange.Amount {
 	rules, w := leg.symbol.Rules(), r.book.Watch(leg.config.Name)
-	held, now := w.Result().Position, leg.symbol.Position()
-	closed := held - now
-	if entry := leg.symbol.EntryPrice(); w.Traded() != closed.Abs() && held != 0 && !leg.entry.IsZero() && (now == 0 || !entry.IsZero()) {
-		before := rules.Notional(leg.symbol.Price(), held).Sub(rules.Cost(leg.entry, held))
+	former, now := w.Result().Position, leg.symbol.Position()
+	closed := former - now
+	if entry := leg.symbol.EntryPrice(); w.Traded() != closed.Abs() && former != 0 && !leg.entry.IsZero() && (now == 0 || !entry.IsZero()) {
+		before := rules.Notional(leg.symbol.Price(), former).Sub(rules.Cost(leg.entry, former))
 		return before.Sub(rules.Notional(leg.symbol.Price(), now).Sub(rules.Cost(entry, now)))
 	}
-	if held == 0 || leg.entry.IsZero() || (closed > 0) != (held > 0) {
+	if former == 0 || leg.entry.IsZero() || (closed > 0) != (former > 0) {
 		return exchange.Amount{}
 	}
-	if closed/held != 0 {
-		closed = held // beyond flat it opened the other side
+	if closed/former != 0 {
+		closed = former // beyond flat it opened the other side
 	}
 	return rules.Notional(leg.symbol.Price(), closed).Sub(rules.Cost(leg.entry, closed))
 }

@@ -144,9 +144,9 @@ func (r *roster) holding(leg *leg) string {
 			orders++
 		}
 	}
-	switch held := cmp.Or(symbol.Position(), symbol.Known()); {
-	case held != 0:
-		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(held), symbol.Key())
+	switch position := cmp.Or(symbol.Position(), symbol.Known()); {
+	case position != 0:
+		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(position), symbol.Key())
 	case orders > 0:
 		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, symbol.Key())
 	case symbol.Quarantine() != "":

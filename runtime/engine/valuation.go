@@ -56,24 +56,24 @@ func (b *base) own(leg *leg) exchange.Amount {
 // profit.
 func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	symbol, w := leg.symbol, b.book.Watch(leg.config.Name)
-	held, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
+	position, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
 	closed, closedFor := exchange.Quantity(0), exchange.Amount{}
 	if symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // they have cost or brought nothing yet
-		held = w.Result().Position
-		at = held
+		position = w.Result().Position
+		at = position
 	}
 	switch {
 	case symbol.Ignored() != 0: // the exchange's single position has a foreign part: the strategy's part follows from its fills
-		held = symbol.Known()
+		position = symbol.Known()
 	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought nothing yet: it counts at the price at which it was seen closed
-		held, entry, closed, closedFor = w.Result().Position, leg.entry, leg.closed, leg.closedFor
-		at = held
+		position, entry, closed, closedFor = w.Result().Position, leg.entry, leg.closed, leg.closedFor
+		at = position
 	}
-	if held == 0 || symbol.Rules() == nil || at == 0 {
+	if position == 0 || symbol.Rules() == nil || at == 0 {
 		return worth
 	}
-	paid := symbol.Rules().Cost(entry, held) // 0 on spot, where the result includes the purchase price
-	return symbol.Rules().Notional(symbol.Price(), held-closed).Add(closedFor).Sub(paid)
+	paid := symbol.Rules().Cost(entry, position) // 0 on spot, where the result includes the purchase price
+	return symbol.Rules().Notional(symbol.Price(), position-closed).Add(closedFor).Sub(paid)
 }
 
 // estimated reports whether fills of a strategy are in no result yet, or may not be: what it closed
