@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"botd/backtest"
+	"botd/internal/disk"
 	"botd/internal/private"
 )
 
@@ -133,7 +134,7 @@ func Open(directory string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(rows); err != nil {
+	if err := disk.Lock(rows, errLocked); err != nil {
 		return nil, errors.Join(err, rows.Close())
 	}
 	trials, whole, err := readRows(rows)

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
+	"botd/internal/disk"
 	"botd/internal/private"
 )
 
@@ -77,7 +76,7 @@ func lock(path, what string) (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", what, err)
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := disk.Lock(file, ErrLocked); err != nil {
 		holder, _ := os.ReadFile(path)
 		file.Close()
 		return nil, fmt.Errorf(
@@ -92,7 +91,7 @@ func lock(path, what string) (release func() error, err error) {
 		file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
 	}
 	return func() error { // unlock explicitly, because a process being started has a copy of the file until it executes its program
-		return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
+		return errors.Join(disk.Unlock(file), file.Close())
 	}, nil
 }
 

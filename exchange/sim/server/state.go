@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"golang.org/x/sys/unix"
-
 	"botd/exchange/sim"
+	"botd/internal/disk"
 	"botd/internal/private"
 )
 
@@ -113,7 +112,7 @@ func openLocked(path string) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read state: %w", err)
 		}
-		if err := lockFile(file); err != nil {
+		if err := disk.Lock(file, ErrBusy); err != nil {
 			return nil, errors.Join(fmt.Errorf("state %s: %w", path, err), file.Close())
 		}
 		// The previous owner may have replaced the file meanwhile.
@@ -139,14 +138,6 @@ func (e *StateError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *StateError) Unwrap() error { return e.Err }
-
-func lockFile(file *os.File) error {
-	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return ErrBusy
-	}
-	return err
-}
 
 // save returns when every change up to the given one is on disk.
 func (f *stateFile) save(change uint64) error {
@@ -248,7 +239,7 @@ func newStateFile(path string, snapshot []byte) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = lockFile(file); err == nil {
+	if err = disk.Lock(file, ErrBusy); err == nil {
 		err = file.Truncate(0)
 	}
 	if err == nil {
