@@ -1,6 +1,7 @@
 package report
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -22,32 +23,14 @@ type line struct {
 // sampled at the last of those within each drawn candle. An indicator that cannot be computed is omitted: the run
 // would have ended with its error.
 func linesOf(source *Source, opens instants, interval exchange.Interval) (all []line) {
-	if len(source.Plots) == 0 {
-		return nil
-	}
-	bars := barsOf(source)
-	last := make([]int, len(opens)) // for each drawn candle, the last one within it
-	at := -1
-	for i := range bars {
-		for at+1 < len(opens) && bars[i].OpenMS/1000 >= opens[at+1] {
-			at++
-		}
-		if at >= 0 && bars[i].OpenMS/1000 < opens[at]+int64(interval)/1000 {
-			last[at] = i
-		}
-	}
 	for i := range source.Plots {
 		plot := &source.Plots[i]
-		lines, err := indicator.Lines(plot.Indicator, plot.Parameters, plot.Outputs, bars)
+		lines, err := indicator.Lines(plot.Indicator, plot.Parameters, plot.Outputs, source.bars(opens, interval))
 		if err != nil {
 			continue
 		}
 		for _, l := range lines {
-			shown := make([]float64, len(last))
-			for k, bar := range last {
-				shown[k] = l.Values[bar]
-			}
-			if packed, some := lineOf(shown); some {
+			if packed, some := lineOf(l.Values); some {
 				packed.Name, packed.Own = l.Name, plot.OwnScale
 				all = append(all, packed)
 			}
@@ -56,14 +39,23 @@ func linesOf(source *Source, opens instants, interval exchange.Interval) (all []
 	return all
 }
 
-func barsOf(source *Source) []indicator.Bar {
-	candles, symbol := source.Candles, source.Symbol
-	bars := make([]indicator.Bar, candles.Len())
-	for i := range bars {
-		bars[i] = indicator.Bar{Open: symbol.PriceFloat(candles.Open[i]), High: symbol.PriceFloat(candles.High[i]), Low: symbol.PriceFloat(candles.Low[i]),
-			Close: symbol.PriceFloat(candles.Close[i]), Volume: candles.Volume[i], OpenMS: candles.OpenMS[i]}
+// bars returns the candles one by one, since a list of all of them takes more than half of their own memory. Each comes
+// with whether it is the last one within a drawn candle.
+func (s *Source) bars(opens instants, interval exchange.Interval) iter.Seq2[indicator.Bar, bool] {
+	return func(yield func(indicator.Bar, bool) bool) {
+		candles, symbol := s.Candles, s.Symbol
+		drawn := func(i, at int) bool { return candles.OpenMS[i]/1000 < opens[at]+int64(interval)/1000 }
+		for i, at := 0, 0; i < candles.Len(); i++ {
+			for at+1 < len(opens) && candles.OpenMS[i]/1000 >= opens[at+1] {
+				at++
+			}
+			bar := indicator.Bar{Open: symbol.PriceFloat(candles.Open[i]), High: symbol.PriceFloat(candles.High[i]), Low: symbol.PriceFloat(candles.Low[i]),
+				Close: symbol.PriceFloat(candles.Close[i]), Volume: candles.Volume[i], OpenMS: candles.OpenMS[i]}
+			if last := drawn(i, at) && (i+1 == candles.Len() || !drawn(i+1, at)); !yield(bar, last) {
+				return
+			}
+		}
 	}
-	return bars
 }
 
 // lineOf encodes values. A missing value after the first one repeats its predecessor. some is false when all values

@@ -72,13 +72,17 @@ func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interva
 	for _, bar := range bars[first:] {
 		out.OpenMS = append(out.OpenMS, bar.OpenMS)
 	}
+	each := func(yield func(indicator.Bar, bool) bool) {
+		for i := 0; i < len(bars) && yield(bars[i], i >= first); i++ {
+		}
+	}
 	for i := range plots {
-		lines, err := indicator.Lines(plots[i].Indicator, plots[i].Parameters, plots[i].Outputs, bars)
+		lines, err := indicator.Lines(plots[i].Indicator, plots[i].Parameters, plots[i].Outputs, each)
 		if err != nil {
 			return out, &WrongPlot{err}
 		}
 		for _, line := range lines {
-			out.Lines = append(out.Lines, Line{Name: line.Name, Own: plots[i].OwnScale, Values: line.Values[first:]})
+			out.Lines = append(out.Lines, Line{Name: line.Name, Own: plots[i].OwnScale, Values: line.Values})
 		}
 	}
 	return out, nil

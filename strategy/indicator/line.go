@@ -2,6 +2,7 @@ package indicator
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -12,8 +13,9 @@ type Line struct {
 	Values []float64
 }
 
-// Lines computes the named outputs of an indicator over bars, one value each; outputs is nil for all of them.
-func Lines(name string, parameters map[string]float64, outputs []string, bars []Bar) ([]Line, error) {
+// Lines computes the named outputs of an indicator over bars; outputs is nil for all of them. Each line has one value for
+// every bar that comes with true.
+func Lines(name string, parameters map[string]float64, outputs []string, bars iter.Seq2[Bar, bool]) ([]Line, error) {
 	definition, known := Find(name)
 	if !known {
 		return nil, fmt.Errorf("unknown indicator %q", name)
@@ -33,7 +35,7 @@ func Lines(name string, parameters map[string]float64, outputs []string, bars []
 	lines, values := make([]Line, len(outputs)), make([]float64, len(definition.Outputs))
 	from := make([]int, len(outputs))
 	for k, output := range outputs {
-		lines[k] = Line{Name: name, Values: make([]float64, 0, len(bars))}
+		lines[k] = Line{Name: name}
 		if len(outputs) > 1 {
 			lines[k].Name += " " + output
 		}
@@ -41,9 +43,9 @@ func Lines(name string, parameters map[string]float64, outputs []string, bars []
 			return nil, fmt.Errorf("%s has no output %q", definition.Name, output)
 		}
 	}
-	for _, bar := range bars {
+	for bar, shown := range bars {
 		stream.Next(bar, values)
-		for k := range lines {
+		for k := 0; shown && k < len(lines); k++ {
 			lines[k].Values = append(lines[k].Values, values[from[k]])
 		}
 	}

@@ -119,7 +119,9 @@ func TestAPeriodTooShortIsTheShortest(t *testing.T) {
 
 func TestTheLinesOfAnIndicator(t *testing.T) {
 	t.Parallel()
-	bars := []Bar{{High: 4, Low: 2, Close: 3}, {High: 6, Low: 1, Close: 5}, {High: 5, Low: 3, Close: 4}}
+	bars := func(yield func(Bar, bool) bool) {
+		_ = yield(Bar{High: 4, Low: 2, Close: 3}, true) && yield(Bar{High: 6, Low: 1, Close: 5}, true) && yield(Bar{High: 5, Low: 3, Close: 4}, true)
+	}
 	for _, c := range []struct {
 		name    string
 		given   map[string]float64
@@ -152,7 +154,10 @@ func TestTheLinesOfAnIndicator(t *testing.T) {
 			t.Errorf("%s %v %v: want %s, have %s", c.name, c.given, c.outputs, c.want, have)
 		}
 	}
-	if lines, err := Lines("sma", map[string]float64{"period": 2}, nil, nil); err != nil || len(lines) != 1 || len(lines[0].Values) != 0 {
-		t.Errorf("want a line without values, have %v, %v", lines, err)
+	hidden := func(yield func(Bar, bool) bool) {
+		_ = yield(Bar{Close: 3}, false) && yield(Bar{Close: 5}, true) && yield(Bar{Close: 6}, false)
+	}
+	if lines, err := Lines("sma", map[string]float64{"period": 2}, nil, hidden); err != nil || fmt.Sprint(lines) != "[{sma 2 [4]}]" {
+		t.Errorf("want the one value that is shown, which counts the bar before it, have %v, %v", lines, err)
 	}
 }
