@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	goruntime "runtime"
@@ -44,23 +45,74 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 	var group sync.WaitGroup
 	var mu sync.Mutex // guards done, and serializes progress
 	done := 0
-	for i := range trials {
+	run := func(i int, config *Config) {
+		if errs[i] = trials[i].Run(ctx, config, splitMS); errs[i] == nil && ended != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			errs[i] = ended(done, &trials[i])
+		}
+		if errs[i] != nil {
+			cancel()
+		}
+	}
+	most := config.abreast(trials)
+	for from, to := 0, 0; from < len(trials); from = to {
 		slots <- struct{}{}
+		to = from + min(max(1, (len(trials)-from)/cap(slots)), most)
 		group.Go(func() {
 			defer func() { <-slots }()
-			if errs[i] = trials[i].Run(ctx, &config, splitMS); errs[i] == nil && ended != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				done++
-				errs[i] = ended(done, &trials[i])
-			}
-			if errs[i] != nil {
-				cancel()
-			}
+			config.inTurns(ctx, from, to, run)
 		})
 	}
 	group.Wait()
 	return splitMS, firstFailure(trials, errs)
+}
+
+// abreast returns the maximum number of trials that one core runs together. A block of candles is then loaded once for
+// all of them, into a memory that is near the core and has room for a block. Runs by the engine take long beside that
+// load, and each may have a process of its own, so they stay alone.
+func (c *Config) abreast(trials []Trial) int {
+	for i := range trials {
+		config := *c
+		if trials[i].Config != nil {
+			config = *trials[i].Config
+		}
+		if config.Legs = []Leg{trials[i].leg(&config)}; config.indirect() != "" {
+			return 1
+		}
+	}
+	return 4
+}
+
+// inTurns runs trials together: each in its turn, until the next call of Pace.
+func (c *Config) inTurns(ctx context.Context, from, to int, run func(i int, config *Config)) {
+	own, pace := *c, c.Pace
+	if c.Rest {
+		rest := Rest(ctx)
+		own.Rest, pace = false, func(int, int) { rest() }
+	}
+	var turns []func() (struct{}, bool)
+	for i := from; i < to; i++ {
+		own := own
+		next, stop := iter.Pull(func(yield func(struct{}) bool) {
+			own.Pace = func(done, total int) {
+				if pace != nil {
+					pace(done, total)
+				}
+				yield(struct{}{})
+			}
+			run(i, &own)
+		})
+		defer stop()
+		turns = append(turns, next)
+	}
+	for len(turns) > 0 {
+		turns = slices.DeleteFunc(turns, func(next func() (struct{}, bool)) bool {
+			_, more := next()
+			return !more
+		})
+	}
 }
 
 // firstFailure returns the error of the first trial that failed by itself, not because of another one.
@@ -111,9 +163,7 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 		if i > 0 && config.choosing {
 			break
 		}
-		leg := config.Legs[0]
-		leg.Strategy, leg.Make = t.Leg.Strategy, t.Leg.Make
-		config.Legs = []Leg{leg}
+		config.Legs = []Leg{t.leg(&config)}
 		if config.Rest {
 			rest := Rest(ctx)
 			config.Pace = func(int, int) { rest() }
@@ -130,6 +180,13 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 		}
 	}
 	return nil
+}
+
+// leg returns the configuration's leg with the trial's choice.
+func (t *Trial) leg(config *Config) Leg {
+	leg := config.Legs[0]
+	leg.Strategy, leg.Make = t.Leg.Strategy, t.Leg.Make
+	return leg
 }
 
 // columnFigures are the figures of a column that expressions may name, in addition to those of Metrics.

@@ -1,8 +1,12 @@
 package backtest_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	goruntime "runtime"
+	"slices"
 	"testing"
 
 	"botd/backtest"
@@ -43,6 +47,66 @@ func TestTrialEqualsSingleRun(t *testing.T) {
 	}
 	if trials[0].Seen.FinalEquity == trials[1].Seen.FinalEquity || reported != 2 {
 		t.Errorf("want two different trials, reported; have %s twice, %d reported", trials[0].Seen.FinalEquity, reported)
+	}
+}
+
+// failsLater is a strategy that fails at a candle.
+type failsLater struct {
+	strategy.Strategy
+	left int
+}
+
+func (f *failsLater) Candle(view *strategy.View) {
+	if f.left--; f.left == 0 {
+		panic("a mistake")
+	}
+	f.Strategy.Candle(view)
+}
+
+// TestTrialsRunTogetherAreThoseRunAlone has more trials than cores, so that each core runs some of them together, over several
+// blocks of candles. One of them leaves the direct machine on the way, and so starts over. Another sweep has a trial that the engine
+// runs, so that its trials stay alone.
+func TestTrialsRunTogetherAreThoseRunAlone(t *testing.T) {
+	t.Parallel()
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 10_000)
+	common := speedConfig(t, recorded, "10", "50")
+	var trials []backtest.Trial
+	for fast := range 3*goruntime.GOMAXPROCS(0) + 2 {
+		one := speedConfig(t, recorded, fmt.Sprint(fast+2), "50")
+		setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: one.Legs[0].Strategy.Size}
+		one.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
+			return build(t, "sma_cross", setting, strategy.Values{"fast": fmt.Sprint(fast + 2), "slow": "50"}), nil
+		}
+		trials = append(trials, trialOf(fmt.Sprint(fast), one))
+	}
+	made := trials[1].Leg.Make
+	trials[1].Leg.Make = func(over *tape.Tape) (strategy.Strategy, error) {
+		one, err := made(over)
+		return &failsLater{Strategy: one, left: 6_000}, err
+	}
+	engine := speedConfig(t, recorded, "5", "50")
+	engine.Legs[0].Strategy.Limits.MaxOpenOrders = 5
+	for _, c := range []struct {
+		trials []backtest.Trial
+		split  exchange.Rate
+		rest   bool
+	}{{trials, 0, false}, {trials, 7 * exchange.RateOne / 10, true}, {append(slices.Clone(trials[:6]), trialOf("engine", engine)), 0, false}} {
+		alone := slices.Clone(c.trials)
+		common.Rest = c.rest
+		splitMS, err := backtest.Sweep(t.Context(), common, c.trials, c.split, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		common.Rest = false
+		for i := range alone {
+			if err := alone[i].Run(t.Context(), &common, splitMS); err != nil {
+				t.Fatal(err)
+			}
+			want, _ := json.Marshal(&alone[i])
+			if have, _ := json.Marshal(&c.trials[i]); string(have) != string(want) {
+				t.Errorf("trial %d, alone\n%s\ntogether\n%s", i, want, have)
+			}
+		}
 	}
 }
 
