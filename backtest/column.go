@@ -100,7 +100,7 @@ func (r *run) unburdened(funding exchange.Amount) exchange.Amount {
 		f := &r.ledger.fills[i]
 		symbol := r.legs[f.leg].symbol
 		fee := f.Fee
-		if f.FeeAsset != symbol.Quote {
+		if f.InBase {
 			fee = worth(symbol, f.Fee, f.Price)
 		}
 		saved = saved.Add(fee.Max(exchange.Amount{})).Add(f.Slipped.Max(exchange.Amount{}))

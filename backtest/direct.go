@@ -58,12 +58,15 @@ type direct struct {
 	request exchange.Request
 	pending int64             // the order under way; 0 for none
 	after   exchange.Quantity // the position after its fill
-	reasons [2]reason         // of exits
+	reasons []reason          // of exits, the last few
 	refusal risk.Refusal      // of the last entry; zero where it was sent
 }
 
-// reason is the reason of an exit, and the plan's words for it.
-type reason struct{ plan, text string }
+// reason is the reason of an exit: the plan's words for a new side or for none, and its text.
+type reason struct {
+	sign       int
+	plan, text string
+}
 
 // errUncovered ends a run that the direct machine cannot continue.
 var errUncovered = errors.New("the direct machine does not cover this case")

@@ -109,19 +109,27 @@ func (d *direct) size(target strategy.Target) exchange.Quantity {
 	return d.symbol.FloorQuantity(target.Quantity)
 }
 
-// exitReason returns why a position closes, in reconcile's wording.
+// exitReason returns why a position closes, in reconcile's wording. It remembers a few texts, since most runs repeat
+// them, and stores each once.
 func (d *direct) exitReason(sign int) string {
-	at, text := 0, "the target is flat"
+	const few = 4
+	for i := range d.reasons {
+		if r := &d.reasons[i]; r.sign == sign && r.plan == d.inForce.Reason {
+			return r.text
+		}
+	}
+	text := "the target is flat"
 	if sign != 0 {
-		at, text = 1, "the target changed side: first flat, then the other side"
+		text = "the target changed side: first flat, then the other side"
 	}
-	if d.inForce.Reason == "" {
-		return text
+	if d.inForce.Reason != "" {
+		text += ": " + d.inForce.Reason
 	}
-	if r := &d.reasons[at]; r.plan != d.inForce.Reason {
-		*r = reason{d.inForce.Reason, text + ": " + d.inForce.Reason}
+	if len(d.reasons) == few {
+		d.reasons = slices.Delete(d.reasons, 0, 1)
 	}
-	return d.reasons[at].text
+	d.reasons = append(d.reasons, reason{sign, d.inForce.Reason, text})
+	return text
 }
 
 // capped limits one order to the symbol's maximum, and returns its value too.

@@ -42,7 +42,7 @@ func (r *run) bySymbol() []SymbolRow {
 		var pnl, fees, funding exchange.Amount
 		for j := range r.ledger.trips {
 			t := &r.ledger.trips[j]
-			if t.leg != i {
+			if int(t.leg) != i {
 				continue
 			}
 			row.RoundTrips++
@@ -57,8 +57,8 @@ func (r *run) bySymbol() []SymbolRow {
 	return rows
 }
 
-func (t *Trip) entryReason() string { return t.EntryTag.why }
-func (t *Trip) exitReason() string  { return t.ExitTag.purpose }
+func (l *measurement) entryReason(t *Trip) string { return l.tags[t.entry].why }
+func (l *measurement) exitReason(t *Trip) string  { return l.tags[t.exit].purpose }
 
 // byReason groups the round trips, in the order in which the reasons first occurred.
 func (r *run) byReason(reason func(*Trip) string) []ReasonRow {

@@ -19,6 +19,7 @@ type measurement struct {
 	spot    string
 	fills   []fill
 	trips   []Trip
+	tags    []tag           // of fills and round trips
 	insured exchange.Amount // paid by the exchange, and already assigned to round trips
 
 	version uint64          // of the exchange when wallet and holdings were read
@@ -64,24 +65,29 @@ func (l *measurement) moveIn() {
 
 // moveOut recycles the lists of a run after its summary.
 func (l *measurement) moveOut() {
-	clear(l.fills)
-	clear(l.trips)
 	rooms.Put(&room{l.fills[:0], l.trips[:0]})
 	l.fills, l.trips = nil, nil
 }
 
-// fill is what a run stores of an execution, and its purpose. It is two thirds of a sim.Fill and its tag, since there
-// may be many.
+// fill is what a run stores of an execution, and its purpose. There may be many, so it is small, and has no pointers
+// that the garbage collector would follow.
 type fill struct {
 	TimeMS, OrderID int64 // no order: a liquidation
 	Price           exchange.Price
 	Quantity        exchange.Quantity
 	Fee, Slipped    exchange.Amount
-	FeeAsset        string
-	tag             tag
-	leg             int32
+	tag, leg        int32
 	Side            exchange.Side
 	Maker           bool
+	InBase          bool // the fee, in the asset bought
+}
+
+// feeAsset returns the asset of the fee.
+func (f *fill) feeAsset(symbol *exchange.Symbol) string {
+	if f.InBase {
+		return symbol.Base
+	}
+	return symbol.Quote
 }
 
 // holding is a leg's position, as of the ledger's version.
@@ -433,10 +439,24 @@ func (l *measurement) take(fills []sim.Fill) {
 		}
 		booked, f := added(&l.fills), &fills[i]
 		booked.TimeMS, booked.OrderID, booked.Price, booked.Quantity = f.TimeMS, f.OrderID, f.Price, f.Quantity
-		booked.Fee, booked.Slipped, booked.FeeAsset, booked.Side, booked.Maker = f.Fee, f.Slipped, f.FeeAsset, f.Side, f.Maker
-		booked.leg, booked.tag = int32(at), l.events.tagOf(f)
+		booked.Fee, booked.Slipped, booked.Side, booked.Maker = f.Fee, f.Slipped, f.Side, f.Maker
+		booked.leg, booked.tag, booked.InBase = int32(at), l.tagged(l.events.tagOf(f)), f.FeeAsset != l.run.legs[at].symbol.Quote
 		l.execution(&l.run.legs[at], booked)
 	}
+}
+
+// tagged returns the place of a tag in the list of tags. Most tags are among the last few.
+func (l *measurement) tagged(of tag) int32 {
+	const few = 8
+	of.level = 0 // only the end of its order needs it
+	last := len(l.tags) - 1
+	for i := last; i >= 0 && i > last-few; i-- {
+		if l.tags[i] == of {
+			return int32(i)
+		}
+	}
+	l.tags = append(l.tags, of)
+	return int32(last + 1)
 }
 
 // added appends an element to a list, to be set in place. It doubles a full list: append would add a quarter, and so

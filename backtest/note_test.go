@@ -27,7 +27,7 @@ func warningsOf(change func(r *run)) (codes []string, texts string) {
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Spot, "BTC-USDT")
 	candles := barsAt(exchange.Minute5, 0, 1, 2)
 	r := &run{config: &Config{}, legs: []leg{{symbol: symbol, candles: candles, config: &Leg{Tape: &tape.Tape{Symbol: symbol, Candles: candles}}}}}
-	r.ledger.run, r.machine = r, idle{}
+	r.ledger.run, r.ledger.tags, r.machine = r, []tag{{}}, idle{}
 	change(r)
 	for _, w := range r.warnings() {
 		codes, texts = append(codes, w.Code), texts+w.Text+"\n"

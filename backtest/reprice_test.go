@@ -70,8 +70,8 @@ func TestFillsAtOtherCosts(t *testing.T) {
 			if c.market == spot { // the same quantity in its ticks
 				f.Quantity = spot.QuantityTick * 2_000
 			}
-			r.ledger.fills = append(r.ledger.fills, fill{OrderID: f.OrderID, Price: f.Price, Quantity: f.Quantity, Fee: f.Fee, FeeAsset: f.FeeAsset,
-				Maker: f.Maker, Slipped: f.Slipped})
+			r.ledger.fills = append(r.ledger.fills, fill{OrderID: f.OrderID, Price: f.Price, Quantity: f.Quantity, Fee: f.Fee,
+				InBase: f.FeeAsset != c.market.Quote, Maker: f.Maker, Slipped: f.Slipped})
 		}
 		if have := r.repriced(c.under); have != amount(c.repriced) {
 			t.Errorf("%s: want %s at the other costs, have %s", c.name, c.repriced, have)

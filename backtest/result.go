@@ -191,7 +191,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		s.UPI = finite(*result.CAGR / *s.Ulcer)
 	}
 	result.count(r)
-	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
+	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason(l.entryReason), r.byReason(l.exitReason)
 	if r.config.FiguresOnly {
 		return result, nil
 	}
@@ -265,7 +265,7 @@ func (r *run) identity() (fees, funding exchange.Amount, err error) {
 		} else {
 			quote, *base = quote.Add(notional), base.Sub(quantity)
 		}
-		if f.FeeAsset == symbol.Quote {
+		if !f.InBase {
 			quote, fees = quote.Sub(f.Fee), fees.Add(f.Fee)
 		} else {
 			*base, fees = base.Sub(f.Fee), fees.Add(worth(symbol, f.Fee, f.Price))

@@ -21,8 +21,8 @@ func (r *Result) rows(run *run) {
 		leg := &run.legs[t.leg]
 		against, in := t.excursions(leg.symbol)
 		*row = TripRow{Symbol: leg.symbol.Name, Strategy: leg.config.Strategy.Name, EnteredMS: t.EnteredMS, LeftMS: t.LeftMS,
-			Side: t.Side.String(), Adverse: rounded(float64(against * 100)), Favorable: rounded(float64(in * 100)), EntryReason: t.EntryTag.why,
-			ExitPurpose: t.ExitTag.purpose, ExitReason: t.ExitTag.why}
+			Side: t.Side.String(), Adverse: rounded(float64(against * 100)), Favorable: rounded(float64(in * 100)), EntryReason: l.tags[t.entry].why,
+			ExitPurpose: l.tags[t.exit].purpose, ExitReason: l.tags[t.exit].why}
 		texts.put(&row.Quantity, leg.symbol.QuantityAmount(t.Quantity))
 		texts.put(&row.Entry, t.Entry)
 		texts.put(&row.Exit, t.Exit)
@@ -34,7 +34,8 @@ func (r *Result) rows(run *run) {
 	for i := range l.fills {
 		f, row := &l.fills[i], &r.Executions[i]
 		symbol := run.legs[f.leg].symbol
-		*row = Execution{TimeMS: f.TimeMS, Symbol: symbol.Name, Side: f.Side.String(), FeeAsset: f.FeeAsset, Role: f.role(), Purpose: f.tag.purpose}
+		*row = Execution{TimeMS: f.TimeMS, Symbol: symbol.Name, Side: f.Side.String(), FeeAsset: f.feeAsset(symbol), Role: f.role(),
+			Purpose: l.tags[f.tag].purpose}
 		texts.put(&row.Price, symbol.PriceAmount(f.Price))
 		texts.put(&row.Quantity, symbol.QuantityAmount(f.Quantity))
 		texts.put(&row.Fee, f.Fee)
@@ -173,15 +174,15 @@ func (w *rowWriter) execution(text []byte, f *fill) []byte {
 	text = appendAmount(text, `,"price":"`, symbol.PriceAmount(f.Price))
 	text = appendAmount(text, `,"quantity":"`, symbol.QuantityAmount(f.Quantity))
 	text = appendAmount(text, `,"fee":"`, f.Fee)
-	text = w.word(text, `,"fee_asset":`, f.FeeAsset)
+	text = w.word(text, `,"fee_asset":`, f.feeAsset(symbol))
 	text = w.word(text, `,"role":`, f.role())
 	text = appendAmount(text, `,"slippage":"`, f.Slipped)
-	text = w.word(text, `,"purpose":`, f.tag.purpose)
+	text = w.word(text, `,"purpose":`, w.run.ledger.tags[f.tag].purpose)
 	return append(text, '}')
 }
 
 func (w *rowWriter) trip(text []byte, t *Trip) []byte {
-	leg := &w.run.legs[t.leg]
+	leg, entry, exit := &w.run.legs[t.leg], &w.run.ledger.tags[t.entry], &w.run.ledger.tags[t.exit]
 	against, in := t.excursions(leg.symbol)
 	text = w.word(text, `{"symbol":`, leg.symbol.Name)
 	text = w.word(text, `,"strategy":`, leg.config.Strategy.Name)
@@ -197,8 +198,8 @@ func (w *rowWriter) trip(text []byte, t *Trip) []byte {
 	text = appendAmount(text, `,"pnl":"`, t.PNL)
 	text = appendShare(text, `,"mae_pct":`, rounded(float64(against*100)))
 	text = appendShare(text, `,"mfe_pct":`, rounded(float64(in*100)))
-	text = w.word(text, `,"entry_reason":`, t.EntryTag.why)
-	text = w.word(text, `,"exit_purpose":`, t.ExitTag.purpose)
-	text = w.word(text, `,"exit_reason":`, t.ExitTag.why)
+	text = w.word(text, `,"entry_reason":`, entry.why)
+	text = w.word(text, `,"exit_purpose":`, exit.purpose)
+	text = w.word(text, `,"exit_reason":`, exit.why)
 	return append(text, '}')
 }

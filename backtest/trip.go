@@ -8,15 +8,14 @@ import (
 // Trip is one round trip: from flat to flat, net of fees and funding.
 type Trip struct {
 	EnteredMS, LeftMS int64
-	Side              exchange.Side // of the entry
 	Quantity          exchange.Quantity
 	Entry, Exit       exchange.Amount // mean prices
 	Fees, Funding     exchange.Amount
 	Slippage          exchange.Amount
 	PNL               exchange.Amount
 	Low, High         exchange.Price // between entry and exit, as far as fills and the candles closed meanwhile show
-	EntryTag, ExitTag tag
-	leg               int
+	entry, exit, leg  int32          // of tags, and of legs
+	Side              exchange.Side  // of the entry
 }
 
 // trip is the current round trip.
@@ -42,7 +41,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	if !t.pair.Begun() {
 		*t = trip{} // in place: a literal with fields would be copied through the stack
 		t.funded, t.pair.Held = venue.FundingPaid(account, symbol.Name), leg.held.stock.Quantity
-		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, int(f.leg)
+		t.EnteredMS, t.Side, t.entry, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
 	notional := symbol.Notional(f.Price, f.Quantity)
 	l.filled = l.filled.Add(notional)
@@ -54,7 +53,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	}
 	l.slipped, t.Slippage = l.slipped.Add(f.Slipped), t.Slippage.Add(f.Slipped)
 	x := ledger.Execution{Side: f.Side, Quantity: symbol.QuantityAmount(f.Quantity), Value: notional, Fee: f.Fee, Worth: f.Fee}
-	if f.FeeAsset != symbol.Quote { // a fee in the asset bought counts at the asset's price
+	if f.InBase { // a fee in the asset bought counts at the asset's price
 		x.InBase, x.Worth = true, worth(symbol, f.Fee, f.Price)
 	}
 	t.pair.Execute(&x)
@@ -63,7 +62,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	}
 	t.reach(f.Price, f.Price)
 	if t.pair.Flat(symbol.QuantityAmount(symbol.QuantityTick)) {
-		t.ExitTag = f.tag
+		t.exit = f.tag
 		l.closeTrip(leg, f.TimeMS)
 	}
 }
