@@ -391,6 +391,10 @@ var belief = []Row{
 		"runtime/engine TestPeakWaitsForResults", []Edit{
 			{"runtime/engine.limits.watch", "estimated && w.Day().StartMS != start", "false"},
 		}},
+	{"peak_of_ended", "a position that had ended raises the peak by a price that was read later", "limits",
+		"runtime/engine TestPeakOfEndedPositionFallsBack", []Edit{
+			{"runtime/engine.limits.confirmPeak", "!slices.Equal(one.known, l.filled(leg))", "false"},
+		}},
 	{"peak_of_unknown", "a position that the list no longer shows raises the peak until its order is read", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
 			{"runtime/engine.base.estimated", "b.unsure(leg.symbol)", "false"},

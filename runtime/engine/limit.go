@@ -21,6 +21,7 @@ type limits struct {
 	ahead      bool            // a wallet includes a fill that no list shows yet
 	unmixed    exchange.Amount // the account's equity when they were last consistent; zero before
 	unpricedMS int64           // since when a position has had no price; 0: all have one
+	peaks
 }
 
 // shown returns the account's equity for display: while a wallet includes a fill that no list shows
@@ -77,7 +78,6 @@ func (l *limits) watchLimits(fetched bool) {
 // minute at most, because the money may be unreadable, and no limit is checked meanwhile.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
-	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
 	estimated := leg != nil && l.estimated(leg)
 	switch {
 	case leg == nil:
@@ -86,6 +86,8 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 	case leg.estimatedMS == 0:
 		leg.estimatedMS = l.nowMS
 	}
+	l.confirmPeak(w, leg)
+	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
 	switch {
 	case estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS:
 		return
@@ -102,6 +104,7 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 		}
 		l.recordDay(w.Strategy(), day)
 	case !estimated && w.Day().Peak.Add(step).Less(equity):
+		l.notePeak(w, leg, equity)
 		day := w.Day()
 		day.Peak = equity
 		l.recordDay(w.Strategy(), day)
@@ -216,6 +219,7 @@ func (l *limits) rearmed(strategy string) {
 		known = known && !l.awaitsPrice(l.legs...)
 	}
 	if known && w.Day().StartMS != 0 {
+		delete(l.provisional, strategy)
 		day := w.Day()
 		day.Peak = equity
 		l.recordDay(strategy, day)

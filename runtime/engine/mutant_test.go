@@ -78,6 +78,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"share_unestimated":       ownResults,
 		"funding_dropped":         ownResults,
 		"peak_stays":              dayStored,
+		"peak_of_ended":           endedBeforeItsPrice,
 		"peak_of_estimate":        peakWaits,
 		"day_of_estimate":         peakWaits,
 		"day_never":               peakWaits,

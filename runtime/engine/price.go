@@ -20,6 +20,22 @@ const (
 	listAgainMS = 60_000 // time after a failed list for which single tickers are read
 )
 
+// askPositions reads positions last, so that a fill after the lists appears as a difference that
+// the next round explains, never as a wrong sum.
+func (r *round) askPositions() {
+	if r.trades(exchange.Futures) {
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+	}
+	if r.trades(exchange.Spot) {
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
+	}
+	if r.config.Feed {
+		return
+	}
+	r.askPrices()
+}
+
 // askPrices requests the prices that a round could act on.
 func (r *round) askPrices() {
 	futures, spot := r.byList(exchange.Futures), r.byList(exchange.Spot)
@@ -95,6 +111,9 @@ func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Tic
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
 			r.book.TakePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
+			if shownMS := r.reading.shownMS[symbol.Key().Market]; shownMS != 0 && r.reading.sentMS >= shownMS {
+				r.limits.pricedLater = append(r.limits.pricedLater, symbol)
+			}
 		}
 	}
 }

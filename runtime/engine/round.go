@@ -60,9 +60,11 @@ type reading struct {
 	account   exchange.MarginAccount // the snapshot points to it
 	vanished  []*account.Placement   // missing in the open lists
 	history   []exchange.Order
-	listed    []exchange.Market // markets whose list of prices was requested
-	requested bool              // history was requested
-	partial   bool              // a page of it was full: there may be more
+	listed    []exchange.Market        // markets whose list of prices was requested
+	sentMS    int64                    // when the read was sent whose answer is taken
+	shownMS   [exchange.Spot + 1]int64 // when the positions, or the wallet, of a market were read; 0 before
+	requested bool                     // history was requested
+	partial   bool                     // a page of it was full: there may be more
 	version   uint64
 }
 
@@ -78,6 +80,7 @@ func (r *round) beginRound() (complete bool) {
 	r.readHealth.readingMS = r.nowMS
 	r.reading = reading{phase: phaseLists, lateMS: never, version: r.book.Version(),
 		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, listed: r.reading.listed[:0]}
+	r.limits.pricedLater = r.limits.pricedLater[:0]
 	r.emergencyMS = r.nowMS + patienceMS
 	if r.halts.pending() { // reads may hang
 		r.emergencyMS = r.nowMS + haltRetryMS
@@ -154,6 +157,7 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 		return
 	}
 	answer := &event.Answer
+	r.reading.sentMS = p.sentMS
 	if len(answer.Unreadable) > 0 {
 		defer r.takeRows(p, answer)
 	}
@@ -184,9 +188,9 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 	case answer.Operation == exchange.SpotOpenOrders:
 		snapshot.SpotOrders = answer.Orders
 	case answer.Operation == exchange.FuturesOpenPositions:
-		snapshot.Positions = answer.Positions
+		snapshot.Positions, r.reading.shownMS[exchange.Futures] = answer.Positions, r.nowMS
 	case answer.Operation == exchange.SpotWallet:
-		snapshot.Balances = answer.Balances
+		snapshot.Balances, r.reading.shownMS[exchange.Spot] = answer.Balances, r.nowMS
 	case answer.Operation == exchange.FuturesAccount:
 		r.reading.account = answer.Account
 		snapshot.Account = &r.reading.account
@@ -208,22 +212,6 @@ func (r *round) fetchVanished() {
 	}
 	r.fetchSpotHistory()
 	r.askEvidence()
-}
-
-// askPositions reads positions last, so that a fill after the lists appears as a difference that
-// the next round explains, never as a wrong sum.
-func (r *round) askPositions() {
-	if r.trades(exchange.Futures) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
-	}
-	if r.trades(exchange.Spot) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
-	}
-	if r.config.Feed {
-		return
-	}
-	r.askPrices()
 }
 
 // nothingRead reports whether no market's open orders could be read.
@@ -315,7 +303,7 @@ func (r *round) finishRound() bool {
 	r.results.attribute(snapshot)
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
 	whole := futuresRead && spotRead
-	r.limits.ahead = r.walletAhead()
+	r.limits.ahead, r.limits.fromMS = r.walletAhead(), snapshot.BeganMS
 	if r.limits.mixed = r.limits.ahead || !whole && (r.limits.mixed || r.moved()); whole {
 		r.limits.watchLimits(true)
 	}
