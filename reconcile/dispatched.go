@@ -22,7 +22,7 @@ type delivery struct {
 	canceled    cancels      // cancels sent for it
 	unableMS    int64        // when the exchange refused to cancel it
 	releasedMS  int64        // when it ended, a spot stop, by an answer to its cancel or as the wallet shows
-	before      priorBalance // the wallet's USDT before it was sent, a spot purchase
+	before      priorBalance // the wallet before it was sent, on spot
 	presumed    bool         // only the wallet shows that it was released
 	unfrozen    bool         // the newest wallet freezes nothing for it, a spot sale
 	shownSold   bool         // a later read of the wallet has shown it, uncertain and unfrozen, as sold
@@ -103,7 +103,7 @@ func (d *dispatched) noteUnfrozen(clientOrderID string, unfrozen bool) {
 // noteShownSold records that a wallet has shown an uncertain sale as sold.
 func (d *dispatched) noteShownSold(clientOrderID string) { d.note(clientOrderID).shownSold = true }
 
-// notePrior records the balance before a purchase was sent.
+// notePrior records the balance before a placement was sent.
 func (d *dispatched) notePrior(clientOrderID string, before priorBalance) {
 	d.note(clientOrderID).before = before
 }

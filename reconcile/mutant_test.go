@@ -58,6 +58,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"part_sale_first":           partSoldBeforeItsPurchase,
 		"bridge_short":              stopWithAnotherPurchase,
 		"bridge_outgrown":           positionOutgrowsBridge,
+		"refused_sold_later":        func(t testing.TB) { repeatedAfterRefusal(t, "1", "10500", nil, 0) },
+		"refused_stopped_later":     func(t testing.TB) { repeatedAfterRefusal(t, "1", "10500", nil, 0) },
 		"refused_sold_again":        saleAfterARefusedOne,
 		"reported_everywhere":       lostOnAnotherSymbol,
 		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, "0.016", 0) },

@@ -22,8 +22,9 @@ type RefusedOrder struct {
 	clientOrderID string
 	purpose       placement.Purpose
 	order         exchange.NewOrder
-	before        priorBalance      // spot: the wallet before a purchase was sent; futures: the margin in use before an opening was sent
+	before        priorBalance      // spot: the wallet before it was sent; futures: the margin in use before an opening was sent
 	bought        exchange.Quantity // spot: what the wallet shows of a purchase that no list shows
+	sold          bool              // spot: the wallet has shown a sale that no list shows
 	paid          persistence       // since the wallet, or the margin in use, shows it
 }
 
@@ -121,6 +122,9 @@ const (
 func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
 	if quantity <= 0 || d.desired.Flatten {
 		return quantity
+	}
+	if d.book.soldThoughRefused(d.symbol) {
+		quantity = min(quantity, max(0, d.beyondBaseline()-d.selling(d.leavesUncovered)))
 	}
 	for _, r := range d.book.Refused() {
 		age := d.nowMS - r.atMS

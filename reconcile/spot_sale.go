@@ -19,12 +19,12 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
 
-// saleRefused reports whether the exchange has just refused a spot sale: it may have executed it, and a history that does
-// not show that may be old. A repeated sale is bounded by the wallet's balance beyond foreign assets.
+// saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows one that it refused: it may have executed it, and a
+// history that does not show that may be old. A repeated sale is bounded by the wallet's balance beyond foreign assets.
 func (s *situation) saleRefused() bool {
-	return s.symbol.Key().Market == exchange.Spot && slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+	return s.symbol.Key().Market == exchange.Spot && (s.book.soldThoughRefused(s.symbol) || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
-	})
+	}))
 }
 
 // historyUnread reports whether on spot no history was read since the start that would show what an old

@@ -38,6 +38,14 @@ var peer = []Row{
 		"reconcile TestStopAfterRefusedExitCoversWhatIsLeft", []Edit{
 			{"reconcile.derivation.withoutRefused", "age >= confirmMS", "true"},
 		}},
+	{"refused_sold_later", "ten seconds after the exchange refused a sale, what the wallet shows of it is sold again", "41",
+		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
+			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(s.symbol)", "false"},
+		}},
+	{"refused_stopped_later", "ten seconds after the exchange refused a sale, what the wallet shows of it gets a stop again", "41",
+		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
+			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol)", "false"},
+		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
 			{"runtime/engine.round.skipLateRead", "p.kind == callTicker", "false"},

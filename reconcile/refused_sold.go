@@ -1,0 +1,53 @@
+package reconcile
+
+import (
+	"iter"
+
+	"botd/exchange"
+)
+
+// A spot sale that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history for minutes, too. The wallet
+// still shows it: since it was sent, coins are gone, no more than its quantity, and their money has come. A wallet that is wrong about the coins
+// shows no money, and a withdrawal brings none. Until the wallet shows everything again that fills explain, no more is sold than it has beside a
+// person's coins.
+
+// noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
+func (b *Book) noteRefusedSales(symbol *SymbolState) {
+	for r := range b.refusals.salesOn(symbol.Key()) {
+		if r.before.atMS == 0 || b.walletFromMS <= r.atMS {
+			continue
+		}
+		if r.sold {
+			r.sold = b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
+			continue
+		}
+		gone := r.before.asset - b.baseBalance(symbol)
+		balance, worth := b.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, gone)
+		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
+		r.sold = !symbol.worthless(gone) && gone <= r.order.Quantity && !b.boughtSince(nil, r.before.atMS) &&
+			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
+	}
+}
+
+// soldThoughRefused reports whether the wallet shows a sale of the symbol that the exchange refused.
+func (b *Book) soldThoughRefused(symbol *SymbolState) bool {
+	for r := range b.refusals.salesOn(symbol.Key()) {
+		if r.sold {
+			return true
+		}
+	}
+	return false
+}
+
+// salesOn yields the refused sales of a spot symbol, confirmed or not.
+func (r *refusals) salesOn(key exchange.SymbolKey) iter.Seq[*RefusedOrder] {
+	return func(yield func(*RefusedOrder) bool) {
+		for _, list := range [...][]RefusedOrder{r.refused, r.confirmed} {
+			for i := range list {
+				if one := &list[i]; one.Symbol == key && key.Market == exchange.Spot && one.order.Side == exchange.Sell && !yield(one) {
+					return
+				}
+			}
+		}
+	}
+}

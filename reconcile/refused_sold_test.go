@@ -1,0 +1,73 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// The exchange executed an exit that it refused, and the order history omits it for minutes. The wallet shows that the coins are sold and that their
+// money came, so a person's coins are not sold in their place, by an exit or by a stop. If only the coins are missing, the wallet may be wrong.
+func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asset, usd string
+		after      func(w *wallet)
+		want       exchange.Quantity
+	}{
+		"all of it":                      {"1", "10500", nil, 0},
+		"at a price a little lower":      {"1", "10460", nil, 0},
+		"a part of it":                   {"1.004", "10300", nil, 4},
+		"nothing has moved":              {"1.01", "10000", nil, 10},
+		"the coins alone are missing":    {"1", "10000", nil, 10},
+		"a deposit of money":             {"1.01", "10500", nil, 10},
+		"more coins are missing":         {"0.98", "11500", nil, 10},
+		"less money than they are worth": {"1", "10400", nil, 10},
+		"more money than they are worth": {"1", "10600", nil, 10},
+		"the coins are back":             {"1", "10500", func(w *wallet) { w.hasMoney("1.01", "0", "10000") }, 10},
+		"more was bought since":          {"1", "10500", func(w *wallet) { w.buys(15); w.hasMoney("1.015", "0", "9750") }, 15},
+		"the history shows it at last": {"1", "10500", func(w *wallet) {
+			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -10}})
+			w.hasMoney("1", "0", "10500")
+			w.buys(15)
+			w.hasMoney("1.015", "0", "9750")
+		}, 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repeatedAfterRefusal(t, c.asset, c.usd, c.after, c.want)
+		})
+	}
+}
+
+func repeatedAfterRefusal(t testing.TB, asset, usd string, after func(w *wallet), want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t) // 10, besides 1 BTC of a person
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Exit, saleOf(10))
+	w.now += 1_000
+	w.hasMoney(asset, "0", usd)
+	w.now += 60_000
+	if after != nil {
+		after(w)
+	}
+	symbol := w.book.Symbol(coin)
+	sold := exchange.Quantity(0)
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one").Halted(record.LevelFlatten), Symbol: symbol,
+		Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20}, w.now)
+	for _, intent := range intents {
+		if intent.Purpose == placement.Exit {
+			sold += intent.Order.Quantity
+		}
+	}
+	if sold != want {
+		t.Errorf("want an exit of %d, have %d", want, sold)
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
