@@ -201,13 +201,22 @@ func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	}
 }
 
-// forgetUnlisted ends this once the wallet has been read long enough afterwards.
+// forgetUnlisted ends this once the wallet has been read long enough afterwards, except for orders for which it still freezes the coins: the list omits
+// them.
 func (s *survey) forgetUnlisted(symbol *SymbolState) {
-	if !s.fetched.Balances.Done() {
+	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
-		symbol.unlistedSales = nil
+		on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
+		frozen := on.beyondSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
+			ended := frozen < one.net
+			if !ended {
+				frozen -= one.net
+			}
+			return ended
+		})
 	}
 }
 

@@ -195,6 +195,52 @@ func twoStops(t testing.TB, id string, afterMS int64, cancel bool) {
 	}
 }
 
+// The open list omits the stops of both botds for minutes, and the wallet freezes the coins for both: the other botd's stop still stands. If the wallet
+// freezes too little for it, it has ended, and so has one that the history shows as ended.
+func TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free, frozen string
+		ended        bool
+		want         exchange.Quantity
+	}{
+		"the wallet freezes for both":                 {"1", "0.018", false, 0},
+		"for botd's own alone":                        {"1.008", "0.01", false, 8},
+		"for a part of it":                            {"1.001", "0.017", false, 8},
+		"for none":                                    {"1.018", "0", false, 18},
+		"for both, and the history shows it as ended": {"1", "0.018", true, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unlistedStop(t, c.free, c.frozen, c.ended, c.want)
+		})
+	}
+}
+
+func unlistedStop(t testing.TB, free, frozen string, ended bool, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.book.spotFee = 0
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now)
+	theirs := anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, 8, 0, w.now)
+	for range 4 {
+		w.now += 1_000
+		w.sees("1", "0.018", []exchange.Order{bought}, own, theirs)
+	}
+	if ended {
+		theirs.Status = exchange.StatusCanceled
+	}
+	for range 12 {
+		w.now += 1_000
+		w.sees(free, frozen, []exchange.Order{bought, own, theirs})
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 // Whoever canceled it may be selling the coins that the stop held.
 func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 	t.Parallel()

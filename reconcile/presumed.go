@@ -15,7 +15,7 @@ import (
 
 // presume applies the wallet's evidence about orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
-	s.book.noteRefusedSales(symbol)
+	s.noteRefusedSales(symbol)
 	before, sold := symbol.spot.presumed, exchange.Quantity(0)
 	for _, p := range symbol.live {
 		s.noteWalletShortfall(p, symbol)
@@ -160,7 +160,7 @@ const mostTimes = 2
 // second would have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.delivery(p).before
-	if e.book.StandsDown() || e.book.boughtSince(p, before.atMS) {
+	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}
 	balance := e.book.Balance(symbol.rules.Quote)
@@ -173,10 +173,10 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 }
 
 // boughtSince reports whether anything else on spot may have cost money since a time.
-func (b *Book) boughtSince(p *account.Placement, sinceMS int64) bool {
-	return b.AnySymbol(func(other *SymbolState) bool {
+func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
+	return e.book.AnySymbol(func(other *SymbolState) bool {
 		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
-	}) || b.AnyLive(func(q *account.Placement) bool {
+	}) || e.book.AnyLive(func(q *account.Placement) bool {
 		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
 	})
 }
@@ -191,7 +191,8 @@ type priorBalance struct {
 // notePriorBalance records the balance before a purchase or a sale was sent.
 func (b *Book) notePriorBalance(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
-	if p.Order().Market != exchange.Spot || symbol.rules == nil || p.Order().Side == exchange.Buy && p.Order().QuoteAmount.IsZero() { // what a limit order pays is frozen before it has bought anything
+	frozen := p.Order().Side == exchange.Buy && p.Order().QuoteAmount.IsZero() // what a limit order pays is frozen before it has bought anything
+	if p.Order().Market != exchange.Spot || symbol.rules == nil || frozen {
 		return
 	}
 	b.notePrior(p.ClientOrderID(), b.bothBalances(symbol))

@@ -123,7 +123,7 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 	if quantity <= 0 || d.desired.Flatten {
 		return quantity
 	}
-	if d.book.soldThoughRefused(d.symbol) {
+	if d.book.soldThoughRefused(d.symbol.Key()) {
 		quantity = min(quantity, max(0, d.beyondBaseline()-d.selling(d.leavesUncovered)))
 	}
 	for _, r := range d.book.Refused() {

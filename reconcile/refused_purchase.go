@@ -28,7 +28,7 @@ func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quan
 // paidThoughRefused returns the quantity that a refused purchase has bought by the wallet. It is 0 unless the money of that order is gone, to within
 // one quantity step, and if anything else on spot may have cost money since.
 func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
-	if r.before.atMS == 0 || !e.fetched.Balances.Done() || e.fetched.BeganMS <= r.atMS || e.book.StandsDown() || e.book.boughtSince(nil, r.before.atMS) {
+	if r.before.atMS == 0 || !e.fetched.Balances.Done() || e.fetched.BeganMS <= r.atMS || e.book.StandsDown() || e.boughtSince(nil, r.before.atMS) {
 		return 0
 	}
 	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-r.before.asset

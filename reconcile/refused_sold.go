@@ -7,32 +7,32 @@ import (
 )
 
 // A spot sale that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history for minutes, too. The wallet
-// still shows it: since it was sent, coins are gone, no more than its quantity, and their money has come. A wallet that is wrong about the coins
+// still shows it: since it was sent, coins are missing, no more than its quantity, and their money has come. A wallet that is wrong about the coins
 // shows no money, and a withdrawal brings none. Until the wallet shows everything again that fills explain, no more is sold than it has beside a
 // person's coins.
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
-func (b *Book) noteRefusedSales(symbol *SymbolState) {
-	for r := range b.refusals.salesOn(symbol.Key()) {
-		if r.before.atMS == 0 || b.walletFromMS <= r.atMS {
+func (s *survey) noteRefusedSales(symbol *SymbolState) {
+	for r := range s.book.salesOn(symbol.Key()) {
+		if r.before.atMS == 0 || !s.book.readAfter(r.atMS) {
 			continue
 		}
 		if r.sold {
-			r.sold = b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
+			r.sold = s.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 			continue
 		}
-		gone := r.before.asset - b.baseBalance(symbol)
-		balance, worth := b.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, gone)
+		missing := r.before.asset - s.book.baseBalance(symbol)
+		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
-		r.sold = !symbol.worthless(gone) && gone <= r.order.Quantity && !b.boughtSince(nil, r.before.atMS) &&
+		r.sold = !symbol.worthless(missing) && missing <= r.order.Quantity && !s.boughtSince(nil, r.before.atMS) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
 }
 
 // soldThoughRefused reports whether the wallet shows a sale of the symbol that the exchange refused.
-func (b *Book) soldThoughRefused(symbol *SymbolState) bool {
-	for r := range b.refusals.salesOn(symbol.Key()) {
-		if r.sold {
+func (r *refusals) soldThoughRefused(key exchange.SymbolKey) bool {
+	for one := range r.salesOn(key) {
+		if one.sold {
 			return true
 		}
 	}

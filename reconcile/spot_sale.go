@@ -22,8 +22,9 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 // saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows one that it refused: it may have executed it, and a
 // history that does not show that may be old. A repeated sale is bounded by the wallet's balance beyond foreign assets.
 func (s *situation) saleRefused() bool {
-	return s.symbol.Key().Market == exchange.Spot && (s.book.soldThoughRefused(s.symbol) || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
-		return r.Symbol == s.symbol.Key() && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
+	key := s.symbol.Key()
+	return key.Market == exchange.Spot && (s.book.soldThoughRefused(key) || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+		return r.Symbol == key && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	}))
 }
 
@@ -73,25 +74,30 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 		return 0
 	}
 	rules := d.symbol.rules
-	left := d.book.baseBalance(d.symbol)
-	for p := range d.book.Live() {
-		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.delivery(p).releasedMS == 0 {
-			left -= p.Remaining()
-		}
-	}
-	for symbol := range d.book.Symbols() {
-		for _, o := range slices.Concat(symbol.foreign, symbol.leftToMaker) {
-			if o.Side == exchange.Sell && d.sameAsset(symbol.Key()) {
-				left -= o.Remaining()
-			}
-		}
-	}
+	left := d.beyondSales(d.book.baseBalance(d.symbol))
 	for i := range d.intents {
 		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			left -= order.Quantity
 		}
 	}
 	return max(0, min(quantity, rules.FloorQuantity(left)))
+}
+
+// beyondSales returns what is left of a quantity of a spot symbol's asset beyond botd's own sales and those that the open list shows.
+func (s *situation) beyondSales(quantity exchange.Quantity) exchange.Quantity {
+	for p := range s.book.Live() {
+		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
+			quantity -= p.Remaining()
+		}
+	}
+	for symbol := range s.book.Symbols() {
+		for _, o := range slices.Concat(symbol.foreign, symbol.leftToMaker) {
+			if o.Side == exchange.Sell && s.sameAsset(symbol.Key()) {
+				quantity -= o.Remaining()
+			}
+		}
+	}
+	return quantity
 }
 
 // sameAsset reports whether a sale of a symbol may be of the same asset: any on spot whose rules are unknown may be.

@@ -18,6 +18,10 @@ var peer = []Row{
 		"reconcile TestStartKnowsOrdersOfEveryForgottenStart", []Edit{
 			{"reconcile.evidence.isPeerOrder", "e.book.OnlyReported(o.Key(), id)", "false"},
 		}},
+	{"unlisted_stop_forgotten", "another botd's stop that the open list omits counts as ended, though the wallet freezes its coins", "15",
+		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins", []Edit{
+			{"reconcile.survey.forgetUnlisted", "frozen < one.net", "true"},
+		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
 			{"reconcile.derivation.shrinks", "t.excessMS == 0", "true"},
@@ -40,11 +44,11 @@ var peer = []Row{
 		}},
 	{"refused_sold_later", "ten seconds after the exchange refused a sale, what the wallet shows of it is sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(s.symbol)", "false"},
+			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(key)", "false"},
 		}},
 	{"refused_stopped_later", "ten seconds after the exchange refused a sale, what the wallet shows of it gets a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol)", "false"},
+			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "false"},
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{

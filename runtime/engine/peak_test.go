@@ -62,7 +62,8 @@ func peakOf(t testing.TB, scope string, held exchange.Quantity, steps []peakStep
 		see(one.symbol, func(o *seen) { o.Position = held })
 		b.book.Apply(&record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: held}})
 	}
-	b.record(record.Record{Strategy: scope, Body: record.Day{StartMS: exchange.Day1.OpenOf(b.nowMS), Equity: exchange.AmountOf(1_000), Peak: exchange.AmountOf(1_000)}})
+	began := exchange.AmountOf(1_000)
+	b.record(record.Record{Strategy: scope, Body: record.Day{StartMS: exchange.Day1.OpenOf(b.nowMS), Equity: began, Peak: began}})
 	for _, step := range steps {
 		if step.fill != "" {
 			b.book.Apply(&record.Record{Symbol: key(step.fill), Body: record.Adopted{Quantity: -10}})
