@@ -49,6 +49,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"clock_ahead_accounts":      reportedAhead,
 		"forgotten_starts_ignored":  soldByForgotten,
 		"unlisted_stop_forgotten":   func(t testing.TB) { unlistedStop(t, "1", "0.018", false, 0) },
+		"stands_down_unprotected":   func(t testing.TB) { lostExitStandingDown(t, "1.018", false, 18) },
 		"both_stops_stay":           func(t testing.TB) { twoStops(t, elders, excessMS, true) },
 		"both_sell":                 func(t testing.TB) { yields(t, elders, true, 500_000, 500_000+2*yieldMS) },
 		"taken_sells":               takenByAnother,

@@ -188,6 +188,47 @@ func knowsForgotten(t testing.TB, order *exchange.Order, halted, quarantined, re
 	}
 }
 
+// While botd stands down, the answer to an exit was lost, or the process died before it came. The wallet still shows everything that both botds bought,
+// beside a person's coins, so the position has its stop again two seconds later.
+func TestStopReturnsBesideALostExitWhileStandingDown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free  string
+		start bool
+		want  exchange.Quantity
+	}{
+		"the wallet shows all":                {"1.018", false, 18},
+		"the wallet shows all, after a start": {"1.018", true, 18},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lostExitStandingDown(t, c.free, c.start, c.want)
+		})
+	}
+}
+
+func lostExitStandingDown(t testing.TB, free string, start bool, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.book.spotFee = 0
+	w.now += 60_000
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now-600_000)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	w.places(placement.Exit, 0, saleOf(10))
+	if start {
+		w.start()
+		w.book.spotFee = 0
+		derive = w.deriver()
+	}
+	for range 4 {
+		w.now += 1_000
+		w.sees(free, "0", []exchange.Order{bought})
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 // A list omitted the id, and the order had the same amount and second as botd's own.
 func TestOwnBookedFillIsNotAnotherBotds(t *testing.T) {
 	t.Parallel()

@@ -221,7 +221,18 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		}, false},
 		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { w.book.noteUnfrozen(sale.ClientOrderID, false) }, false},
 		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.walletRead = false }, false},
-		{"another botd may have sold it", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).unknownEnded = elders + "1" }, false},
+		{"another botd may be placing", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).unknownEnded = elders + "1" }, true},
+		{"one has bought as much, and the wallet shows both", 0, 2_000, func(w *wallet, _ exchange.Order) {
+			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peerOrders = elders+"1", []peerOrder{{50, 10, 700}}
+			w.reads(1_020, 0)
+		}, true},
+		{"one has bought as much, and the wallet shows one of the two", 0, 2_000, func(w *wallet, _ exchange.Order) {
+			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peerOrders = elders+"1", []peerOrder{{50, 10, 700}}
+		}, false},
+		{"another botd may be placing, and the wallet is older than a sale that is listed", 0, 2_000, func(w *wallet, _ exchange.Order) {
+			w.book.Symbol(coin).unknownEnded = elders + "1"
+			w.reads(1_000, 0, anothers("", 50, exchange.Sell, exchange.Limit, 4, 0, 1))
+		}, false},
 		{"the wallet shows that it was sold", 0, 2_000, func(w *wallet, _ exchange.Order) { w.reads(1_000, 0) }, false},
 		{"the wallet is older than a sale that is listed", 0, 2_000, func(w *wallet, _ exchange.Order) {
 			w.reads(1_000, 0, anothers("", 50, exchange.Sell, exchange.Limit, 4, 0, 1))

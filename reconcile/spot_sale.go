@@ -157,7 +157,13 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	}
 	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.delivery(p).unfrozen &&
 		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
-	return lost && d.book.walletRead && !d.book.StandsDown() && (d.stillInWallet(p) || d.book.freezesLess(d.symbol))
+	switch {
+	case !lost || !d.book.walletRead:
+		return false
+	case d.book.StandsDown(): // what another botd bought may take the place of what the sale has sold
+		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
+	}
+	return d.stillInWallet(p) || d.book.freezesLess(d.symbol)
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's

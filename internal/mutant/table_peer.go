@@ -22,6 +22,10 @@ var peer = []Row{
 		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins", []Edit{
 			{"reconcile.survey.forgetUnlisted", "frozen < one.net", "true"},
 		}},
+	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
+		"reconcile TestStopReturnsBesideALostExitWhileStandingDown", []Edit{
+			{"reconcile.derivation.leavesUncovered", "d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
+		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
 			{"reconcile.derivation.shrinks", "t.excessMS == 0", "true"},
