@@ -391,6 +391,10 @@ var belief = []Row{
 		"runtime/engine TestPeakWaitsForResults", []Edit{
 			{"runtime/engine.limits.watch", "estimated && w.Day().StartMS != start", "false"},
 		}},
+	{"day_stops_limits", "no limit is checked while a day waits", "limits",
+		"runtime/engine TestDrawdownIsCheckedWhileADayWaits", []Edit{
+			{"runtime/engine.limits.watch", "!waits || risk.Rearms(c.Rule)", "!waits"},
+		}},
 	{"peak_of_ended", "a position that had ended raises the peak by a price that was read later", "limits",
 		"runtime/engine TestPeakOfEndedPositionFallsBack", []Edit{
 			{"runtime/engine.limits.confirmPeak", "!slices.Equal(one.known, l.filled(leg))", "false"},

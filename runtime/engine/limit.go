@@ -75,7 +75,7 @@ func (l *limits) watchLimits(fetched bool) {
 // watch updates the day and the peak of one scope, ends expired breaches and latches crossed
 // limits. The peak is journalled in steps of a thousandth. Neither begins or rises with an estimate:
 // the result may be lower, and losses would be measured from an equity that never was. A day waits a
-// minute at most, because the money may be unreadable, and no limit is checked meanwhile.
+// minute at most, because the money may be unreadable, and only its loss is not checked meanwhile.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
 	estimated := leg != nil && l.estimated(leg)
@@ -88,9 +88,9 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 	}
 	l.confirmPeak(w, leg)
 	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
+	waits := estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS
 	switch {
-	case estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS:
-		return
+	case waits:
 	case w.Day().StartMS == 0 || w.Day().StartMS != start:
 		day := account.Day{StartMS: start, Equity: equity, Peak: w.Day().Peak}
 		switch {
@@ -115,7 +115,9 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 		}
 	}
 	for _, c := range limits.Crossed(risk.ByEquity, l.nowMS, l.book, w.Strategy(), equity) {
-		l.breach(leg, w.Strategy(), &c)
+		if !waits || risk.Rearms(c.Rule) { // what ends with its day is measured from the equity of its day
+			l.breach(leg, w.Strategy(), &c)
+		}
 	}
 }
 

@@ -79,6 +79,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"funding_dropped":         ownResults,
 		"peak_stays":              dayStored,
 		"peak_of_ended":           endedBeforeItsPrice,
+		"day_stops_limits":        drawdownWhileADayWaits,
 		"peak_of_estimate":        peakWaits,
 		"day_of_estimate":         peakWaits,
 		"day_never":               peakWaits,

@@ -165,6 +165,33 @@ func unpricedEquity(t testing.TB) {
 	}
 }
 
+// While a day waits for a result, the drawdown is checked, and the loss of the day is not: its equity is not known.
+func TestDrawdownIsCheckedWhileADayWaits(t *testing.T) {
+	t.Parallel()
+	drawdownWhileADayWaits(t)
+}
+
+func drawdownWhileADayWaits(t testing.TB) {
+	r := resulted(t, 1, 0)
+	one := r.legs[0]
+	one.config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(12)}, MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(12)}}
+	r.record(record.Record{Strategy: one.config.Name, Symbol: one.symbol.Key(), Body: record.Result{Base: exchange.AmountOf(900), Position: 1_000}})
+	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice, o.Last, o.Mark = 1_000, exchange.AmountOf(90), 100e8, 100e8 })
+	r.limits.watchLimits(true)
+	r.fills(one, 1_000)
+	one.waits, one.entry = true, exchange.AmountOf(90)
+	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice, o.Last, o.Mark = 0, exchange.Amount{}, 85e8, 85e8 })
+	r.nowMS += int64(exchange.Day1)
+	r.limits.watchLimits(true)
+	var rules []string
+	for b := range r.book.Watch(one.config.Name).Breaches() {
+		rules = append(rules, b.Rule)
+	}
+	if !slices.Equal(rules, []string{risk.MaxDrawdown}) || r.book.Watch(one.config.Name).Day().StartMS == exchange.Day1.OpenOf(r.nowMS) {
+		t.Errorf("want the drawdown alone breached, and no day begun, have %v", rules)
+	}
+}
+
 // A position that was closed counts at the last price until its result is known, not at the price that it was closed at. What the price does after
 // that raises no peak, and no day begins with it for a minute: losses would be measured from an equity that never was. They count meanwhile. The same
 // applies to a position that the list no longer shows, though its order has not been read.
