@@ -285,7 +285,7 @@ func TestPlacesOfATick(t *testing.T) {
 		}
 	}
 	for n, want := uint64(0), uint64(1); n <= 18; n, want = n+1, want*10 {
-		if have := powU(int(n)); have != want {
+		if have := PowerOf10(int(n)); have != want {
 			t.Errorf("10^%d: want %d, have %d", n, want, have)
 		}
 	}

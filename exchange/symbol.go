@@ -157,17 +157,21 @@ func (s *Symbol) setUnits() error {
 	if rest < 0 {
 		return fmt.Errorf("symbol %s: %d places of price and %d of quantity are more than %d together", s.Name, s.PriceScale, s.QuantityScale, AmountScale)
 	}
-	s.notionalUnit = powU(rest)
+	s.notionalUnit = PowerOf10(rest)
 	return nil
 }
 
 // powers are the powers of ten that fit in 64 bits, up to AmountScale.
 var powers = [AmountScale + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-func powU(n int) uint64 { return powers[n] }
+// PowerOf10 returns the power of ten with an exponent from 0 to AmountScale.
+func PowerOf10(n int) uint64 { return powers[n] }
 
 // floatPowers are the same as floats, all exact.
 var floatPowers = [AmountScale + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+// FloatPowerOf10 returns the same power as a float.
+func FloatPowerOf10(n int) float64 { return floatPowers[n] }
 
 // WithScales returns the symbol with at least that many places of price and quantity, for recorded
 // data finer than the ticks. It returns s itself if it already has them.
@@ -180,8 +184,8 @@ func (s *Symbol) WithScales(price, quantity int) (*Symbol, error) {
 	if err := finer.setUnits(); err != nil {
 		return nil, err
 	}
-	finer.PriceTick *= Price(powU(finer.PriceScale - s.PriceScale))
-	finer.QuantityTick *= Quantity(powU(finer.QuantityScale - s.QuantityScale))
+	finer.PriceTick *= Price(PowerOf10(finer.PriceScale - s.PriceScale))
+	finer.QuantityTick *= Quantity(PowerOf10(finer.QuantityScale - s.QuantityScale))
 	return &finer, nil
 }
 
@@ -231,23 +235,23 @@ func (s *Symbol) BelowMinimum(price Price, quantity Quantity) bool {
 
 // PriceAmount returns a price as an Amount.
 func (s *Symbol) PriceAmount(price Price) Amount {
-	return scaled(int64(price), powU(AmountScale-s.PriceScale))
+	return scaled(int64(price), PowerOf10(AmountScale-s.PriceScale))
 }
 
 // QuantityAmount returns a quantity as an Amount of the base asset.
 func (s *Symbol) QuantityAmount(quantity Quantity) Amount {
-	return scaled(int64(quantity), powU(AmountScale-s.QuantityScale))
+	return scaled(int64(quantity), PowerOf10(AmountScale-s.QuantityScale))
 }
 
 // QuantityOf returns an amount of the base asset as a Quantity, truncated towards zero and at most
 // maxUnits.
 func (s *Symbol) QuantityOf(amount Amount) Quantity {
-	return Quantity(units(amount, scaled(1, powU(AmountScale-s.QuantityScale))))
+	return Quantity(units(amount, scaled(1, PowerOf10(AmountScale-s.QuantityScale))))
 }
 
 // PriceOf returns the highest Price that is not above an Amount: for display, not for sums.
 func (s *Symbol) PriceOf(amount Amount) Price {
-	return Price(units(amount, scaled(1, powU(AmountScale-s.PriceScale))))
+	return Price(units(amount, scaled(1, PowerOf10(AmountScale-s.PriceScale))))
 }
 
 // AverageCost returns cost / quantity as a mean price with 18 places, truncated towards zero; or
@@ -256,7 +260,7 @@ func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	if quantity == 0 {
 		return Amount{}
 	}
-	return cost.MulDiv(int64(powU(s.QuantityScale)), int64(quantity))
+	return cost.MulDiv(int64(PowerOf10(s.QuantityScale)), int64(quantity))
 }
 
 // Cost returns a mean price x quantity with 18 places, truncated towards zero. It has the sign of
@@ -267,7 +271,7 @@ func (s *Symbol) Cost(mean Amount, quantity Quantity) Amount {
 	if !rest.Less(s.PriceAmount(1)) {
 		rest = Amount{}
 	}
-	return s.Notional(whole, quantity).Add(rest.MulDiv(int64(quantity), int64(powU(s.QuantityScale))))
+	return s.Notional(whole, quantity).Add(rest.MulDiv(int64(quantity), int64(PowerOf10(s.QuantityScale))))
 }
 
 // QuantityFor returns the quantity that notional buys at price, rounded down to the quantity tick
@@ -358,11 +362,11 @@ func (s *Symbol) QuantityDecimal(q Quantity) decimal.Decimal {
 }
 
 // PriceFloat returns a price for indicators and statistics.
-func (s *Symbol) PriceFloat(p Price) float64 { return float64(p) / floatPowers[s.PriceScale] }
+func (s *Symbol) PriceFloat(p Price) float64 { return float64(p) / FloatPowerOf10(s.PriceScale) }
 
 // QuantityFloat returns a quantity for statistics and metrics.
 func (s *Symbol) QuantityFloat(q Quantity) float64 {
-	return float64(q) / floatPowers[s.QuantityScale]
+	return float64(q) / FloatPowerOf10(s.QuantityScale)
 }
 
 // BracketOf returns the margin level of a notional, or the last level beyond its maximum. Without

@@ -197,7 +197,7 @@ func TestHugeAmountsNeitherOverflowNorPanic(t *testing.T) {
 }
 
 // powQ is one unit of the base currency, in quantity units.
-func powQ(s *Symbol) Quantity { return Quantity(powU(s.QuantityScale)) }
+func powQ(s *Symbol) Quantity { return Quantity(PowerOf10(s.QuantityScale)) }
 
 // An average price has more digits than a price, and they matter for large positions.
 func TestTheCostOfAMeanPriceIsExact(t *testing.T) {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"botd/backtest"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
 )
 
 // outside reads the columns given for every strategy.
@@ -85,13 +85,11 @@ func columnsElsewhere(config *backtest.Config) error {
 		switch beginMS, endMS := columns.Span(); {
 		case beginMS > lastMS:
 			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.ColumnsElsewhere, Text: fmt.Sprintf(
-				"%s begins at %s, after the candles' end at %s: no value of it is seen", file.Path, minute(beginMS), minute(lastMS))})
+				"%s begins at %s, after the candles' end at %s: no value of it is seen", file.Path, moment.Minute(beginMS), moment.Minute(lastMS))})
 		case endMS < firstMS:
 			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.ColumnsElsewhere, Text: fmt.Sprintf(
-				"%s ends at %s, before the candles begin at %s: each of its columns has one value throughout", file.Path, minute(endMS), minute(firstMS))})
+				"%s ends at %s, before the candles begin at %s: each of its columns has one value throughout", file.Path, moment.Minute(endMS), moment.Minute(firstMS))})
 		}
 	}
 	return nil
 }
-
-func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

@@ -14,7 +14,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"botd/backtest"
 	"botd/backtest/inputs"
@@ -158,14 +157,14 @@ func (l *Runner) Plan(request *api.BacktestRequest) ([]string, error) {
 		return nil, err
 	}
 	c := t.strategy
-	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, request.Seed, minute(t.fromMS))
+	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, request.Seed, moment.Minute(t.fromMS))
 	if t.path != "" {
 		over = request.File
 		if t.fromMS != 0 {
-			over += " from " + minute(t.fromMS)
+			over += " from " + moment.Minute(t.fromMS)
 		}
 		if t.toMS != 0 {
-			over += " to " + minute(t.toMS)
+			over += " to " + moment.Minute(t.toMS)
 		}
 	}
 	does := []string{fmt.Sprintf("runs %s (%s) on %s %s, %s candles, over %s", c.Name, c.Kind, c.Market, c.Symbol, c.Interval, over)}
@@ -342,7 +341,7 @@ func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.F
 	}
 	if from >= to {
 		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.request.File, t.request.From, t.request.To,
-			minute(candles.OpenMS[0]), minute(candles.CloseMS(candles.Len()-1)))
+			moment.Minute(candles.OpenMS[0]), moment.Minute(candles.CloseMS(candles.Len()-1)))
 	}
 	recorded.Candles = candles.Slice(from, to)
 	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool {
@@ -434,6 +433,3 @@ func (p *pace) step(done, total int) {
 	p.progress(p.phase, 0.02+0.97*(float64(p.begun-1)+float64(done)/float64(max(1, total)))/float64(p.runs))
 	p.rest()
 }
-
-// minute formats a time to the minute.
-func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

@@ -55,13 +55,11 @@ type budget struct {
 	pausedUntil time.Time
 }
 
-func newBudget(perSecond float64, burst int) *budget {
+func newBudget(perSecond float64) *budget {
 	if perSecond == 0 {
 		return &budget{limiter: rate.NewLimiter(rate.Inf, 1)}
 	}
-	if burst == 0 {
-		burst = max(1, int(perSecond))
-	}
+	burst := max(1, int(perSecond))
 	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst), reserve: float64(burst / reservedShare)}
 }
 

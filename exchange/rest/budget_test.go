@@ -83,7 +83,7 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
-		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget, c.Burst = 2, 6 }))
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 6 }))
 		time.Sleep(time.Minute)
 		began := time.Now()
 		for range 5 { // the sixth of the burst is reserved for exits
@@ -97,13 +97,13 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("a burst of five in both markets: have %s", took)
 		}
-		for range 4 {
+		for range 12 {
 			if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if took := time.Since(began); took < 1900*time.Millisecond || took > 2100*time.Millisecond {
-			t.Errorf("four more at two a second: have %s", took)
+			t.Errorf("twelve more at six a second: have %s", took)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestARateLimitPausesAllRequests(t *testing.T) {
 func TestAPausedOrSpentBudgetLetsContextsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(1, 1)
+		b := newBudget(1)
 		b.pause(10 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -174,7 +174,7 @@ func TestOrderPriorities(t *testing.T) {
 func TestRecalledRequestReleasesBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(1, 1)
+		b := newBudget(1)
 		if err := b.wait(t.Context(), priorityEnter, nil); err != nil { // the only token of this second
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestExitsHaveAReserve(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
-		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget, c.Burst = 10, 10 }))
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 10 }))
 		time.Sleep(time.Minute)
 		var group sync.WaitGroup
 		for range 30 {

@@ -33,7 +33,6 @@ type Config struct {
 	Transport http.RoundTripper // nil for a transport owned by the client
 	Timeout   time.Duration     // of one attempt; 0 is DefaultTimeout
 	Budget    float64           // requests per second and market; 0 is unlimited
-	Burst     int               // requests at once; 0 is one second of the budget
 	Clock     func() time.Time  // nil is time.Now
 	Observe   func(Observation) // nil for none; may be called from several goroutines at once
 }
@@ -83,8 +82,8 @@ func New(config Config) (*Client, error) {
 	if err := config.Signer.Check(); err != nil {
 		return nil, err
 	}
-	if config.Budget < 0 || config.Burst < 0 || config.Timeout < 0 {
-		return nil, fmt.Errorf("budget %v, burst %d or timeout %s is below 0", config.Budget, config.Burst, config.Timeout)
+	if config.Budget < 0 || config.Timeout < 0 {
+		return nil, fmt.Errorf("budget %v or timeout %s is below 0", config.Budget, config.Timeout)
 	}
 	if config.Timeout == 0 {
 		config.Timeout = DefaultTimeout
@@ -101,7 +100,7 @@ func New(config Config) (*Client, error) {
 	// Following a redirect would send the key to another host and repeat a POST.
 	c.http = &http.Client{Transport: config.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.budgets = map[exchange.Market]*budget{
-		exchange.Futures: newBudget(config.Budget, config.Burst), exchange.Spot: newBudget(config.Budget, config.Burst),
+		exchange.Futures: newBudget(config.Budget), exchange.Spot: newBudget(config.Budget),
 	}
 	c.guests = newGuests(config.Budget)
 	return c, nil

@@ -27,13 +27,12 @@ func TestAConfigurationBelowZeroIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		budget  float64
-		burst   int
 		timeout time.Duration
 		refused bool
 	}{
-		{0, 0, 0, false}, {-0.1, 0, 0, true}, {0, -1, 0, true}, {0, 0, -1, true}, {10, 1, 1, false},
+		{0, 0, false}, {-0.1, 0, true}, {0, -1, true}, {10, 1, false},
 	} {
-		client, err := New(Config{BaseURL: "https://example.com", Budget: c.budget, Burst: c.burst, Timeout: c.timeout})
+		client, err := New(Config{BaseURL: "https://example.com", Budget: c.budget, Timeout: c.timeout})
 		if refused := err != nil && strings.Contains(err.Error(), "is below 0"); refused != c.refused {
 			t.Errorf("%+v: have %v", c, err)
 		}
@@ -56,20 +55,18 @@ func TestTheBudgetsFigures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		perSecond float64
-		burst     int
 		want      string // limit, burst, reserve; limit and burst of guests
 	}{
-		{0, 0, "+Inf 1 0; 5 25"}, {0, 7, "+Inf 1 0; 5 25"}, {0.5, 0, "0.5 1 0; 0.05 1"}, {10, 0, "10 10 2; 1 5"}, {10, 4, "10 4 0; 1 5"}, {10, 5,
-			"10 5 1; 1 5"},
-		{100, 0, "100 100 20; 10 50"}, {1, 0, "1 1 0; 0.1 1"},
+		{0, "+Inf 1 0; 5 25"}, {0.5, "0.5 1 0; 0.05 1"}, {4, "4 4 0; 0.4 2"}, {5, "5 5 1; 0.5 2"}, {10, "10 10 2; 1 5"},
+		{100, "100 100 20; 10 50"}, {1, "1 1 0; 0.1 1"},
 	} {
-		b, guests := newBudget(c.perSecond, c.burst), newGuests(c.perSecond)
+		b, guests := newBudget(c.perSecond), newGuests(c.perSecond)
 		limit := fmt.Sprint(float64(b.limiter.Limit()))
 		if b.limiter.Limit() == rate.Inf {
 			limit = "+Inf"
 		}
 		if have := fmt.Sprintf("%s %d %v; %v %d", limit, b.limiter.Burst(), b.reserve, guests.Limit(), guests.Burst()); have != c.want {
-			t.Errorf("%v, %d: want %s, have %s", c.perSecond, c.burst, c.want, have)
+			t.Errorf("%v: want %s, have %s", c.perSecond, c.want, have)
 		}
 	}
 }
@@ -80,7 +77,7 @@ func TestRequestPriorities(t *testing.T) {
 	for waits, want := range map[priority][3]bool{
 		priorityExit: {true, true, true}, prioritySettle: {false, true, true}, priorityEnter: {false, false, true},
 	} {
-		b := newBudget(10, 0)
+		b := newBudget(10)
 		for p := range want {
 			if b.outranked(priority(p)) {
 				t.Errorf("nobody waits: want %d not outranked", p)
@@ -264,7 +261,7 @@ func TestCanceledCallerSendsNoRequest(t *testing.T) {
 	t.Parallel()
 	canceled, end := context.WithCancel(t.Context())
 	end()
-	if err := newBudget(10, 0).wait(canceled, priorityExit, nil); !errors.Is(err, context.Canceled) {
+	if err := newBudget(10).wait(canceled, priorityExit, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("want no turn, have %v", err)
 	}
 	v := newVenue(t)

@@ -152,7 +152,7 @@ func divisor(a, b int64) int64 {
 
 func zigzag(n int64) uint64      { return uint64(n<<1) ^ uint64(n>>63) }
 func unzigzag(u uint64) int64    { return int64(u>>1) ^ -int64(u&1) }
-func powerOf(places int) float64 { return float64(powers[places]) }
+func powerOf(places int) float64 { return float64(exchange.PowerOf10(places)) }
 
 // wholes stores floats as integers of that many decimal places if they are exact, else as their
 // bits.

@@ -7,15 +7,12 @@ import (
 	"strconv"
 
 	"github.com/shopspring/decimal"
+
+	"botd/exchange"
 )
 
 // maxDigits of a number for the fast path: 10^18 fits an int64.
 const maxDigits = 18
-
-var powers = [maxDigits + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
-
-// floatPowers are exact as float64.
-var floatPowers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
 // scan parses a plain decimal number at i: its digits as an integer, the number of decimal places,
 // and its end. The end is -1 if there is no number or it is too long. Eight bytes after the data
@@ -35,7 +32,7 @@ func scan(data []byte, i int) (mantissa uint64, places, end int) {
 			mantissa, i = digits(data, mantissa*1e8+number(x), begin+8)
 		} else {
 			n := bits.TrailingZeros64(other) / 8
-			mantissa, i = mantissa*powers[n]+number(x<<(64-8*n)), begin+n
+			mantissa, i = mantissa*exchange.PowerOf10(n)+number(x<<(64-8*n)), begin+n
 		}
 		places = i - begin
 	}
@@ -63,7 +60,7 @@ func digits(data []byte, value uint64, i int) (uint64, int) {
 	for data[i]-'0' <= 9 {
 		x, other := eight(data, i)
 		n := bits.TrailingZeros64(other) / 8 // eight when all are digits
-		value, i = value*powers[n]+number(x<<(64-8*n)), i+n
+		value, i = value*exchange.PowerOf10(n)+number(x<<(64-8*n)), i+n
 	}
 	return value, i
 }
@@ -79,20 +76,20 @@ func units(mantissa uint64, places, scale int) (int64, bool) {
 	if scale-places > maxDigits {
 		return 0, false
 	}
-	high, low := bits.Mul64(mantissa, powers[scale-places])
+	high, low := bits.Mul64(mantissa, exchange.PowerOf10(scale-places))
 	return int64(low), high == 0 && low < 1<<63
 }
 
 // float returns a scanned number as the nearest float64.
 func float(mantissa uint64, places int) float64 {
 	if mantissa <= 1<<53 {
-		return float64(mantissa) / floatPowers[places] // both are exact, so the quotient is the nearest float64
+		return float64(mantissa) / exchange.FloatPowerOf10(places) // both are exact, so the quotient is the nearest float64
 	}
 	// The quotient's first 63 or 64 bits; the last is set if more follow. The conversion rounds
 	// them once.
-	up, down := bits.LeadingZeros64(mantissa), bits.LeadingZeros64(powers[places])
+	up, down := bits.LeadingZeros64(mantissa), bits.LeadingZeros64(exchange.PowerOf10(places))
 	shifted := mantissa << up
-	quotient, rest := bits.Div64(shifted>>1, shifted<<63, powers[places]<<down)
+	quotient, rest := bits.Div64(shifted>>1, shifted<<63, exchange.PowerOf10(places)<<down)
 	if rest != 0 {
 		quotient |= 1
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
+
+	"botd/exchange"
 )
 
 // A Parquet file in the store's own format is read by columns. Separate goroutines decode them, and
@@ -266,7 +268,7 @@ func (n *numeric) integer(v *parquet.Value) (value int64, ok bool) {
 	case v.Kind() == parquet.Int32:
 		value, ok = int64(v.Int32())/n.divide, v.Int32() >= 0
 	}
-	return value, ok && value < int64(powers[maxDigits])
+	return value, ok && value < int64(exchange.PowerOf10(maxDigits))
 }
 
 func (n *numeric) whole(v *parquet.Value) (int64, bool) {
@@ -286,8 +288,8 @@ func (n *numeric) price(v *parquet.Value, scale int) (int64, bool) {
 		if !plain(f) || scale > maxDigits {
 			return 0, false
 		}
-		value := math.Floor(float64(f*floatPowers[scale]) + 0.5)
-		return int64(value), value < exactDigits && value/floatPowers[scale] == f
+		value := math.Floor(float64(f*exchange.FloatPowerOf10(scale)) + 0.5)
+		return int64(value), value < exactDigits && value/exchange.FloatPowerOf10(scale) == f
 	}
 	value, ok := n.integer(v)
 	if !ok || n.places > maxDigits {
@@ -301,7 +303,7 @@ func (n *numeric) real(v *parquet.Value) (float64, bool) {
 	if !ok || value > 1<<53 || n.places > maxDigits {
 		return 0, false
 	}
-	return float64(value) / floatPowers[n.places], true
+	return float64(value) / exchange.FloatPowerOf10(n.places), true
 }
 
 // line returns a row as CSV.

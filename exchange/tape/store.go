@@ -79,7 +79,7 @@ func rescaled(c *exchange.Candles, more int) (*exchange.Candles, error) {
 	if more <= 0 {
 		return c, nil
 	}
-	factor := exchange.Price(powers[more])
+	factor := exchange.Price(exchange.PowerOf10(more))
 	finer := *c
 	for _, column := range []*[]exchange.Price{&finer.Open, &finer.High, &finer.Low, &finer.Close} {
 		*column = slices.Clone(*column)

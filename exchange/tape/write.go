@@ -71,7 +71,7 @@ func appendPrice(line []byte, price int64, scale int) []byte {
 	if scale == 0 {
 		return strconv.AppendInt(line, price, 10)
 	}
-	unit := int64(powers[scale])
+	unit := int64(exchange.PowerOf10(scale))
 	line = append(strconv.AppendInt(line, price/unit, 10), '.')
 	fraction := len(line)
 	line = strconv.AppendInt(line, price%unit+unit, 10) // the unit's own digit keeps the leading zeros

@@ -263,15 +263,13 @@ func (s *scanner) number() (n digits, ok bool) {
 	return n, true
 }
 
-var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
-
 // scale converts the mantissa to units of 10^-places. Finer digits are cut off.
 func (n *digits) scale(places int) bool {
 	if n.places >= places {
-		n.mantissa /= powers[n.places-places]
+		n.mantissa /= exchange.PowerOf10(n.places - places)
 		return true
 	}
-	factor := powers[places-n.places]
+	factor := exchange.PowerOf10(places - n.places)
 	if n.mantissa > (1<<63-1)/factor {
 		return false
 	}
@@ -283,7 +281,7 @@ func (n *digits) scale(places int) bool {
 // take the slow path.
 func (n *digits) float() float64 {
 	if n.mantissa < 1<<53 {
-		return float64(n.mantissa) / float64(powers[n.places])
+		return float64(n.mantissa) / float64(exchange.PowerOf10(n.places))
 	}
 	f, err := strconv.ParseFloat(string(n.text), 64)
 	if err != nil {
@@ -326,7 +324,7 @@ func appendScaled(body []byte, n int64, scale int) []byte {
 		body = append(body, '-')
 		n = -n
 	}
-	unit := powers[scale]
+	unit := exchange.PowerOf10(scale)
 	body = strconv.AppendUint(body, uint64(n)/unit, 10)
 	rest := uint64(n) % unit
 	if rest == 0 {

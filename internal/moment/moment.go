@@ -1,4 +1,4 @@
-// Package moment parses times as people write them.
+// Package moment parses and formats times as people write them.
 package moment
 
 import (
@@ -59,3 +59,6 @@ func ParseSince(text string) (int64, error) {
 	}
 	return ms, nil
 }
+
+// Minute formats a time in milliseconds to the minute, in UTC.
+func Minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

@@ -91,3 +91,12 @@ func TestAMomentInEveryForm(t *testing.T) {
 		t.Errorf("want a day ago, have %d, %v", have, err)
 	}
 }
+
+func TestMinutesAreUTC(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int64]string{0: "1970-01-01 00:00", 1709208059999: "2024-02-29 12:00"} {
+		if have := Minute(ms); have != want {
+			t.Errorf("%d: want %q, have %q", ms, want, have)
+		}
+	}
+}

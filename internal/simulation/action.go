@@ -73,7 +73,7 @@ func (w *world) resolve() bool {
 			continue
 		}
 		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // the position counts as foreign from now on, and botd trades alongside it
-			h.touch(w.nowMS, max(h.position, -h.position)+w.venue.resting(key))
+			h.touch(w.nowMS, h.position.Abs()+w.venue.resting(key))
 		}
 		if h := w.venue.held[key]; adopt { // the strategy may now sell what a person bought
 			h.forgot += h.slack

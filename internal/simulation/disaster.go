@@ -20,7 +20,7 @@ func (w *world) liquidate() bool {
 		}
 		last, _ := w.venue.x.Price(key)
 		money := w.venue.x.Money(trader)
-		value := h.rules.Notional(last, max(h.position, -h.position))
+		value := h.rules.Notional(last, h.position.Abs())
 		if value.IsZero() || !money.Equity().Less(value.MulRate(exchange.RateOne*9/10)) {
 			continue
 		}
@@ -88,7 +88,7 @@ func (w *world) restoreBackup() bool {
 		h := w.venue.held[key]
 		lost := w.venue.forget(w, key) // these are unknown until they arrive
 		if w.foreign == reconcile.ForeignIgnore {
-			lost += max(h.position, -h.position) + w.venue.resting(key) // forgotten fills count as foreign, and botd trades alongside them
+			lost += h.position.Abs() + w.venue.resting(key) // forgotten fills count as foreign, and botd trades alongside them
 		}
 		h.touch(w.nowMS, lost)
 	}

@@ -225,7 +225,7 @@ func (w *world) tradeManually() bool {
 		order.Side = exchange.SideOf(h.position)
 	case h.position != 0: // reduce or close it
 		order.Side, order.ReduceOnly = exchange.SideOf(-h.position), true
-		if held := max(h.position, -h.position); kind == 1 || order.Quantity > held {
+		if held := h.position.Abs(); kind == 1 || order.Quantity > held {
 			order.Quantity = held
 		}
 	}

@@ -106,7 +106,7 @@ func (i *inspector) exposure() {
 			if o.ClosePosition && (o.Type == exchange.StopMarket) {
 				watch.protected = true
 			}
-			covers := o.Type == exchange.StopMarket && o.Reduces() && o.Remaining() >= max(watch.held.position, -watch.held.position)
+			covers := o.Type == exchange.StopMarket && o.Reduces() && o.Remaining() >= watch.held.position.Abs()
 			watch.bridged = watch.bridged || covers && o.Side == exchange.SideOf(-watch.held.position) && w.venue.byOrder[o.ID] != nil
 			if a := w.venue.byOrder[o.ID]; a == nil || !a.opens {
 				return
@@ -145,7 +145,7 @@ func (i *inspector) within(watch *watch, buys, sells exchange.Quantity) {
 	if short := sells - position; sells > 0 && short > limit {
 		i.w.fail("exposure", "%s: position %d and %d that may still be sold are above %d", watch.role.key, position, sells, limit)
 	}
-	if max(position, -position) > limit {
+	if position.Abs() > limit {
 		i.w.fail("exposure", "%s: position %d is above %d", watch.role.key, position, limit)
 	}
 }
@@ -227,7 +227,7 @@ func (i *inspector) rounded(whole bool) {
 		last, _ := w.venue.x.Price(key)
 		sign := target.Sign()
 		intended := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
-		dust := held.rules.BelowMinimum(last, max(held.position, -held.position))
+		dust := held.rules.BelowMinimum(last, held.position.Abs())
 		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
 		if key.Market == exchange.Spot || intended || watch.role.absent || held.position == 0 || state.Position() == 0 || dust || exiting ||
 			held.touchedMS != 0 {

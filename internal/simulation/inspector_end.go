@@ -180,7 +180,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 		return
 	}
 	want := state.Plan().Target().Quantity
-	if role.kind == "twap" && max(want, -want) != role.most {
+	if role.kind == "twap" && want.Abs() != role.most {
 		w.fail("reached", "%s targets %d in the end, of %d", role.name, want, role.most)
 	}
 	if priced, is := state.Priced(state.Plan().Target()); is {
@@ -188,7 +188,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	}
 	last, _ := w.venue.x.Price(role.key)
 	off := want - held.position
-	near := role.key.Market == exchange.Spot && held.rules.Notional(last, max(off, -off)).Less(held.rules.MinNotional.Mul(2))
+	near := role.key.Market == exchange.Spot && held.rules.Notional(last, off.Abs()).Less(held.rules.MinNotional.Mul(2))
 	if off != 0 && !near && !(want == 0 && i.dustCloses(watch)) {
 		w.fail("reached", "%s targets %d in the end and holds %d", role.name, want, held.position)
 	}
@@ -202,7 +202,7 @@ const dustMS = 60_000 + recentMS
 func (i *inspector) dustCloses(watch *watch) bool {
 	key, held := watch.role.key, watch.held
 	last, _ := i.w.venue.x.Price(key)
-	if key.Market != exchange.Futures || !held.rules.BelowMinimum(last, max(held.position, -held.position)) {
+	if key.Market != exchange.Futures || !held.rules.BelowMinimum(last, held.position.Abs()) {
 		return false
 	}
 	stop, profit, young := false, false, false

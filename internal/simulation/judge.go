@@ -403,7 +403,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
 		return
 	}
-	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most && !j.peerSold(p.Symbol(), order.Side) {
+	if most := target.Quantity.Abs(); h.position.Abs() <= most && !j.peerSold(p.Symbol(), order.Side) {
 		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.position))
 	}
 }

@@ -282,7 +282,7 @@ func (*swing) Candle(*strategy.View) {}
 func (s *swing) Decide(view *strategy.View, plan *strategy.Plan) {
 	n := exchange.Quantity(mix(s.role.salt^uint64(view.NowMS/25_000))%5) - 2
 	if view.Symbol.Market == exchange.Spot {
-		n = max(n, -n)
+		n = n.Abs()
 	}
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: n * s.role.unit}, "the time says so")
 }

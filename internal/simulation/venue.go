@@ -170,7 +170,7 @@ func (h *held) noteRest(side exchange.Side) {
 // touch records that anybody else changed the position or may change it.
 func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 	h.touchedMS = nowMS
-	h.slack += max(quantity, -quantity)
+	h.slack += quantity.Abs()
 }
 
 // depart records that a copy of a placement is in flight.

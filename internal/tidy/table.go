@@ -226,7 +226,7 @@ var Table = []Row{
 			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra yaml"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
-			"cmd/botd/cli/connect internal/failure internal/plural", "table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/moment internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep; one file each",
 		impure, "internal/paint internal/private internal/printable docs reconcile/placement reconcile/ledger " +
 			"reconcile/record reconcile reconcile/journal runtime/ops runtime/view runtime/timeline runtime/gateway " +
@@ -281,7 +281,7 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/confine", "starts programs under limits: no secrets, no writable files and no network, as far as the system allows",
 		impure, "", "sys"},
-	{"internal/moment", "parses times as people write them",
+	{"internal/moment", "parses and formats times as people write them",
 		impure, "internal/failure", ""},
 	{"internal/disk", "reports how much space a file system has left, and locks files",
 		impure, "", "sys"},

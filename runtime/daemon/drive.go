@@ -192,7 +192,7 @@ func (p *process) measure() {
 	p.metrics = ops.NewMetrics(string(p.config.Mode), program())
 	p.venue.Measure(p.metrics)
 	p.metrics.Unclean(p.unclean)
-	p.metrics.Leads(true, time.Time{}) // the data directory is locked
+	p.metrics.Leads()
 	p.metrics.WatchPauses(p.venue.Client.PausedUntil)
 	p.machine.Measure(p.metrics.Measure)
 	watchStore(p.metrics, p.directory)

@@ -226,15 +226,10 @@ func (m *Metrics) Measure(what engine.Measured, strategy string) (done func()) {
 	return func() { histogram.Observe(time.Since(began).Seconds()) }
 }
 
-// Leads sets whether this process trades, and when its lease ends unless renewed; a zero time
-// means without end, as for a lock of the data directory.
-func (m *Metrics) Leads(leads bool, until time.Time) {
-	m.leader.WithLabelValues().Set(oneIf(leads))
-	end := timestamp(until)
-	if leads && until.IsZero() {
-		end = math.Inf(1)
-	}
-	m.leaseEnd.WithLabelValues().Set(end)
+// Leads reports that this process trades. Its lease, the lock of the data directory, has no end.
+func (m *Metrics) Leads() {
+	m.leader.WithLabelValues().Set(1)
+	m.leaseEnd.WithLabelValues().Set(math.Inf(1))
 }
 
 // StreamClients sets how many event streams are open.

@@ -311,7 +311,7 @@ reported.
 				return failure.Wrap(failure.Usage, err)
 			}
 			for _, at := range incomplete {
-				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a gap inside\n", shell.Minute(at))
+				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a gap inside\n", moment.Minute(at))
 			}
 			if recorded != "" {
 				return compareCandles(command, fine, coarse, recorded, interval)
@@ -336,7 +336,7 @@ func compareCandles(command *cobra.Command, fine *tape.Tape, coarse *exchange.Ca
 	}
 	differences := tape.Compare(coarse, own.Candles, fine.Symbol)
 	for _, d := range differences {
-		fmt.Fprintf(command.OutOrStdout(), "%s: %s\n", shell.Minute(d.OpenMS), d.What)
+		fmt.Fprintf(command.OutOrStdout(), "%s: %s\n", moment.Minute(d.OpenMS), d.What)
 	}
 	if len(differences) > 0 {
 		return failure.New(failure.Negative, "", "%s differs from what the fine candles make", path)

@@ -155,10 +155,10 @@ missing between others. Exit code 1 when any is.`,
 func fundingText(w io.Writer, spans []tape.FundingSummary) {
 	for _, s := range spans {
 		name := strings.TrimSpace(s.File + " " + s.Symbol)
-		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS),
-			shell.Minute(s.ToMS), s.Lowest, s.Highest)
+		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, moment.Minute(s.FromMS),
+			moment.Minute(s.ToMS), s.Lowest, s.Highest)
 		for _, h := range s.Holes {
-			fmt.Fprintf(w, "  gap: none between %s and %s\n", shell.Minute(h.FromMS), shell.Minute(h.ToMS))
+			fmt.Fprintf(w, "  gap: none between %s and %s\n", moment.Minute(h.FromMS), moment.Minute(h.ToMS))
 		}
 	}
 }
@@ -195,7 +195,7 @@ highest rate, and in how many places payments are missing.`,
 				}
 				t := shell.NewTable(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})
 				for _, s := range all {
-					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
+					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, moment.Minute(s.FromMS), moment.Minute(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
 				}
 				t.Render()
 			})

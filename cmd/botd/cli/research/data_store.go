@@ -66,7 +66,7 @@ func listTable(w io.Writer, store tape.Store, rows []tape.Summary) {
 	}
 	t := shell.NewTable(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Missing, r.Map})
+		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, moment.Minute(r.FromMS), moment.Minute(r.ToMS), r.Missing, r.Map})
 	}
 	t.Render()
 }
@@ -118,12 +118,12 @@ func quiet(command *cobra.Command) *cobra.Command {
 
 func verifyText(w io.Writer, rows []tape.Summary) {
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Map)
+		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, moment.Minute(r.FromMS), moment.Minute(r.ToMS), r.Map)
 		for _, p := range r.Problems {
 			fmt.Fprintln(w, "  wrong:", p)
 		}
 		for _, h := range r.Holes {
-			fmt.Fprintf(w, "  gap: %d candles from %s to %s\n", h.Candles, shell.Minute(h.FromMS), shell.Minute(h.ToMS))
+			fmt.Fprintf(w, "  gap: %d candles from %s to %s\n", h.Candles, moment.Minute(h.FromMS), moment.Minute(h.ToMS))
 		}
 		for _, warning := range r.Warnings {
 			fmt.Fprintln(w, "  odd:", warning)

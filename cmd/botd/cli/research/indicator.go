@@ -17,6 +17,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
 	"botd/strategy/indicator"
 )
 
@@ -251,7 +252,7 @@ func writeIndicatorTable(w io.Writer, definition *indicator.Definition, stream i
 	return shell.PrintTable(w, func(w io.Writer) {
 		t := shell.NewTable(w, header)
 		eachValue(definition, stream, recorded, func(openMS int64, values []float64) error { // the only error is that of do
-			row := table.Row{shell.Minute(openMS)}
+			row := table.Row{moment.Minute(openMS)}
 			for _, value := range values {
 				if math.IsNaN(value) {
 					row = append(row, "")

@@ -13,6 +13,7 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
 )
 
 // candleJSON is one candle.
@@ -114,7 +115,7 @@ func candlesTable(w io.Writer, symbol *exchange.Symbol, rows []candleJSON) {
 		if !r.Closed {
 			note = "under way"
 		}
-		t.AppendRow(table.Row{shell.Minute(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note})
+		t.AppendRow(table.Row{moment.Minute(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note})
 	}
 	t.Render()
 	if len(rows) == 0 {
