@@ -67,6 +67,33 @@ func lostStop(t testing.TB) {
 	}
 }
 
+// The exchange refused the stop and took the take-profit. The list then shows no position, and positions/history no end of it.
+func TestRefusedStopReturnsBesideATakeProfit(t *testing.T) {
+	t.Parallel()
+	stopWithAProfit(t)
+}
+
+func stopWithAProfit(t testing.TB) {
+	d := newDesk(t)
+	d.hold(20)
+	protect := func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 2_000_000}}
+	}
+	profit := d.whole(placement.TakeProfit, 12, exchange.Sell, "51000")
+	d.now += 3_000
+	d.observe(0, nil, exchange.Order{ID: 12, ClientOrderID: profit, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.TakeProfitMarket, ClosePosition: true, Status: exchange.StatusNew})
+	stops := 0
+	for _, one := range d.derive(protect) {
+		if one.Purpose == placement.StopLoss && one.Order.ClosePosition {
+			stops++
+		}
+	}
+	if stops != 1 {
+		t.Errorf("want a stop of the whole position, have %d", stops)
+	}
+}
+
 // The position gets its stop although the other list's row and the entry cannot be read.
 func TestPositionInEitherListIsProtected(t *testing.T) {
 	t.Parallel()

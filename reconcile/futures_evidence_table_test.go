@@ -465,6 +465,10 @@ func TestListConclusions(t *testing.T) {
 			asked(d, s, symbol)
 			armed(d, s, symbol)
 		}, state{shownOf: sentMS}, state{shownOf: sentMS}},
+		{"a take-profit alone stands, and positions/history was read", 0, func(d *desk, s *survey, symbol *SymbolState) {
+			asked(d, s, symbol)
+			d.whole(placement.TakeProfit, 12, exchange.Sell, "51000")
+		}, state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
 		{"the margin has confirmed as much", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 5}, state{shownOf: sentMS, by: freedMargin, freed: 5}},
 		{"the margin has confirmed less", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 4}, state{shownOf: sentMS, freed: 4}},
 		{"positions/history shows the end", 0, row, state{shownOf: 1, untrusted: true}, state{shownOf: 1, by: closedRow}},

@@ -19,6 +19,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"own_trades_ignored":        tradedUnseen,
 		"list_decided_by":           heldWhereAListShowsNone,
 		"lost_stop_waits":           lostStop,
+		"profit_is_a_stop":          stopWithAProfit,
 		"adopted_unwitnessed":       func(t testing.TB) { adoptedThenEnded(t, -20_000, 30_000, true) },
 		"executed_exit_unknown":     exitBeyondItsAnswer,
 		"row_left_out":              func(t testing.TB) { shownOnce(t, false) },

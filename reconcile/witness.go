@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -102,8 +103,9 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 	if t.by == noWitness || t.by == freedMargin && symbol.residual.Abs() > t.freed || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
 		t.by = s.witness(symbol)
 	}
-	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS               // the list may be older than the entry
-	unarmed := !s.armed(symbol.Key()) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing does not wait for L
+	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
+	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
+	unarmed := !s.armed(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing does not wait for L
 	t.untrusted = t.by == noWitness && (t.untrusted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
 }
 
@@ -133,7 +135,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	switch {
 	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedUnseen(symbol) || s.closedByAnotherClock(symbol):
 		return closedRow
-	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key()):
+	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key(), nil):
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
@@ -262,10 +264,10 @@ func sideSign(side exchange.PositionSide) int {
 	return 1
 }
 
-// armed reports whether a closePosition order of botd's stands on the symbol, as far as known.
-func (e *evidence) armed(key exchange.SymbolKey) bool {
+// armed reports whether a closePosition order of botd's stands on the symbol, as far as known: one that satisfies the condition, if there is one.
+func (e *evidence) armed(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return e.book.AnyLive(func(p *account.Placement) bool {
-		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved()
+		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved() && (satisfies == nil || satisfies(p))
 	})
 }
 

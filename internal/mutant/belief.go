@@ -10,6 +10,10 @@ var belief = []Row{
 		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
 			{"reconcile.survey.seekWitness", "unseen || unarmed", "unseen"},
 		}},
+	{"profit_is_a_stop", "where a list alone shows none of a position, a take-profit that stands makes a missing stop wait for L", "39",
+		"reconcile TestRefusedStopReturnsBesideATakeProfit", []Edit{
+			{"reconcile.survey.seekWitness", "p.Purpose() == placement.StopLoss", "true"},
+		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
 		"reconcile TestRowOpenAtAdoptionIsTheAdoptedPosition", []Edit{
 			{"reconcile.SymbolState.adoptedWas", "s.OpenedMS() == atMS", "false"},
