@@ -88,7 +88,8 @@ func columnsElsewhere(config *backtest.Config) error {
 				"%s begins at %s, after the candles' end at %s: no value of it is seen", file.Path, moment.Minute(beginMS), moment.Minute(lastMS))})
 		case endMS < firstMS:
 			config.Warnings = append(config.Warnings, backtest.Warning{Code: backtest.ColumnsElsewhere, Text: fmt.Sprintf(
-				"%s ends at %s, before the candles begin at %s: each of its columns has one value throughout", file.Path, moment.Minute(endMS), moment.Minute(firstMS))})
+				"%s ends at %s, before the candles begin at %s: each of its columns has one value throughout", file.Path,
+				moment.Minute(endMS), moment.Minute(firstMS))})
 		}
 	}
 	return nil
