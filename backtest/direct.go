@@ -206,7 +206,7 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 // something. It returns the index after the last.
 func (d *direct) pass(from, to int) (end int) {
 	end = d.passer.Pass(d.candles, from, to)
-	if d.last = d.candles.Close[end-1]; !d.passer.Stays() { // otherwise the view is not read
+	if !d.passer.Stays() { // otherwise the view is not read
 		d.show(end - 1)
 	}
 	return end

@@ -290,7 +290,7 @@ func (d *direct) withdraw() (any bool) {
 		}
 		o.canceled, any = true, true
 	}
-	d.ladder.ending = d.ladder.ending || any
+	d.ladder.ending = any
 	return any
 }
 

@@ -298,6 +298,12 @@ func TestDirectMachineFollowsPlansOfOrders(t *testing.T) {
 			100 100 100 100
 			100 100 100 100 | in a buy 90 1, f buy 85 3, b buy 89 1, c buy 88 5, g buy 84 9, d buy 87 1, e buy 86 1, h buy 83 1
 			100 100 100 100`},
+		{name: "an opening of exactly half of what is missing", machine: "direct", fills: "1 buy 2 90 order", script: `
+			100 100 100 100 | in a buy 90 2, b buy 89 2, c buy 88 1, d buy 87 1
+			100 100 89.5 100`},
+		{name: "an opening of more than half of what is missing", machine: "direct", fills: "1 buy 2.001 90 order", script: `
+			100 100 100 100 | in a buy 90 2.001, b buy 89 2, c buy 88 1, d buy 87 1
+			100 100 89.5 100`},
 		{name: "exits before further openings", machine: "direct", fills: "1 buy 2 100 order", script: `
 			100 100 100 100 | in a buy 100 2
 			100 100 100 100 | in a buy 100 2, b buy 90 1, c buy 89 1, d buy 88 4; out x sell 110 1, y sell 111 1

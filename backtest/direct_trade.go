@@ -70,7 +70,7 @@ func (d *direct) worth() exchange.Amount {
 // converge sends the order that leads from the position to the target, as reconcile derives it.
 func (d *direct) converge() {
 	target, position := d.inForce.Target, d.held.Quantity
-	if target.Kind == strategy.NoTarget || d.last <= 0 {
+	if target.Kind == strategy.NoTarget {
 		return
 	}
 	sign := target.Sign()
