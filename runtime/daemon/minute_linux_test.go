@@ -68,6 +68,9 @@ func TestTwoRunsOfAMinuteAreLogged(t *testing.T) {
 		if !has("; 2 strategies; data in "+p.directory+"; Ctrl-C stops") || !has("nothing is unknown") || has("daemon.unclean") || has("error ") {
 			t.Errorf("run %d: want two strategies, nothing unknown and a clean start, have\n%s", i, strings.Join(lines, "\n"))
 		}
+		if has(" heartbeat.") || has(" incident.") || !has("info market.candle ") {
+			t.Errorf("run %d: want no heartbeat where no service is configured, no incident, and candles, have\n%s", i, strings.Join(lines, "\n"))
+		}
 		if opened := has("trade.opened hold "); opened != (i == 0) {
 			t.Errorf("run %d: want the purchase reported once, have\n%s", i, strings.Join(lines, "\n"))
 		}

@@ -61,8 +61,9 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		case w.within(10*time.Second, 2*time.Minute):
 			waited++
 			first = logLines(p)
-			if !p.board.Alive() {
-				t.Error("want it alive while it waits")
+			states := p.board.Status().Degraded
+			if !p.board.Alive() || !slices.ContainsFunc(states, func(d view.Degraded) bool { return d.State == "waiting" }) {
+				t.Errorf("want it alive while it waits, and the state declared, have %+v", states)
 			}
 			if !slices.ContainsFunc(p.board.Checks(), func(c ops.Check) bool {
 				return c.Name == "exchange" && !c.OK && strings.HasPrefix(c.Detail, "waiting for it: ")

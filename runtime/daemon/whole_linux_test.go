@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"botd/configs"
 	"botd/exchange/sim"
@@ -180,6 +181,8 @@ func TestADemoServesWhatItHas(t *testing.T) {
 		"notify: {channels: {desk: {url_file: %q}}}\n",
 		secret(t, token), secret(t, strings.Repeat("s", 40)), secret(t, beats+"/beat"), secret(t, "123456:"+strings.Repeat("t", 35)), bot,
 		secret(t, strings.Replace(desk, "http://", "generic://", 1)+"/desk?disabletls=yes")))
+	d.files.write("strategies/follow.yaml", "name: follow\nstrategy: signal\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nleverage: 3\n"+
+		"size: {quote: 50}\nstart: running\naccept_loss: true\n")
 	listen := func(c *configs.Config, _ *Options) { c.Listen = "127.0.0.1:0" }
 	stop := d.start(listen)
 	metrics, telegram := d.await("daemon.metrics"), d.await("daemon.telegram")
@@ -210,7 +213,7 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	if status, text, _ := (&caller{t, scraped, token}).call("GET", "/metrics", ""); status != 200 || !strings.Contains(text, "botd_strategy_equity_usdt") {
 		t.Errorf("metrics: want all of them, have %d %.200s", status, text)
 	}
-	for _, name := range []string{`botd_store_size_bytes{file="journal"}`, `botd_store_size_bytes{file="journal_log"}`, "botd_store_free_bytes",
+	for _, name := range []string{`botd_store_size_bytes{file="journal"}`, `botd_store_size_bytes{file="journal_log"}`, "botd_store_free_bytes", "botd_leader",
 		"botd_store_last_backup_timestamp_seconds"} {
 		_, text, _ := (&caller{t, scraped, token}).call("GET", "/metrics", "")
 		if _, value, found := strings.Cut(text, "\n"+name+" "); !found || value[0] == '0' {
@@ -223,8 +226,15 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	if line := d.await("log.level"); !strings.Contains(line, "level debug, by SIGUSR1") {
 		t.Errorf("want debug lines from now on, have %s", line)
 	}
-	if status, text, _ := (&caller{t, signals, ""}).call("POST", "", `{"token": "wrong", "strategy": "hold", "side": "long"}`); status != 401 {
-		t.Errorf("a signal with a wrong token: want it refused, have %d %s", status, text)
+	for _, c := range []struct {
+		token, symbol string
+		status        int
+	}{{"wrong", "BTCUSDT", 401}, {strings.Repeat("s", 40), "ETHUSDT", 400}, {strings.Repeat("s", 40), "BTCUSDT", 200}} {
+		status, text, _ := (&caller{t, signals, ""}).call("POST", "", fmt.Sprintf(`{"token": %q, "id": "1", "strategy": "follow", "position": "long",
+			"size": "50%%", "time": %d, "symbol": %q}`, c.token, time.Now().UnixMilli(), c.symbol))
+		if status != c.status {
+			t.Errorf("a signal for %s: want %d, have %d %s", c.symbol, c.status, status, text)
+		}
 	}
 	for name, paths := range map[string]chan string{"/beat": beaten, "/desk": messages, "/bot123456:" + strings.Repeat("t", 35) + "/getUpdates": polled} {
 		for path := ""; path != name; {
@@ -241,13 +251,17 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	if line := d.await("daemon.stopped"); !strings.Contains(line, "the next start finds these again and carries on") {
 		t.Errorf("want its purchase left open, have %s", line)
 	}
+	if text, err := os.ReadFile(filepath.Join(directory, "recorded", "signals.csv")); err != nil || !strings.Contains(string(text), ",follow,0.5\n") {
+		t.Errorf("want the signal recorded, have %s, %v", text, err)
+	}
 	for _, name := range []string{"journal.db", "equity.csv", "decisions", "recorded", "logs"} {
 		if _, err := os.Stat(filepath.Join(directory, name)); err != nil {
 			t.Errorf("want it in the data: %v", err)
 		}
 	}
 	for _, line := range d.seen {
-		if strings.Contains(line, `"level":"warn"`) && !strings.Contains(line, "log.level") || strings.Contains(line, `"level":"error"`) {
+		said := strings.Contains(line, "log.level") || strings.Contains(line, "HALTED") || strings.Contains(line, "trading.armed")
+		if (strings.Contains(line, `"level":"warn"`) || strings.Contains(line, `"level":"error"`)) && !said {
 			t.Errorf("want no warning, have %s", line)
 		}
 	}
@@ -312,6 +326,11 @@ func asksTheAPI(t *testing.T, d *demo, api *caller, directory string) {
 	} {
 		if status, text, value := api.call("GET", path, ""); status != 200 || !holds(value) {
 			t.Errorf("%s: have %d %.2000s", path, status, text)
+		}
+	}
+	for _, step := range [][2]string{{"halt", `{"level": "pause", "reason": "news"}`}, {"rearm", `{"reason": "over"}`}} {
+		if status, text, _ := api.call("POST", "/api/v1/risk/"+step[0], step[1]); status != 200 && status != 202 {
+			t.Errorf("%s: have %d %s", step[0], status, text)
 		}
 	}
 	if status, text, value := api.call("POST", "/api/v1/backup", "{}"); status != 200 {
