@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -100,6 +101,24 @@ func old() func(http.ResponseWriter, *http.Request, http.Handler) {
 	}
 }
 
+// twice handles a request twice.
+func twice(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	again := r.Clone(r.Context())
+	again.Body, r.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
+	next.ServeHTTP(w, r)
+	next.ServeHTTP(httptest.NewRecorder(), again)
+}
+
+// breaksOff ends an answer in its middle.
+func breaksOff(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	w.Header().Set("Content-Length", "100")
+	_, _ = io.WriteString(w, "{")
+}
+
 // hangsUp closes the connection without an answer.
 func hangsUp(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
@@ -147,16 +166,20 @@ const (
 func TestTheReportsOfRefusedFuturesOrders(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]*broken{
-		"futures fill refused":         {after: "spot", operation: placeFutures, until: 1, fault: refuses(400)},
-		"futures fill unauthorized":    {after: "spot", operation: placeFutures, until: 1, fault: refuses(401)},
-		"futures fill executed":        {after: "spot", operation: placeFutures, until: 1, fault: executes},
-		"futures stop refused":         {after: "futures_fill", operation: placeFutures, until: 1, fault: refuses(400)},
-		"futures stop executed":        {after: "futures_fill", operation: placeFutures, until: 1, fault: executes},
-		"futures stop lost":            {after: "futures_fill", operation: placeFutures, until: 1, fault: hangsUp},
-		"futures part refused":         {after: "futures_stop", operation: placeFutures, until: 1, fault: refuses(400), meanwhile: futuresLevel},
-		"futures part unauthorized":    {after: "futures_stop", operation: placeFutures, until: 1, fault: refuses(401), meanwhile: futuresLevel},
-		"futures reduction refused":    {after: "futures_partial", operation: placeFutures, until: 1, fault: refuses(400)},
-		"futures reduction executed":   {after: "futures_partial", operation: placeFutures, until: 1, fault: executes},
+		"futures fill refused":       {after: "spot", operation: placeFutures, until: 1, fault: refuses(400)},
+		"futures fill unauthorized":  {after: "spot", operation: placeFutures, until: 1, fault: refuses(401)},
+		"futures fill executed":      {after: "spot", operation: placeFutures, until: 1, fault: executes},
+		"futures stop refused":       {after: "futures_fill", operation: placeFutures, until: 1, fault: refuses(400)},
+		"futures stop executed":      {after: "futures_fill", operation: placeFutures, until: 1, fault: executes},
+		"futures stop lost":          {after: "futures_fill", operation: placeFutures, until: 1, fault: hangsUp},
+		"futures part refused":       {after: "futures_stop", operation: placeFutures, until: 1, fault: refuses(400), meanwhile: futuresLevel},
+		"futures part unauthorized":  {after: "futures_stop", operation: placeFutures, until: 1, fault: refuses(401), meanwhile: futuresLevel},
+		"futures reduction refused":  {after: "futures_partial", operation: placeFutures, until: 1, fault: refuses(400)},
+		"futures reduction executed": {after: "futures_partial", operation: placeFutures, until: 1, fault: executes},
+		"futures fill twice":         {after: "spot", operation: placeFutures, until: 1, fault: twice},
+		"futures part whole": {after: "futures_stop", operation: "GET /fhapi/v1/order", until: ever, meanwhile: futuresLevel,
+			fault: replaces(`"filled":"0.001"`, `"filled":"0.002"`)},
+		"futures reduction unread":     {after: "futures_partial", operation: "GET /fhapi/v1/order", until: ever, fault: refuses(500)},
 		"futures close refused":        {after: "futures_reduce", operation: placeFutures, until: 1, fault: refuses(400)},
 		"futures close always refused": {after: "futures_reduce", operation: placeFutures, until: ever, fault: refuses(400)},
 	} {
@@ -170,6 +193,8 @@ func TestTheReportsOfRefusedSpotOrders(t *testing.T) {
 		"spot fill refused":        {after: "futures_close", operation: placeSpot, until: 1, fault: refuses(400)},
 		"spot fill executed":       {after: "futures_close", operation: placeSpot, until: 1, fault: executes},
 		"spot stop refused":        {after: "spot_fill", operation: placeSpot, until: 1, fault: refuses(400)},
+		"spot stop twice":          {after: "spot_fill", operation: placeSpot, until: 1, fault: twice},
+		"spot fill twice":          {after: "futures_close", operation: placeSpot, until: 1, fault: twice},
 		"spot part refused":        {after: "spot_stop", operation: placeSpot, until: 1, fault: refuses(400), meanwhile: spotLevel},
 		"spot part unauthorized":   {after: "spot_stop", operation: placeSpot, until: 1, fault: refuses(401), meanwhile: spotLevel},
 		"spot sale refused":        {after: "spot_partial", operation: placeSpot, until: 1, fault: refuses(400)},
@@ -185,6 +210,8 @@ func TestTheReportsOfOrdersFarFromThePrice(t *testing.T) {
 	for name, b := range map[string]*broken{
 		"futures order filled":         {after: "window", operation: "GET /fhapi/v1/order", from: 1, until: 2, fault: falls("futures")},
 		"spot order filled":            {after: "trade", operation: "GET /hapi/v1/spot/order/open", until: 1, fault: falls("spot")},
+		"futures order twice":          {after: "window", operation: placeFutures, until: 1, fault: twice},
+		"spot order twice":             {after: "trade", operation: placeSpot, until: 1, fault: twice},
 		"futures order gone":           {after: "window", operation: "GET /fhapi/v1/order", from: 2, until: 6, fault: refuses(404)},
 		"futures order unreadable":     {after: "window", operation: "GET /fhapi/v1/order", from: 2, until: ever, fault: refuses(500)},
 		"futures list unreadable":      {after: "window", operation: "POST /fhapi/v1/order/open", from: 3, until: ever, fault: refuses(500)},
@@ -248,6 +275,7 @@ func TestTheReportsOfOddVenues(t *testing.T) {
 	for name, p := range map[string]probing{
 		"no stops on spot": (&broken{after: "reach", operation: "GET /api/v1/spot/public/pairs", until: ever,
 			fault: replaces("STOP_LIMIT,", "")}).of(oneRound()),
+		"half an answer":      (&broken{after: "reach", operation: "GET /fapi/v1/ticker", until: ever, fault: breaksOff}).of(only(oneRound())),
 		"no candles":          (&broken{after: "reach", operation: "GET /fapi/v1/candle", until: ever, fault: says("[]")}).of(only(oneRound())),
 		"no limits on time":   {setup{}, Config{Key: "key", MaxAge: 3 * time.Second}, nil},
 		"no time":             (&broken{after: "spot_candles", operation: "GET /fapi/v1/time", until: ever, fault: refuses(500)}).of(only(oneRound())),
