@@ -3,6 +3,8 @@ package tape_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,6 +64,44 @@ func TestARefusedTradeNamesItsColumn(t *testing.T) {
 		var wrong *tape.DataError
 		if _, err := tape.LoadTrades(outside(t, text), ether(t)); !errors.As(err, &wrong) || wrong.Column != column || wrong.Line != 2 {
 			t.Errorf("%s: want it named, have %v", column, err)
+		}
+	}
+}
+
+// TestIDsOfTradesAreDecimal refuses one in another base.
+func TestIDsOfTradesAreDecimal(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"a", "1a", "0x1", "1.0", ""} {
+		if _, err := tape.LoadTrades(outside(t, "id,price,qty,time_ms,side\n"+id+",10,2,1000,buy\n"), ether(t)); err == nil {
+			t.Errorf("%q: want it refused", id)
+		}
+	}
+}
+
+// TestAWrittenFileIsReadableByOthers has the mode of each kind of file: candles are no secret.
+func TestAWrittenFileIsReadableByOthers(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a.csv", "a.csv.gz", "a.parquet"} {
+		path := filepath.Join(t.TempDir(), name)
+		err := tape.WriteFile(path, tape.Generate(3, bitcoin(t), exchange.Minute1, 1_704_067_200_000, 3), bitcoin(t), nil)
+		info, other := os.Stat(path)
+		if err != nil || other != nil || info.Mode() != 0o644 {
+			t.Errorf("%s: want mode 0644, have %v, %v", name, info, errors.Join(err, other))
+		}
+	}
+}
+
+// TestSyntheticRatesAreTheSameInEachVersion types the first rates of two seeds.
+func TestSyntheticRatesAreTheSameInEachVersion(t *testing.T) {
+	t.Parallel()
+	for seed, want := range map[uint64]string{1: "0.00007917 0.00011888 0.00015551 0.00022438 0.00026707 0.00017578",
+		2: "0.00018077 0.00020697 0.00024318 0.00028004 0.000199 0.0001162"} {
+		var have []string
+		for _, row := range tape.GenerateFunding(seed, "BTC-USDT", 8, 0, 6) {
+			have = append(have, row.Rate.String())
+		}
+		if text := strings.Join(have, " "); text != want {
+			t.Errorf("seed %d: want %s, have %s", seed, want, text)
 		}
 	}
 }
