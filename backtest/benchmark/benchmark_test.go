@@ -242,6 +242,37 @@ func TestEverythingIsMeasured(t *testing.T) {
 	}
 }
 
+// TestEachCommandRunsAsOftenAsAsked has three runs, but one of the command that takes seconds; the first with a cache fills it.
+func TestEachCommandRunsAsOftenAsAsked(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv(children, log)
+	b := benchmarkOf(t, 10, 3)
+	if err := b.command(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for words, want := range map[string]int{"data generate": 2, "bench --hand": 3, "bench --read": 6, "bench.yaml": 16, "often.yaml": 1} {
+		if have := strings.Count(string(text), words); have != want {
+			t.Errorf("%s: want %d runs, have %d of\n%s", words, want, have, text)
+		}
+	}
+}
+
+// TestASweepIsMeasuredByOneCoreAndByAll reads how many cores are in use at each measurement.
+func TestASweepIsMeasuredByOneCoreAndByAll(t *testing.T) {
+	b := benchmarkOf(t, 1_000, 1)
+	cores := goruntime.GOMAXPROCS(4)
+	defer goruntime.GOMAXPROCS(cores)
+	var used []int
+	b.read = func() usage { used = append(used, goruntime.GOMAXPROCS(0)); return ownUsage() }
+	if err := b.sweep(&measured{Speed: 1}); err != nil || !slices.Equal(used, []int{1, 1, 4, 4}) || goruntime.GOMAXPROCS(0) != 4 {
+		t.Errorf("want one core, then four, have %v, %v", used, err)
+	}
+}
+
 // wantCommands compares the commands that were run, and their figures. The first one with a cache runs once more.
 func wantCommands(t *testing.T, b *Benchmark, log string) {
 	t.Helper()
@@ -285,6 +316,13 @@ func wantEngine(t *testing.T, b *Benchmark) {
 	for i, m := range b.Result.Engine {
 		if m.Machine != machines[i] || m.Times <= 0 || math.Abs(m.Times*m.Speed/plain.Speed-1) > 1e-9 {
 			t.Errorf("%s: want %q and its time as a multiple of the plain loop's, have %+v", m.What, machines[i], m)
+		}
+		candles := 11_000.
+		if i == 13 { // the last line is the sweep's
+			candles = 2_200 * float64(max(4, 2*goruntime.GOMAXPROCS(0)))
+		}
+		if math.Abs(m.Speed*m.Processor*1e6/candles-1) > 1e-9 {
+			t.Errorf("%s: want the speed over %v candles, have %+v", m.What, candles, m)
 		}
 		if counted := m.Machine != "" && m.Fills*50 > 11_000; counted != (m.PerFill != nil) {
 			t.Errorf("%s: want the cost of a fill if one comes every 50 candles at least, have %+v", m.What, m)
