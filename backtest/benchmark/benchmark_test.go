@@ -200,7 +200,7 @@ func TestProcessesAreMeasured(t *testing.T) {
 	} {
 		m, err := b.process("it", c.cached, c.arguments)
 		text, readErr := os.ReadFile(log)
-		if err != nil || readErr != nil || string(text) != c.want || m.Seconds <= 0 || m.Seconds > 60 || m.Processor <= 0 || m.Memory < 1 ||
+		if err != nil || readErr != nil || string(text) != c.want || m.Seconds <= 0 || m.Seconds > 60 || m.Processor <= 0 || m.Processor > 60 || m.Memory < 1 ||
 			m.Memory > 100_000 || math.Abs(m.Speed*m.Processor-0.001) > 1e-9 {
 			t.Errorf("%v: want %q, have %q, %+v (%v, %v)", c.arguments, c.want, text, m, err, readErr)
 		}
@@ -320,8 +320,12 @@ func wantEngine(t *testing.T, b *Benchmark) {
 		t.Fatalf("want %d lines, have %+v", len(machines), b.Result.Engine)
 	}
 	plain := b.Result.Engine[0]
-	if plain.Fills == 0 {
-		t.Errorf("want the fills of the plain loop, have %+v", plain)
+	var opens, closes []float64
+	for i, price := range b.recorded.Candles.Close {
+		opens, closes = append(opens, float64(b.recorded.Candles.Open[i])), append(closes, float64(price))
+	}
+	if want, _ := plainBacktest(opens, closes, 200, 1_000); plain.Fills != want || want == 0 {
+		t.Errorf("want the plain loop's %d fills, have %+v", want, plain)
 	}
 	for i, m := range b.Result.Engine {
 		if m.Machine != machines[i] || m.Times <= 0 || math.Abs(m.Times*m.Speed/plain.Speed-1) > 1e-9 {
@@ -435,7 +439,8 @@ func TestOpeningsAreAcknowledged(t *testing.T) {
 func result() *Result {
 	return &Result{Machine: "linux/amd64, 2 cores", Candles: 1_000, CSV: 1_250_000, Report: 2_340_000, Often: 3_450_000,
 		Engine: []measured{{What: "plain", Seconds: 0.0204, Processor: 0.0206, Speed: 48.5444, Times: 1, Fills: 7},
-			{What: "grid", Seconds: 1, Processor: 2, Speed: 0.5, Times: 97.06, Fills: 400, PerFill: &perFill{12.34, 0.06, 3}, Machine: "direct"}},
+			{What: "grid", Seconds: 1, Processor: 2, Speed: 0.5, Times: 97.06, Fills: 400, PerFill: &perFill{12.34, 0.06, 3}, Machine: "direct"},
+			{What: "quiet", Seconds: 2, Processor: 2, Speed: 0.5, Times: 1, Machine: "direct"}},
 		Command: []measured{{What: "a program", Seconds: 1.005, Times: 2, Processor: 0.5, Memory: 100},
 			{What: "another file", Seconds: 1.005, Times: 2, Processor: 0.5, Memory: 100, File: 50_000_000}},
 		Sweep: []Sweep{{1, 4, 2_000, 30.06, 31.04, 1}, {2, 4, 2_000, 16, 32, 1.875}}, Opening: []Opening{{500, 12, 34, 56.7}}}
@@ -447,6 +452,7 @@ func TestTablesShowEachFigure(t *testing.T) {
 	result().Table(&out)
 	for _, want := range []string{"linux/amd64, 2 cores; 1000 one-minute candles, 1.2 MB of CSV.\n\n",
 		"│ plain                     │       48.54 │      1.0 x │     7 │  0.020 │       0.021 │",
+		"│ quiet                     │        0.50 │      1.0 x │     0 │  2.000 │       2.000 │            │             │       │ direct  │",
 		"│ grid                      │        0.50 │     97.1 x │   400 │  1.000 │       2.000 │       12.3 │         0.1 │   3.0 │ direct  │",
 		"│   1.00 │       2.00 x │        0.50 │     100 │     80.00 x │", "│   1.00 │       2.00 x │        0.50 │     100 │      2.00 x │",
 		"The report with a study is one page of 2.3 MB, with many fills of 3.5 MB.",
@@ -725,6 +731,9 @@ func TestConfigurationsAreThoseOfTheTable(t *testing.T) {
 	if err != nil || cross.Legs[0].Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(5_000)}) || cross.Legs[0].Strategy.Leverage != 3 ||
 		cross.Legs[0].Kind != "sma_cross" {
 		t.Errorf("want 5000 USDT a position with a leverage of 3, have %+v, %v", cross.Legs, err)
+	}
+	if figures, err := b.quietFigures(); err != nil || !figures.FiguresOnly {
+		t.Errorf("want figures only, have %+v, %v", figures.FiguresOnly, err)
 	}
 	quiet, err := b.quiet(noTarget{})
 	if err != nil || quiet.Legs[0].Strategy.Leverage != 3 || quiet.Legs[0].Strategy.Interval != exchange.Minute1 {
