@@ -344,7 +344,8 @@ func wantEngine(t *testing.T, b *Benchmark) {
 	}
 	// 297 turns of 37 candles end before the last of 11,000 candles.
 	for _, i := range []int{7, 8, 9} {
-		if m := b.Result.Engine[i]; m.Fills != 297 || m.PerFill == nil || (m.PerFill.Notes > 1) != (i == 9) || i != 9 && m.PerFill.Notes != 0 || m.PerFill.Microseconds < 0 {
+		if m := b.Result.Engine[i]; m.Fills != 297 || m.PerFill == nil || (m.PerFill.Notes > 1) != (i == 9) || i != 9 && m.PerFill.Notes != 0 ||
+			m.PerFill.Microseconds < 0 {
 			t.Errorf("%s: want 297 fills and their cost, have %+v", m.What, m)
 		}
 	}

@@ -260,8 +260,8 @@ func TestADemoServesWhatItHas(t *testing.T) {
 		}
 	}
 	for _, line := range d.seen {
-		said := strings.Contains(line, "log.level") || strings.Contains(line, "HALTED") || strings.Contains(line, "trading.armed")
-		if (strings.Contains(line, `"level":"warn"`) || strings.Contains(line, `"level":"error"`)) && !said {
+		expected := strings.Contains(line, "log.level") || strings.Contains(line, "HALTED") || strings.Contains(line, "trading.armed")
+		if (strings.Contains(line, `"level":"warn"`) || strings.Contains(line, `"level":"error"`)) && !expected {
 			t.Errorf("want no warning, have %s", line)
 		}
 	}
