@@ -34,6 +34,37 @@ func TestOneMissingCandleIsDownloaded(t *testing.T) {
 	}
 }
 
+// TestADownloadBeginsWithTheFirstCandleThatOpensInIt begins at a candle's open, and a millisecond later.
+func TestADownloadBeginsWithTheFirstCandleThatOpensInIt(t *testing.T) {
+	t.Parallel()
+	const start = 1_704_067_200_000
+	symbol := bitcoin(t)
+	past := tape.Generate(3, symbol, exchange.Minute1, start, 3)
+	for later, want := range map[int64]int{0: 3, 1: 2, 59_999: 2, 60_000: 2, 60_001: 1} {
+		d := tape.Download{Store: tape.Store{Directory: t.TempDir()}, Symbol: symbol, Interval: exchange.Minute1, FromMS: start + later,
+			ToMS: start + 180_000, Page: 10}
+		if saved, err := d.Run(context.Background(), &venue{candles: past}); err != nil || saved.Added != want {
+			t.Errorf("%d ms later: want %d candles, have %+v, %v", later, want, saved, err)
+		}
+	}
+}
+
+// TestTheFirstFineCandleIsPartOfACoarseOne has two whole coarse candles, and one that begins late.
+func TestTheFirstFineCandleIsPartOfACoarseOne(t *testing.T) {
+	t.Parallel()
+	const start = 1_704_067_200_000
+	fine := tape.Generate(3, bitcoin(t), exchange.Minute1, start, 10)
+	coarse, incomplete, err := tape.Resample(fine, exchange.Minute5)
+	if err != nil || coarse.Len() != 2 || len(incomplete) != 0 || coarse.Open[0] != fine.Open[0] || coarse.Open[1] != fine.Open[5] ||
+		coarse.Close[0] != fine.Close[4] || coarse.OpenMS[0] != start {
+		t.Errorf("want two whole ones, have %+v, %v, %v", coarse, incomplete, err)
+	}
+	late, incomplete, err := tape.Resample(fine.Slice(1, 10), exchange.Minute5)
+	if err != nil || late.Len() != 1 || late.Open[0] != fine.Open[5] || len(incomplete) != 0 {
+		t.Errorf("want the whole one alone, have %+v, %v, %v", late, incomplete, err)
+	}
+}
+
 // TestTheFirstDifferenceIsNamed has a new candle before the one that differs.
 func TestTheFirstDifferenceIsNamed(t *testing.T) {
 	t.Parallel()
