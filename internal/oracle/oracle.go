@@ -117,6 +117,7 @@ type state struct {
 	unnamed  int64 // spot: quantity that no read has shown to be botd's
 
 	unprotectedMS int64 // start of the time without protection; -1 while protected
+	unseenMS      int64 // time of the fill since which a position, or a part of it without a stop, exists: no earlier state shows it
 	shownMS       int64 // time at which a read first showed that position; -1 for not yet
 	excusedMS     int64 // last time at which botd could not have placed a stop; -1 for never
 	reported      bool  // the current time without protection is reported
@@ -199,12 +200,12 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 		}
 	}
 	if (before > 0) != (s.position > 0) || before == 0 || s.position == 0 {
-		s.shownMS, s.reported = -1, false // a new position, or none: no read has shown it yet
+		s.unseenMS, s.shownMS, s.reported = atMS, -1, false // a new position, or none: no read has shown it yet
 		o.close(s)
 	}
 	covered := s.unprotectedMS < 0
 	if o.judge(s); covered && s.unprotectedMS >= 0 {
-		s.shownMS = -1 // no read has shown the part that the stops do not cover
+		s.unseenMS, s.shownMS = atMS, -1 // no read has shown the part that the stops do not cover
 	}
 }
 
@@ -219,10 +220,11 @@ func (o *Oracle) Ended(atMS, orderID int64) {
 	o.judge(o.state(r.order.Symbol))
 }
 
-// Shown records that a read showed the symbol's position to botd, which has no excuse from now on.
-func (o *Oracle) Shown(atMS int64, symbol Symbol) {
+// Shown records that a read showed botd the symbol's position as it was at stateMS. If the position, or the part of it without a stop, existed by then, botd
+// has no excuse from now on.
+func (o *Oracle) Shown(atMS, stateMS int64, symbol Symbol) {
 	o.Advance(atMS)
-	if s := o.state(symbol); s.position != 0 && s.shownMS < 0 {
+	if s := o.state(symbol); s.position != 0 && s.shownMS < 0 && stateMS >= s.unseenMS {
 		s.shownMS = atMS
 	}
 }

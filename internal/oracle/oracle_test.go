@@ -41,14 +41,14 @@ func TestLogVerdicts(t *testing.T) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
 			o.Ended(10, 1)
-			o.Shown(1_000, futures)
+			o.Shown(1_000, 1_000, futures)
 			o.Accepted(6_000, stop)
 			o.Advance(60_000)
 		}, ""},
 		"a stop one millisecond late": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
-			o.Shown(1_000, futures)
+			o.Shown(1_000, 1_000, futures)
 			o.Accepted(6_001, stop)
 		}, "unprotected"},
 		"the position was not shown": {func(o *Oracle) {
@@ -56,10 +56,34 @@ func TestLogVerdicts(t *testing.T) {
 			o.Filled(10, Fill{1, futures, true, 100})
 			o.Advance(600_000)
 		}, ""},
+		"a read shows an earlier position": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(10, Fill{1, futures, true, 100})
+			o.Accepted(20, Order{ID: 2, Own: true, Symbol: futures, ReduceOnly: true, Quantity: 100})
+			o.Filled(30, Fill{2, futures, false, 100})
+			o.Accepted(40, entry(3, 100))
+			o.Filled(50, Fill{3, futures, true, 100})
+			o.Shown(1_000, 49, futures)
+			o.Advance(60_000)
+		}, ""},
+		"an old read shows the position": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(50, Fill{1, futures, true, 100})
+			o.Shown(1_000, 49, futures)
+			o.Shown(40_000, 50, futures)
+			o.Advance(45_001)
+		}, "unprotected"},
+		"an old read shows the position to a process that was started since": {func(o *Oracle) {
+			o.Accepted(0, entry(1, 100))
+			o.Filled(50, Fill{1, futures, true, 100})
+			o.Restarted(30_000)
+			o.Shown(40_000, 50, futures)
+			o.Advance(45_001)
+		}, "unprotected"},
 		"the exchange refuses every stop": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
-			o.Shown(1_000, futures)
+			o.Shown(1_000, 1_000, futures)
 			for at := int64(2_000); at < 60_000; at += 4_000 {
 				o.Excused(at, futures)
 			}
@@ -67,7 +91,7 @@ func TestLogVerdicts(t *testing.T) {
 		"a process that was started since has seen nothing": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
-			o.Shown(1_000, futures)
+			o.Shown(1_000, 1_000, futures)
 			o.Restarted(2_000)
 			o.Advance(60_000)
 		}, ""},
@@ -75,21 +99,21 @@ func TestLogVerdicts(t *testing.T) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
 			o.Accepted(20, stop)
-			o.Shown(1_000, futures)
+			o.Shown(1_000, 1_000, futures)
 			o.Ended(10_000, 9)
 			o.Advance(15_001)
 		}, "unprotected"},
 		"a stop of the wrong side protects nothing": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
-			o.Shown(20, futures)
+			o.Shown(20, 20, futures)
 			o.Accepted(30, Order{ID: 9, Own: true, Symbol: futures, Buy: true, Stop: true, ClosePosition: true})
 			o.Advance(6_000)
 		}, "unprotected"},
 		"a reduceOnly stop of part of it": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
-			o.Shown(20, futures)
+			o.Shown(20, 20, futures)
 			o.Accepted(30, Order{ID: 9, Own: true, Symbol: futures, Stop: true, ReduceOnly: true, Quantity: 99})
 			o.Advance(6_000)
 		}, "unprotected"},
@@ -127,7 +151,7 @@ func TestLogVerdicts(t *testing.T) {
 		"a liquidation ends a position": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 10))
 			o.Filled(1, Fill{1, futures, true, 10})
-			o.Shown(2, futures)
+			o.Shown(2, 2, futures)
 			o.Filled(3, Fill{0, futures, false, 10})
 			o.Advance(60_000)
 		}, ""},
@@ -158,14 +182,14 @@ func TestLogVerdicts(t *testing.T) {
 		"spot: a stop for all but dust": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
 			o.Filled(1, Fill{1, spot, true, 10})
-			o.Shown(2, spot)
+			o.Shown(2, 2, spot)
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 9})
 			o.Advance(60_000)
 		}, ""},
 		"spot: what was bought since is not seen yet": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
 			o.Filled(1, Fill{1, spot, true, 10})
-			o.Shown(2, spot)
+			o.Shown(2, 2, spot)
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
 			o.Filled(4, Fill{1, spot, true, 10})
 			o.Advance(60_000)
@@ -173,18 +197,35 @@ func TestLogVerdicts(t *testing.T) {
 		"spot: what was bought since is seen": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
 			o.Filled(1, Fill{1, spot, true, 10})
-			o.Shown(2, spot)
+			o.Shown(2, 2, spot)
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
 			o.Filled(4, Fill{1, spot, true, 10})
-			o.Shown(5, spot)
+			o.Shown(5, 5, spot)
 			o.Advance(60_000)
+		}, "unprotected"},
+		"spot: an old read shows what was bought earlier": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Filled(5, Fill{1, spot, true, 10})
+			o.Shown(6, 4, spot)
+			o.Advance(60_000)
+		}, ""},
+		"spot: an old read shows what was bought since": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
+			o.Filled(1, Fill{1, spot, true, 10})
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Filled(5, Fill{1, spot, true, 10})
+			o.Shown(6, 4, spot)
+			o.Shown(40_000, 5, spot)
+			o.Advance(45_001)
 		}, "unprotected"},
 		"spot: what nobody has shown to be botd's": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
 			o.Filled(1, Fill{1, spot, true, 20})
 			o.Unnamed(1, spot, 10)
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
-			o.Shown(5, spot)
+			o.Shown(5, 5, spot)
 			o.Advance(60_000)
 		}, ""},
 		"spot: what a row has shown to be botd's since": {func(o *Oracle) {
@@ -192,17 +233,17 @@ func TestLogVerdicts(t *testing.T) {
 			o.Filled(1, Fill{1, spot, true, 20})
 			o.Unnamed(1, spot, 10)
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
-			o.Shown(5, spot)
+			o.Shown(5, 5, spot)
 			o.Advance(60_000)
 			o.Unnamed(60_000, spot, 0)
 			o.Advance(90_000) // no read since then
-			o.Shown(90_000, spot)
+			o.Shown(90_000, 90_000, spot)
 			o.Advance(95_001)
 		}, "unprotected"},
 		"spot: a stop that filled in part still covers the rest": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
 			o.Filled(1, Fill{1, spot, true, 10})
-			o.Shown(2, spot)
+			o.Shown(2, 2, spot)
 			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
 			o.Filled(4, Fill{2, spot, false, 4})
 			o.Advance(60_000)

@@ -201,7 +201,7 @@ func (b *beyond) serve(f *flight) (exchange.Answer, error) {
 	answer, err := w.venue.do(w, f)
 	for _, e := range b.episodes {
 		if err == nil && !request.Operation.Changes() {
-			err = e.distort(b, request, &answer)
+			err = e.distort(b, f, &answer)
 		}
 	}
 	if err == nil && b.on[NoIDs] && !w.quiet {

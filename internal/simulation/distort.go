@@ -35,24 +35,26 @@ func (e *episode) freeze(w *world) {
 }
 
 // distort makes an answer wrong.
-func (e *episode) distort(b *beyond, request *exchange.Request, answer *exchange.Answer) error {
+func (e *episode) distort(b *beyond, f *flight, answer *exchange.Answer) error {
+	request := &f.call.Request
 	if e.class == Garbage {
 		return e.spoil(b, request, answer)
 	}
 	if slices.Contains(listsOf[e.class], request.Operation) && b.draw.chance(e.chance) {
-		e.change(b, request, answer)
+		e.change(b, f, answer)
 	}
 	return nil
 }
 
 // change distorts a list as the episode prescribes.
-func (e *episode) change(b *beyond, request *exchange.Request, answer *exchange.Answer) {
+func (e *episode) change(b *beyond, f *flight, answer *exchange.Answer) {
 	if e.wrong++; e.wrong == 1 {
 		e.wrongMS = b.w.nowMS
 	}
 	way := e.way % listWays
 	if way == listStale {
-		if old, saved := e.frozen[replicaKey{operation: request.Operation}]; saved {
+		if old, saved := e.frozen[replicaKey{operation: f.call.Request.Operation}]; saved {
+			f.stateMS = e.beganMS
 			answer.Orders, answer.Positions, answer.Balances, answer.Fills = old.Orders, old.Positions, old.Balances, old.Fills
 		}
 		return

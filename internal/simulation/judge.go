@@ -215,7 +215,7 @@ func (j *judge) answered(f *flight) {
 	case exchange.FuturesOpenPositions:
 		for _, p := range f.answer.Positions.Items() {
 			if p.Remaining > 0 {
-				j.oracle.Shown(j.w.nowMS, oracle.Symbol{Name: p.Symbol})
+				j.oracle.Shown(j.w.nowMS, f.stateMS, oracle.Symbol{Name: p.Symbol})
 			}
 		}
 	case exchange.FuturesSymbols, exchange.SpotPairs:
@@ -224,7 +224,7 @@ func (j *judge) answered(f *flight) {
 		}
 	case exchange.SpotWallet:
 		for _, b := range f.answer.Balances.Items() {
-			j.shownWallet(&b)
+			j.shownWallet(&b, f.stateMS)
 		}
 	}
 }
@@ -271,8 +271,8 @@ func (j *judge) unaware(a *placed) bool {
 	return false
 }
 
-// shownWallet records a balance that exceeds the initial one by more than a remainder.
-func (j *judge) shownWallet(b *exchange.Balance) {
+// shownWallet records a balance of stateMS that exceeds the initial one by more than a remainder.
+func (j *judge) shownWallet(b *exchange.Balance, stateMS int64) {
 	for _, key := range j.w.venue.keys {
 		rules := j.w.venue.held[key].rules
 		if key.Market != exchange.Spot || rules.Base != b.Asset {
@@ -281,7 +281,7 @@ func (j *judge) shownWallet(b *exchange.Balance) {
 		last, _ := j.w.venue.x.Price(key)
 		least := rules.QuantityAmount(rules.QuantityFor(rules.MinNotional, max(last, 1)))
 		if b.Free.Add(b.Frozen).Sub(j.baseline[b.Asset]).Cmp(least) > 0 {
-			j.oracle.Shown(j.w.nowMS, nameOf(key))
+			j.oracle.Shown(j.w.nowMS, stateMS, nameOf(key))
 		}
 	}
 }

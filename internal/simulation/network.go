@@ -25,6 +25,7 @@ type flight struct {
 	answer   exchange.Answer
 	err      error
 	placed   *placed // the placement, if it is one
+	stateMS  int64   // time of the state that the answer shows
 
 	unanswered bool // the exchange executed it, but the daemon did not receive the answer in time
 }
@@ -172,7 +173,7 @@ func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err erro
 
 // arrive handles a request that reaches the exchange.
 func (w *world) arrive(f *flight) {
-	w.current = f
+	w.current, f.stateMS = f, w.nowMS
 	operation := f.call.Request.Operation
 	if f.placed != nil && !f.copied {
 		w.venue.ended(f.placed)
