@@ -101,12 +101,34 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 
 // Repeats reports whether a row without an id equals a live opening of botd's in every term and was
 // created in the same seconds: the exchange has executed that one twice, or another botd with the
-// same plan is running. It is no coincidence that a person placed it.
+// same plan is running. It is no coincidence that a person placed it. Where botd's own row shows no id either, the
+// time does not matter. A row that has repeated an opening does so until the list no longer shows it.
 func (s *SymbolState) Repeats(o *exchange.Order) bool {
-	return o.ClientOrderID == "" && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
-		order := p.Order()
-		return p.Purpose().Opens() && p.OrderID() != 0 && repeats(o, &order) && exchange.Quantity(o.CreatedMS-p.SentMS()).Abs() <= repeatedMS
+	return slices.Contains(s.repeated, o.ID) || slices.ContainsFunc(s.live, func(p *account.Placement) bool {
+		return repeatsOpening(o, p) && exchange.Quantity(o.CreatedMS-p.SentMS()).Abs() <= repeatedMS
 	})
+}
+
+// repeatsOpening reports whether a row without an id equals an opening of botd's in every term.
+func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
+	order := p.Order()
+	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && repeats(o, &order)
+}
+
+// noteRepeated records the foreign rows of a list that repeat an opening. Matched are the placements of the list's rows.
+func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.Placement) {
+	var repeated []int64
+	for i := range s.foreign {
+		o := &s.foreign[i]
+		again := s.Repeats(o)
+		for n := 0; n < len(orders) && !again; n++ {
+			again = matched[n] != nil && orders[n].ClientOrderID == "" && repeatsOpening(o, matched[n])
+		}
+		if again {
+			repeated = append(repeated, o.ID)
+		}
+	}
+	s.repeated = repeated
 }
 
 func (s *survey) quarantine(symbol *SymbolState, why string) {

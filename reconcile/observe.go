@@ -95,6 +95,11 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	if s.book.stale != stale {
 		s.old = append(s.old, market)
 	}
+	for symbol := range s.book.Symbols() {
+		if symbol.Key().Market == market {
+			symbol.noteRepeated(orders, matched)
+		}
+	}
 	s.notePeerOrders(orders)
 	clear(matched) // do not retain ended placements
 	s.book.matched = matched

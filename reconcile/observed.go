@@ -75,6 +75,7 @@ type observation struct {
 	contradictedSinceMS int64
 
 	foreign      []exchange.Order
+	repeated     []int64                  // of these, orders that equal an opening of botd's
 	unreadable   []exchange.UnreadableRow // of these, unreadable rows
 	unknownEnded string
 }

@@ -334,6 +334,14 @@ var belief = []Row{
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
 		}},
+	{"equal_forgotten", "openings are placed beside such an order once botd's own has been canceled", "34",
+		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
+			{"reconcile.SymbolState.Repeats", "slices.Contains(s.repeated, o.ID)", "false"},
+		}},
+	{"older_equal_ignored", "openings are placed beside such an order of earlier, where no list shows ids", "34",
+		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
+			{"reconcile.SymbolState.noteRepeated", "repeatsOpening(o, matched[n])", "false"},
+		}},
 	{"old_list_confirms", "an open list that still shows an order that has ended confirms that what the exchange refused was not executed", "41",
 		"reconcile TestAListThatShowsAnEndedOrderConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.confirms", "!slices.Contains(s.old, r.Symbol.Market)", "true"},

@@ -193,37 +193,74 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	w.wantSound()
 }
 
-// Another botd with the same plan places the same order, and no list shows whose it is: nothing opens beside it, under any policy.
+// Another botd with the same plan places the same order, and no list shows whose it is: nothing opens beside it, under any policy, while it rests. Where the
+// list shows the ids of botd's own orders, an equal order of earlier is a person's.
 func TestEqualOrderWithoutIDBlocksOpenings(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{"halt", "adopt", "ignore"} {
-		equalOpening(t, policy)
+	for name, c := range map[string]equal{
+		"halt": {policy: "halt"}, "adopt": {policy: "adopt"}, "ignore": {policy: "ignore"},
+		"botd's own is canceled": {policy: "adopt", canceled: true},
+		"placed before":          {policy: "adopt", older: true},
+		"placed before, ignore":  {policy: "ignore", older: true, canceled: true},
+		"a person's":             {policy: "adopt", older: true, named: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			equalOpening(t, c)
+		})
 	}
 }
 
-func equalOpening(t testing.TB, policy string) {
-	keys := 1
+// equal describes an order that equals botd's first one.
+type equal struct {
+	policy   string
+	older    bool // placed half a minute before botd's
+	canceled bool // botd's own is then no longer desired
+	named    bool // the list shows the ids of botd's own orders
+}
+
+func equalOpening(t testing.TB, c equal) {
+	first, keys := 0, 1
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
-		for i := range keys {
+		for i := first; i < keys; i++ {
 			plan.Orders = append(plan.Orders,
 				strategy.DesiredOrder{Key: string(rune('a' + i)), Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
 		}
 		plan.OrdersSet = true
-	}, foreign(policy))
-	w.mirror = withoutIDs(futuresLists...)
+	}, foreign(c.policy))
+	if !c.named {
+		w.mirror = withoutIDs(futuresLists...)
+	}
+	place := func() {
+		same := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10}
+		if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesPlace, Order: same}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.older {
+		first = 1
+		place()
+		w.pass(30_000)
+		first = 0
+	}
 	for len(w.sent) == 0 {
 		w.pass(100)
 	}
-	same := w.sent[0]
-	same.ClientOrderID = "bt-another-1"
-	if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesPlace, Order: same}); err != nil {
-		t.Fatal(err)
+	if !c.older {
+		place()
 	}
 	w.pass(5_000)
-	keys = 2
+	if keys = 2; c.canceled {
+		first = 1
+	}
 	w.pass(20_000)
+	if c.named {
+		w.wantSent(2)
+		w.wantSound()
+		return
+	}
 	if d := w.wantState("foreign"); len(w.sent) != 1 || !strings.Contains(d.Cause, "equals one of botd's") || !strings.Contains(d.WayOut, "the other botd") {
-		t.Errorf("%s: want nothing opened beside it, have %d orders, %+v\n%s", policy, len(w.sent), d, w.story())
+		t.Errorf("%+v: want nothing opened beside it, have %d orders, %+v\n%s", c, len(w.sent), d, w.story())
 	}
 }
 
