@@ -24,9 +24,12 @@ func Lines(text string) string {
 // MaxExcerpt bounds an excerpt, in bytes before its mark.
 const MaxExcerpt = 500
 
-// Excerpt is Text for an external text within a line, cut after MaxExcerpt.
+// sameLine moves the hint of an error, which stands on a line of its own, to the end of its error.
+var sameLine = strings.NewReplacer("\n  hint: ", "; hint: ", "\nhint: ", "; hint: ")
+
+// Excerpt is Text for an external text within a line, cut after MaxExcerpt. A hint follows on the same line.
 func Excerpt(text string) string {
-	text = Text(text)
+	text = Text(sameLine.Replace(text))
 	if len(text) > MaxExcerpt {
 		text = strings.ToValidUTF8(text[:MaxExcerpt], "") + "…"
 	}

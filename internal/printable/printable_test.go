@@ -33,6 +33,8 @@ func TestAnExcerptIsBounded(t *testing.T) {
 		{strings.Repeat("x", 500), strings.Repeat("x", 500)}, {strings.Repeat("x", 501), strings.Repeat("x", 500) + "…"},
 		{strings.Repeat("x", 499) + "é", strings.Repeat("x", 499) + "…"}, {strings.Repeat("\n", 84), strings.Repeat(`\u000a`, 83) + `\u…`},
 		{"a\nb", `a\u000ab`}, {"", ""},
+		{"no key\nhint: write one", "no key; hint: write one"}, {"a.yaml:3: no key\n  hint: write one", "a.yaml:3: no key; hint: write one"},
+		{"a hint: b\n hint: c", `a hint: b\u000a hint: c`},
 	} {
 		if have := Excerpt(c.text); have != c.want {
 			t.Errorf("%.20q: want %q, have %q", c.text, c.want, have)
