@@ -178,8 +178,7 @@ func (e *exercise) orderRow(ctx context.Context, id int64) (map[string]any, erro
 	}
 	for _, request := range requests {
 		r := e.patiently(ctx, request)
-		var refusal *exchange.Refusal
-		if r.err != nil && !(errors.As(r.err, &refusal) && (r.status == 400 || r.status == 404)) && len(r.rows) == 0 {
+		if r.err != nil && !r.withoutOrder() && len(r.rows) == 0 {
 			return nil, r.err
 		}
 		for _, row := range r.rows {
@@ -320,9 +319,8 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 	whole := part > 0 && e.units(part) >= quantity
 	_ = e.withdraw(context.WithoutCancel(ctx), e.cancelOf(id)) // it may have filled completely by now
 	last, _ := e.orderRow(context.WithoutCancel(ctx), id)
-	if _, _, now, _ := orderOf(last); now > part {
-		part = now
-	}
+	_, _, now, _ := orderOf(last)
+	part = max(part, now)
 	e.report.Partial = e.report.Partial || err == nil && !whole
 	e.sure += e.units(part)
 	if whole {

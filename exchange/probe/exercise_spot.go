@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,10 +152,15 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 			return at <= now-left, err
 		})
 	}
+	sold := fmt.Sprintf("sold again after %s", took.Round(time.Millisecond))
+	if took == 0 { // nothing was bought, or a sale was refused and executed
+		sold = "nothing is left to sell"
+	}
 	step := Step{Name: "spot_close", Outcome: OK, LatencyMS: ms(time.Since(began)),
-		What: fmt.Sprintf("sold again after %s; %s is left, below the smallest order", took.Round(time.Millisecond), e.symbol.QuantityDecimal(max(left, 0)))}
+		What: fmt.Sprintf("%s; %s is left, below the smallest order", sold, e.symbol.QuantityDecimal(max(left, 0)))}
 	if err != nil {
-		step.Outcome, step.What = Fail, fmt.Sprintf("%s %s of the purchase may still be held: %v", e.symbol.QuantityDecimal(left), e.symbol.Base, err)
+		step.Outcome, step.What = Fail, fmt.Sprintf("%s %s of the purchase may still be held: %v", e.symbol.QuantityDecimal(cmp.Or(left, e.most())),
+			e.symbol.Base, err)
 		step.Hint = "sell it manually"
 	}
 	e.add(step)

@@ -80,6 +80,38 @@ func TestAProbeThatIsInterruptedEndsAtOnce(t *testing.T) {
 	}))
 }
 
+// TestAnOrderThatIsInterruptedIsNoMeasurement stops the probe at many moments of its orders far from the price: the step of that moment fails, and
+// nothing is open.
+func TestAnOrderThatIsInterruptedIsNoMeasurement(t *testing.T) {
+	t.Parallel()
+	t.Run("every few milliseconds", virtual(func(t *testing.T) {
+		failed := 0
+		for after := time.Millisecond; after < 2400*time.Millisecond; after += 31 * time.Millisecond {
+			venue := serve(t, setup{})
+			interrupted(t, venue, func(config *Config, stop func()) {
+				stopped := false
+				config.Progress = func(step Step) {
+					switch step.Name {
+					case "window":
+						time.AfterFunc(after, func() { stopped = true; stop() })
+					case "trade", "spot":
+						if !stopped {
+							break
+						}
+						if step.Outcome != Fail && step.Outcome != Skip {
+							t.Errorf("stopped after %s: have %+v", after, step)
+						}
+						failed++
+					}
+				}
+			})
+		}
+		if failed < 60 {
+			t.Errorf("want most moments within an order, have %d", failed)
+		}
+	}))
+}
+
 // interrupted probes until the probe is stopped, and expects nothing to be open.
 func interrupted(t *testing.T, venue *httptest.Server, prepare func(config *Config, stop func())) {
 	t.Helper()

@@ -25,9 +25,8 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 		p.add(Step{Name: "spot", Outcome: Fail, Status: wallet.status, What: "wallet: " + wallet.err.Error()})
 		return
 	}
-	id, placed := p.place(ctx, &step, exchange.SpotPlace, &order)
+	id, placed := p.place(ctx, &step, exchange.SpotPlace, &order, "see that the account has USDT on spot")
 	if id == 0 {
-		step.Hint = "see that the account has USDT on spot"
 		p.add(step)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -117,9 +118,9 @@ func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.New
 func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delays) Step {
 	symbol, _ := p.symbols.Symbol(order.Key())
 	step := Step{Name: "trade", Outcome: OK}
-	id, placed := p.place(ctx, &step, exchange.FuturesPlace, &order)
+	id, placed := p.place(ctx, &step, exchange.FuturesPlace, &order,
+		"see that the account has margin and no SHORT position there; --distance changes how far from the price it stands")
 	if id == 0 {
-		step.Hint = "see that the account has margin and no SHORT position there; --distance changes how far from the price it stands"
 		return step
 	}
 	watch := orderWatch{p: p, id: id, order: &order, sent: placed.began}
@@ -142,8 +143,8 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 }
 
 // place places an order and returns its id and the call. The id is 0 if there is no such order; the
-// step then contains the reason.
-func (p *prober) place(ctx context.Context, step *Step, operation exchange.Operation, order *exchange.NewOrder) (id int64, placed reply) {
+// step then contains the reason, and the hint unless the key is what was refused.
+func (p *prober) place(ctx context.Context, step *Step, operation exchange.Operation, order *exchange.NewOrder, hint string) (id int64, placed reply) {
 	placed = p.submit(ctx, exchange.Request{Operation: operation, Order: *order})
 	step.Status, step.LatencyMS = placed.status, ms(placed.took())
 	if placed.err == nil {
@@ -153,6 +154,9 @@ func (p *prober) place(ctx context.Context, step *Step, operation exchange.Opera
 		symbol, _ := p.symbols.Symbol(order.Key())
 		step.Outcome, step.What = Fail, fmt.Sprintf("placing BUY LIMIT %s at %s: %v", symbol.QuantityDecimal(order.Quantity),
 			symbol.PriceDecimal(order.Price), placed.err)
+		if step.Hint = hint; judge(&placed) == keyRefused {
+			step.Hint = hints[keyRefused]
+		}
 	}
 	return id, placed
 }
@@ -161,7 +165,8 @@ func (p *prober) place(ctx context.Context, step *Step, operation exchange.Opera
 func (s *Step) failed(order *exchange.NewOrder, id int64, err, cancelErr error) {
 	s.Outcome, s.What = Fail, fmt.Sprintf("order %d: %v", id, err)
 	if cancelErr != nil {
-		s.Hint = fmt.Sprintf("order %d may still be open on %s %s: check, and cancel it manually", id, order.Market, order.Symbol)
+		s.Hint = fmt.Sprintf("order %d may still be open on %s %s, or have been filled: check, cancel it, and close what it filled", id, order.Market,
+			order.Symbol)
 	}
 }
 
@@ -282,11 +287,16 @@ func laterOf(times [2]time.Time) time.Time {
 	return times[1]
 }
 
+// withoutOrder reports whether the venue answered that there is no such order.
+func (r *reply) withoutOrder() bool {
+	var refusal *exchange.Refusal
+	return errors.As(r.err, &refusal) && (r.status == http.StatusBadRequest || r.status == http.StatusNotFound)
+}
+
 // get reads the order. Before it is visible the venue may answer that it does not exist.
 func (w *orderWatch) get(ctx context.Context) (observation, error) {
 	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: w.id})
-	var refusal *exchange.Refusal
-	if r.err != nil && !(errors.As(r.err, &refusal) && (r.status == 400 || r.status == 404)) {
+	if r.err != nil && !r.withoutOrder() {
 		return observation{}, fmt.Errorf("get: %w", r.err)
 	}
 	if r.answer.Order.Filled > 0 {
