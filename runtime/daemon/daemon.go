@@ -52,7 +52,7 @@ type process struct {
 	config    *configs.Config
 	directory string // of the mode's data
 	network   gateway.Network
-	accept    func(address string, access api.Access) (net.Listener, error) // of signals
+	accept    func(address string, access api.Access) (net.Listener, error) // of signals and the API
 	venue     *gateway.Exchange
 	older     string  // the backup of a journal that an older botd wrote; empty for none
 	unclean   bool    // the run before this one did not end by a clean stop

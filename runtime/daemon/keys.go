@@ -28,14 +28,14 @@ func (p *process) watchKeys(ctx context.Context) {
 			return &status, err
 		})
 		switch {
-		case err != nil && err.Error() != refused && ctx.Err() == nil:
-			p.console.Warn("exchange.key_refused", "key       the files of key or secret have changed and are not used: %v", err)
-			refused = err.Error()
-		case err == nil && changed:
-			p.console.Warn("exchange.key_rotated", "key       requests are signed with the key now in its files")
-			refused = ""
 		case err == nil:
 			refused = ""
+			if changed {
+				p.console.Warn("exchange.key_rotated", "key       requests are signed with the key now in its files")
+			}
+		case err.Error() != refused && ctx.Err() == nil:
+			p.console.Warn("exchange.key_refused", "key       the files of key or secret have changed and are not used: %v", err)
+			refused = err.Error()
 		}
 	}
 }

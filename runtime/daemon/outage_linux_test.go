@@ -11,6 +11,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/exchange/wire"
 	"botd/internal/failure"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
@@ -44,13 +45,18 @@ func inOrder(t *testing.T, lines []string, want ...string) {
 }
 
 // TestAStartWaitsForItsExchange has an exchange that fails for the first two minutes: halts are taken meanwhile, the log says once a minute why
-// it waits, and then it trades. The summary of the day is sent, and a new key that the exchange refuses is not used.
+// it waits, and then it trades. The summary of the day is sent, a new key that the exchange refuses is not used, and one of the same account is.
 func TestAStartWaitsForItsExchange(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)
+	var signed []time.Duration // with the second key
 	w.set(func(r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 		if w.within(0, 2*time.Minute) {
 			return answer(r, http.StatusServiceUnavailable, ""), nil
+		}
+		if r.Header.Get(wire.HeaderKey) == "second" { // of the same account, and its secret is the same
+			r.Header.Set(wire.HeaderKey, "watched")
+			signed = append(signed, time.Since(w.began))
 		}
 		return next()
 	})
@@ -83,14 +89,11 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		last = p
 		w.until(30 * time.Second)
 		w.send(p, &engine.EventHalt{Scope: account.Scope{Strategy: "hold"}, Level: record.LevelPause, Reason: "news"})
-		w.until(210 * time.Second)
-		key := p.config.Exchange.KeyFile
-		if err := os.WriteFile(key, []byte("nobody"), 0o600); err != nil {
-			t.Error(err)
-		}
-		w.until(230 * time.Second)
-		if err := os.WriteFile(key, []byte("watched"), 0o600); err != nil {
-			t.Error(err)
+		for at, key := range []string{"nobody", "watched", "nobody", "second", "nobody"} {
+			w.until(210*time.Second + time.Duration(at)*18*time.Second)
+			if err := os.WriteFile(p.config.Exchange.KeyFile, []byte(key), 0o600); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	if waited < 15 || traded < 10 {
@@ -100,18 +103,22 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		"warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried ")
 	lines := logLines(last)
 	inOrder(t, lines, "info daemon.started ", "info daemon.reconciled ", "warn exchange.key_refused key       the files of key or secret have changed",
+		"warn exchange.key_refused ", "warn exchange.key_rotated key       requests are signed with the key now in its files", "warn exchange.key_refused ",
 		"info daemon.stopped stopped   nothing is left open")
-	refused := 0
+	reports := 0
 	for _, line := range lines {
-		if strings.HasPrefix(line, "warn exchange.key_refused ") {
-			refused++
+		if strings.HasPrefix(line, "warn exchange.key_") {
+			reports++
 		}
 		if strings.Contains(line, "daemon.unclean") || strings.Contains(line, "trade.opened hold ") {
 			t.Errorf("want a clean start and the halt in force, have %s", line)
 		}
 	}
-	if refused != 1 {
-		t.Errorf("want the refused key logged once, have %d times", refused)
+	if reports != 4 {
+		t.Errorf("want a key that is refused, and one that is used, logged once each, have\n%s", strings.Join(lines, "\n"))
+	}
+	if len(signed) < 10 || signed[0] < 264*time.Second || signed[len(signed)-1] < 285*time.Second { // the last round is that of 287 s
+		t.Errorf("want requests signed with the second key from then on, have them at %v", signed)
 	}
 	all := strings.Join(w.messages, "\n")
 	if strings.Count(all, "daily summary: equity 20000 USDT, +0 since") != 1 || !strings.Contains(all, "WAITING   for ") {

@@ -418,15 +418,24 @@ func TestTheListenersAreThoseOfTheConfiguration(t *testing.T) {
 	}
 	p, _ = configured(t, func(c *configs.Config) { c.Listen = "127.0.0.1:0" })
 	both, address, err := p.listen(api.Access{})
-	if err != nil || len(both) != 2 || address != both[1].Addr().String() {
+	if err != nil || len(both) != 2 || address != "http://"+both[1].Addr().String() {
 		t.Errorf("want the socket and an address, have %d at %q, %v", len(both), address, err)
+	}
+	p, _ = configured(t, func(c *configs.Config) { c.Listen = "127.0.0.1:0" })
+	p.accept = func(address string, access api.Access) (net.Listener, error) {
+		access.Certificate = ""
+		return api.Listen(address, access)
+	}
+	secured, address, err := p.listen(api.Access{Certificate: "certificate.pem"})
+	if err != nil || len(secured) != 2 || address != "https://"+secured[1].Addr().String() {
+		t.Errorf("with a certificate: want the socket and an address of https, have %d at %q, %v", len(secured), address, err)
 	}
 	p, lines = configured(t, func(*configs.Config) {})
 	p.directory = filepath.Join(p.directory, strings.Repeat("long", 40))
 	if none, _, err := p.listen(api.Access{}); err != nil || len(none) != 0 || len(lines()) != 1 {
 		t.Errorf("a path too long for a socket: want a warning and no end, have %d, %v", len(none), err)
 	}
-	for _, listener := range append(listeners, both...) {
+	for _, listener := range slices.Concat(listeners, both, secured) {
 		_ = listener.Close()
 	}
 }

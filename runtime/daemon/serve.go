@@ -83,11 +83,6 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		}
 		return nil
 	}
-	if address != "" && a.CertificateFile != "" {
-		address = "https://" + address
-	} else if address != "" {
-		address = "http://" + address
-	}
 	served.Address = address
 	server := api.New(served)
 	closeRepeats, err := server.OpenRepeats(p.directory, time.Now(), func(err error) { p.console.Warn("idempotency.failed", "repeats   %v", err) })
@@ -176,7 +171,7 @@ func (p *process) newestRecord(ctx context.Context) *view.JournalHead {
 	return &view.JournalHead{Records: newest.Records, Hash: newest.Hash, At: newest.At, Keyed: p.key != nil}
 }
 
-// listen listens on the unix socket, and at the TCP address unless it is off.
+// listen listens on the unix socket, and at the TCP address unless it is off. The address is a browser's; empty for none.
 func (p *process) listen(access api.Access) (listeners []net.Listener, address string, err error) {
 	socket, err := api.ListenSocket(p.directory)
 	if err != nil {
@@ -188,7 +183,7 @@ func (p *process) listen(access api.Access) (listeners []net.Listener, address s
 	if p.config.Listen == configs.ListenOff {
 		return listeners, "", nil
 	}
-	tcp, err := api.Listen(p.config.Listen, access)
+	tcp, err := p.accept(p.config.Listen, access)
 	if err != nil {
 		if socket != nil {
 			err = errors.Join(err, socket.Close())
@@ -198,7 +193,11 @@ func (p *process) listen(access api.Access) (listeners []net.Listener, address s
 		}
 		return nil, "", failure.Wrap(failure.Unavailable, err)
 	}
-	return append(listeners, tcp), tcp.Addr().String(), nil
+	address = "http://" + tcp.Addr().String()
+	if access.Certificate != "" {
+		address = "https://" + tcp.Addr().String()
+	}
+	return append(listeners, tcp), address, nil
 }
 
 // configuration returns the effective configuration.
