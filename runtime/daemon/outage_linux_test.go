@@ -3,6 +3,7 @@ package daemon
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,13 +127,30 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 	}
 }
 
-// TestAStrategysTradesAreItsOwn has what two strategies traded.
+// TestAStrategysTradesAreItsOwn has what two strategies traded, one of which is closed by a halt. The file of the other is removed, which is declared.
 func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)
+	removal := 0
+	w.check = func(p *process) {
+		if slices.ContainsFunc(p.board.Status().Degraded, func(d view.Degraded) bool { return d.State == "removal" }) {
+			removal++
+		}
+	}
 	var last *process
 	w.run(live(t, liveRoot, map[string]string{"strategies/slices.yaml": sliced("spot", "BTC-USDT", "0.01", 5, "1s")}), configs.Live, 2*time.Minute,
-		func(p *process) { last = p })
+		func(p *process) {
+			last = p
+			w.until(time.Minute)
+			w.send(p, &engine.EventHalt{Scope: account.Scope{Strategy: "hold"}, Level: record.LevelFlatten, Reason: "a drill"})
+			if err := os.Remove(filepath.Join(w.home, "strategies/slices.yaml")); err != nil {
+				t.Error(err)
+			}
+		})
+	if removal < 4 {
+		t.Errorf("want the removal declared for half a minute, have it %d times", removal)
+	}
+	inOrder(t, logLines(last), "info trade.opened trade     hold opened: long ", "info trade.closed trade     hold closed by ")
 	equity, err := view.OpenEquity(last.directory + "/equity.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +158,8 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	defer equity.Close()
 	for name, symbol := range map[string]string{"hold": "SOL-USDT", "slices": "BTC-USDT"} {
 		own := traded(last.history, equity, name)
-		if len(own.Fills) == 0 {
-			t.Errorf("%s: want its fills", name)
+		if trips := map[string]int{"hold": 1}[name]; len(own.Fills) == 0 || len(own.Trips) != trips {
+			t.Errorf("%s: want its fills, and %d round trips, have %+v", name, trips, own)
 		}
 		for i := range own.Fills {
 			if own.Fills[i].Symbol != symbol || own.Fills[i].Market != exchange.Spot.String() {

@@ -1,10 +1,31 @@
 package daemon
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
+
+	"botd/reconcile/record"
+	"botd/runtime/ops"
 )
+
+// TestRecordsSinceTheNewestCheckpointAreCounted replays one record before a checkpoint and two after it.
+func TestRecordsSinceTheNewestCheckpointAreCounted(t *testing.T) {
+	t.Parallel()
+	p := &process{supervisor: ops.NewSupervisor(), store: opened(t, t.TempDir())}
+	taken := 0
+	err := p.replay(t.Context(), func(_ context.Context, take func(*record.Record) error) (err error) {
+		for _, body := range []record.Body{record.Audit{}, record.Checkpoint{}, record.Audit{}, record.Audit{}} {
+			err = errors.Join(err, take(&record.Record{Body: body}))
+		}
+		return err
+	}, func(*record.Record) { taken++ })
+	if err != nil || taken != 4 || p.replayed != 2 {
+		t.Errorf("want four taken and two since the checkpoint, have %d and %d, %v", taken, p.replayed, err)
+	}
+}
 
 func TestReadingALongJournalReportsProgress(t *testing.T) {
 	t.Parallel()

@@ -146,8 +146,9 @@ func TestEntriesAndChangesAreReported(t *testing.T) {
 		}
 	}
 	trades.note(&engine.Note{Strategy: "a", Symbol: futures, Fact: engine.NoteRound{}})
-	if len(lines()) != 0 {
-		t.Error("another note: want nothing")
+	trades.note(&engine.Note{Strategy: "d", Fact: engine.NotePosition{Quantity: 1}})
+	if len(lines()) != 0 || trades.positions["a"] == 0 || trades.positions["d"] != 0 {
+		t.Errorf("another note, and one without a symbol: want nothing reported and the position remembered, have %v", trades.positions)
 	}
 }
 

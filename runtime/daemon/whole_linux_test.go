@@ -22,6 +22,7 @@ import (
 	"botd/exchange/sim"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
+	"botd/runtime/api"
 	"botd/runtime/api/auth"
 	"botd/runtime/gateway"
 	"botd/runtime/lane"
@@ -424,15 +425,18 @@ func TestARefusedStartIsNoUncleanOne(t *testing.T) {
 			}
 			return func() error { return os.Rename(path+".away", path) }
 		}, failure.Config, "botd journal head --accept"},
-		"a folder in place of the lane's file": {nil, folder(lane.FileName), failure.IO, lane.FileName},
-		"a folder in place of a token":         {nil, folder(auth.OperatorFile), failure.IO, auth.OperatorFile},
-		"a folder in place of the equity":      {nil, folder("equity.csv"), failure.IO, "equity.csv"},
-		"a taken address":                      {func(c *configs.Config, _ *Options) { c.Listen = busy.Addr().String() }, nil, failure.Unavailable, "in use"},
-		"an open address":                      {func(c *configs.Config, _ *Options) { c.Listen = "0.0.0.0:0" }, nil, failure.Config, ""},
-		"metrics without a token":              {func(c *configs.Config, _ *Options) { c.Metrics.Listen = "127.0.0.1:0" }, nil, failure.Credentials, ""},
-		"signals without a token":              {func(c *configs.Config, _ *Options) { c.Signals.Listen = "127.0.0.1:0" }, nil, failure.Credentials, ""},
-		"telegram without a token":             {func(c *configs.Config, _ *Options) { c.Telegram.Viewers = []int64{7} }, nil, failure.Credentials, ""},
-		"no address of a heartbeat":            {func(c *configs.Config, _ *Options) { c.Heartbeat.AddressFile = "/none" }, nil, failure.Credentials, "/none"},
+		"a folder in place of the lane's file":  {nil, folder(lane.FileName), failure.IO, lane.FileName},
+		"a folder in place of a token":          {nil, folder(auth.OperatorFile), failure.IO, auth.OperatorFile},
+		"a folder in place of the named tokens": {nil, folder(auth.KeyringFile), failure.IO, auth.KeyringFile},
+		"a folder in place of the repeats":      {nil, folder(api.RepeatsFile), failure.Data, api.RepeatsFile},
+		"a halt that cannot be read":            {nil, write("halt-1-1.json", "{"), failure.Data, "a halt was stored for this start"},
+		"a folder in place of the equity":       {nil, folder("equity.csv"), failure.IO, "equity.csv"},
+		"a taken address":                       {func(c *configs.Config, _ *Options) { c.Listen = busy.Addr().String() }, nil, failure.Unavailable, "in use"},
+		"an open address":                       {func(c *configs.Config, _ *Options) { c.Listen = "0.0.0.0:0" }, nil, failure.Config, ""},
+		"metrics without a token":               {func(c *configs.Config, _ *Options) { c.Metrics.Listen = "127.0.0.1:0" }, nil, failure.Credentials, ""},
+		"signals without a token":               {func(c *configs.Config, _ *Options) { c.Signals.Listen = "127.0.0.1:0" }, nil, failure.Credentials, ""},
+		"telegram without a token":              {func(c *configs.Config, _ *Options) { c.Telegram.Viewers = []int64{7} }, nil, failure.Credentials, ""},
+		"no address of a heartbeat":             {func(c *configs.Config, _ *Options) { c.Heartbeat.AddressFile = "/none" }, nil, failure.Credentials, "/none"},
 		"no address of a channel": {func(c *configs.Config, _ *Options) {
 			c.Notify.Channels = []configs.ChannelConfig{{Name: "desk", AddressFile: "/none"}}
 		}, nil, failure.Credentials, "/none"},
