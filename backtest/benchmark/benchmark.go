@@ -158,29 +158,24 @@ func (b *Benchmark) engine() error {
 	for _, c := range []struct {
 		what    string
 		candles int
-		config  func() (backtest.Config, error)
+		config  backtest.Config
 	}{
-		{"quiet: no target", b.Candles, func() (backtest.Config, error) { return b.quiet(noTarget{}) }},
-		{"quiet, candles by column", b.Candles, func() (backtest.Config, error) { return b.quiet(passing{}) }},
-		{"the same, figures only: no curve", b.Candles, b.quietFigures},
-		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
-		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
-		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
-		{"a market order every 37 candles", b.Candles, b.turns},
-		{"the same, figures only: no rows, no hash", b.Candles, b.turnsFigures},
-		{"the same with every fact reported, by the engine", b.Candles, b.turnsNoted},
-		{"grid, 200 resting orders, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
-		{"grid, 200 resting orders, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
-		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols,
-			func() (backtest.Config, error) { return b.together(several) }},
+		{"quiet: no target", b.Candles, b.quiet(noTarget{})},
+		{"quiet, candles by column", b.Candles, b.quiet(passing{})},
+		{"the same, figures only: no curve", b.Candles, b.quietFigures()},
+		{"sma_cross 2000/10000", b.Candles, b.cross("2000", "10000")},
+		{"sma_cross 200/1000", b.Candles, b.cross("200", "1000")},
+		{"sma_cross 10/50", b.Candles, b.cross("10", "50")},
+		{"a market order every 37 candles", b.Candles, b.turns()},
+		{"the same, figures only: no rows, no hash", b.Candles, b.turnsFigures()},
+		{"the same with every fact reported, by the engine", b.Candles, b.turnsNoted()},
+		{"grid, 200 resting orders, lines 0.1 % apart", b.Candles, b.grid(0.001)},
+		{"grid, 200 resting orders, lines 1 % apart", b.Candles, b.grid(0.01)},
+		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols, b.together(several)},
 	} {
 		machine := ""
 		m, err := b.best(c.what, c.candles, func() (int, error) {
-			config, err := c.config()
-			if err != nil {
-				return 0, err
-			}
-			result, err := backtest.Run(b.Ctx, config)
+			result, err := backtest.Run(b.Ctx, c.config)
 			if err != nil {
 				return 0, err
 			}
@@ -206,11 +201,7 @@ const fillsCount = 50
 
 // counted measures the cost of a run's fills: its time and allocations beyond those of the quiet run, and the notes
 // of another run, since the direct machine makes none.
-func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (*perFill, error) {
-	config, err := made()
-	if err != nil {
-		return nil, err
-	}
+func (b *Benchmark) counted(m *measured, config backtest.Config) (*perFill, error) {
 	notes := 0
 	if config.Note = func(*engine.Note) { notes++ }; m.Machine != "direct" {
 		if _, err := backtest.Run(b.Ctx, config); err != nil {
@@ -279,72 +270,68 @@ func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest 
 	return fills, deepest
 }
 
-func (b *Benchmark) quiet(idle strategy.Strategy) (backtest.Config, error) {
+func (b *Benchmark) quiet(idle strategy.Strategy) backtest.Config {
 	config := b.costs()
 	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1,
 		Leverage: 3}, Make: func(*tape.Tape) (strategy.Strategy, error) { return idle, nil }}}
-	return config, nil
+	return config
 }
 
 // quietFigures returns a quiet run by column for a caller who reads neither rows nor the hash of the result.
-func (b *Benchmark) quietFigures() (backtest.Config, error) {
-	config, err := b.quiet(passing{})
+func (b *Benchmark) quietFigures() backtest.Config {
+	config := b.quiet(passing{})
 	config.FiguresOnly = true
-	return config, err
+	return config
 }
 
 // turns returns a run that is long for 37 candles, then flat for as many.
-func (b *Benchmark) turns() (backtest.Config, error) {
+func (b *Benchmark) turns() backtest.Config {
 	config := b.costs()
 	size := strategy.Size{Quote: exchange.AmountOf(100)}
 	config.Legs = []backtest.Leg{{Kind: "turning", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "turning", Interval: exchange.Minute1,
 		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return &turning{size: size}, nil }}}
-	return config, nil
+	return config
 }
 
 // turnsFigures returns turns for a caller who reads neither rows nor the hash of the result.
-func (b *Benchmark) turnsFigures() (backtest.Config, error) {
-	config, err := b.turns()
+func (b *Benchmark) turnsFigures() backtest.Config {
+	config := b.turns()
 	config.FiguresOnly = true
-	return config, err
+	return config
 }
 
 // turnsNoted returns turns with a reader of every fact. Only the engine reports facts.
-func (b *Benchmark) turnsNoted() (backtest.Config, error) {
-	config, err := b.turns()
+func (b *Benchmark) turnsNoted() backtest.Config {
+	config := b.turns()
 	config.Note = func(*engine.Note) {}
-	return config, err
+	return config
 }
 
 func (b *Benchmark) costs() backtest.Config {
 	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}}}
 }
 
-// leg combines a strategy of the library with a tape.
-func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, values strategy.Values) (backtest.Leg, error) {
-	definition, found := strategy.NewRegistry(library.All()...).Find(kind)
-	if !found {
-		return backtest.Leg{}, fmt.Errorf("no strategy %s", kind)
-	}
+// leg combines a strategy that the library has with a tape.
+func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, values strategy.Values) backtest.Leg {
+	definition, _ := strategy.NewRegistry(library.All()...).Find(kind)
 	setting := strategy.Setting{Market: recorded.Symbol.Market, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
 	return backtest.Leg{Kind: kind, Tape: recorded, Strategy: engine.StrategyConfig{Name: recorded.Symbol.Name, Interval: exchange.Minute1,
-		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return definition.New(setting, values) }}, nil
+		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return definition.New(setting, values) }}
 }
 
-func (b *Benchmark) one(kind string, size strategy.Size, values strategy.Values) (backtest.Config, error) {
+func (b *Benchmark) one(kind string, size strategy.Size, values strategy.Values) backtest.Config {
 	config := b.costs()
-	leg, err := b.leg(b.recorded, kind, size, values)
-	config.Legs = []backtest.Leg{leg}
-	return config, err
+	config.Legs = []backtest.Leg{b.leg(b.recorded, kind, size, values)}
+	return config
 }
 
-func (b *Benchmark) cross(fast, slow string) (backtest.Config, error) {
+func (b *Benchmark) cross(fast, slow string) backtest.Config {
 	return b.one("sma_cross", strategy.Size{Quote: exchange.AmountOf(5_000)}, strategy.Values{"fast": fast, "slow": slow, "mode": "long_short"})
 }
 
 // grid places 200 buys below the first price, each that share below the one above. The constant ratio keeps all prices
 // above zero.
-func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
+func (b *Benchmark) grid(apart float64) backtest.Config {
 	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
 	upper := float64(first * (1 - apart))
 	values := strategy.Values{"upper": fmt.Sprintf("%.1f", upper), "lower": fmt.Sprintf("%.1f", upper*math.Pow(1-apart, 200)), "lines": "201",
@@ -363,15 +350,11 @@ func (b *Benchmark) several(symbols int) []*tape.Tape {
 	return all
 }
 
-func (b *Benchmark) together(tapes []*tape.Tape) (backtest.Config, error) {
+func (b *Benchmark) together(tapes []*tape.Tape) backtest.Config {
 	config := b.costs()
 	for _, recorded := range tapes {
-		leg, err := b.leg(recorded, "sma_cross", strategy.Size{Quote: exchange.AmountOf(500)},
-			strategy.Values{"fast": "200", "slow": "1000", "mode": "long_short"})
-		if err != nil {
-			return config, err
-		}
-		config.Legs = append(config.Legs, leg)
+		config.Legs = append(config.Legs, b.leg(recorded, "sma_cross", strategy.Size{Quote: exchange.AmountOf(500)},
+			strategy.Values{"fast": "200", "slow": "1000", "mode": "long_short"}))
 	}
-	return config, nil
+	return config
 }

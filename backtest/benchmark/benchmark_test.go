@@ -374,10 +374,7 @@ func wantEngine(t *testing.T, b *Benchmark) {
 func TestGridIsBelowTheFirstPrice(t *testing.T) {
 	t.Parallel()
 	b := benchmarkOf(t, 100, 1)
-	config, err := b.grid(0.01)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := b.grid(0.01)
 	made, err := config.Legs[0].Make(b.recorded)
 	if err != nil {
 		t.Fatal(err)
@@ -411,9 +408,6 @@ func TestGridIsBelowTheFirstPrice(t *testing.T) {
 	}
 	if config.Cash != exchange.AmountOf(10_000) || config.Costs.Futures != (backtest.Fees{Maker: 20_000, Taker: 50_000}) {
 		t.Errorf("have %+v", config)
-	}
-	if _, err := b.one("nothing", strategy.Size{}, nil); err == nil || err.Error() != "no strategy nothing" {
-		t.Errorf("have %v", err)
 	}
 	all := b.several(4)
 	for i, one := range all {
@@ -527,11 +521,7 @@ func TestProcessorTimeGrowsWithWork(t *testing.T) {
 func TestTurnsAreSmall(t *testing.T) {
 	t.Parallel()
 	b := benchmarkOf(t, 100, 1)
-	for _, made := range []func() (backtest.Config, error){b.turns, b.turnsFigures, b.turnsNoted} {
-		config, err := made()
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, config := range []backtest.Config{b.turns(), b.turnsFigures(), b.turnsNoted()} {
 		leg := &config.Legs[0]
 		if leg.Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(100)}) || leg.Strategy.Leverage != 3 || leg.Strategy.Interval != exchange.Minute1 {
 			t.Errorf("want 100 USDT a turn with a leverage of 3, have %+v", leg.Strategy)
@@ -541,8 +531,8 @@ func TestTurnsAreSmall(t *testing.T) {
 			t.Errorf("want the same size, by column, have %+v (%v)", one, err)
 		}
 	}
-	noted, err := b.turnsNoted()
-	if figures, other := b.turnsFigures(); other != nil || err != nil || !figures.FiguresOnly || noted.FiguresOnly || noted.Note == nil {
+	noted := b.turnsNoted()
+	if figures := b.turnsFigures(); !figures.FiguresOnly || noted.FiguresOnly || noted.Note == nil {
 		t.Errorf("want figures only, and every note, have %v and %v", figures.FiguresOnly, noted.Note != nil)
 	}
 }
@@ -715,12 +705,8 @@ func TestAnInterruptionEndsEachMeasurement(t *testing.T) {
 			t.Errorf("%s: want the cause, have %v", name, err)
 		}
 	}
-	if _, err := b.counted(&measured{}, b.turns); !errors.Is(err, enough) {
+	if _, err := b.counted(&measured{}, b.turns()); !errors.Is(err, enough) {
 		t.Errorf("counted: want the cause, have %v", err)
-	}
-	wrong := errors.New("wrong")
-	if _, err := b.counted(&measured{}, func() (backtest.Config, error) { return backtest.Config{}, wrong }); !errors.Is(err, wrong) {
-		t.Errorf("counted: want the fault, have %v", err)
 	}
 }
 
@@ -728,22 +714,22 @@ func TestAnInterruptionEndsEachMeasurement(t *testing.T) {
 func TestConfigurationsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	b := benchmarkOf(t, 1_000, 1)
-	cross, err := b.cross("10", "50")
-	if err != nil || cross.Legs[0].Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(5_000)}) || cross.Legs[0].Strategy.Leverage != 3 ||
+	cross := b.cross("10", "50")
+	if cross.Legs[0].Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(5_000)}) || cross.Legs[0].Strategy.Leverage != 3 ||
 		cross.Legs[0].Kind != "sma_cross" {
-		t.Errorf("want 5000 USDT a position with a leverage of 3, have %+v, %v", cross.Legs, err)
+		t.Errorf("want 5000 USDT a position with a leverage of 3, have %+v", cross.Legs)
 	}
-	if figures, err := b.quietFigures(); err != nil || !figures.FiguresOnly {
-		t.Errorf("want figures only, have %+v, %v", figures.FiguresOnly, err)
+	if !b.quietFigures().FiguresOnly {
+		t.Error("want figures only")
 	}
-	quiet, err := b.quiet(noTarget{})
-	if err != nil || quiet.Legs[0].Strategy.Leverage != 3 || quiet.Legs[0].Strategy.Interval != exchange.Minute1 {
-		t.Errorf("want a leverage of 3, have %+v, %v", quiet.Legs, err)
+	quiet := b.quiet(noTarget{})
+	if quiet.Legs[0].Strategy.Leverage != 3 || quiet.Legs[0].Strategy.Interval != exchange.Minute1 {
+		t.Errorf("want a leverage of 3, have %+v", quiet.Legs)
 	}
 	several := b.several(10)
-	all, err := b.together(several)
-	if err != nil || len(all.Legs) != 10 {
-		t.Fatalf("want ten legs, have %d, %v", len(all.Legs), err)
+	all := b.together(several)
+	if len(all.Legs) != 10 {
+		t.Fatalf("want ten legs, have %d", len(all.Legs))
 	}
 	for i, leg := range all.Legs {
 		if leg.Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(500)}) || leg.Tape != several[i] || leg.Tape.Candles.OpenMS[0] != 1_704_067_200_000 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	goruntime "runtime"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -56,22 +57,14 @@ func (b *Benchmark) sweep(plain *measured) error {
 
 // sweepOnce runs a sweep, and returns the number of its fills.
 func (b *Benchmark) sweepOnce(recorded *tape.Tape, count int) (fills int, err error) {
-	config, size := b.costs(), strategy.Size{Equity: exchange.RateOne}
-	trials := make([]backtest.Trial, count)
-	for i := range trials {
-		leg, err := b.leg(recorded, "sma_cross", size, strategy.Values{"fast": "10", "slow": "50"})
-		if err != nil {
-			return 0, err
-		}
-		config.Legs, trials[i].Leg = []backtest.Leg{leg}, leg
-	}
-	if _, err = backtest.Sweep(b.Ctx, config, trials, 0, nil); err != nil {
-		return 0, err
-	}
+	leg := b.leg(recorded, "sma_cross", strategy.Size{Equity: exchange.RateOne}, strategy.Values{"fast": "10", "slow": "50"})
+	config, trials := b.costs(), slices.Repeat([]backtest.Trial{{Leg: leg}}, count)
+	config.Legs = []backtest.Leg{leg}
+	_, err = backtest.Sweep(b.Ctx, config, trials, 0, nil)
 	for i := range trials {
 		fills += trials[i].Seen.Fills
 	}
-	return fills, nil
+	return fills, err
 }
 
 // sweepTable writes the cost of trials by the number of cores.
