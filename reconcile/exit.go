@@ -119,10 +119,12 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot {
-		if d.tooSmall(d.symbol.rules.FloorQuantity(min(quantity, d.ownPosition.Abs()))) {
-			return // no order can do it: protection stays
-		}
+	spot, whole := d.symbol.Key().Market == exchange.Spot, d.ownPosition.Abs()
+	quantity = min(quantity, whole)
+	if (spot || quantity < whole) && d.tooSmall(d.symbol.rules.FloorQuantity(quantity)) {
+		return // no order can do it: exits and protection stay
+	}
+	if spot {
 		d.exiting = true // the stop holds the asset to be sold; it returns afterwards
 	}
 	for _, p := range d.targetOrders {
@@ -130,23 +132,20 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 			return // a repeated partial sale could take more than the plan desires: wait for its outcome
 		}
 	}
-	if d.exitForProtection() != nil {
+	if d.exitForProtection() != nil || spot && d.makeRoom(quantity) {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, d.ownPosition.Abs())) {
-		return
-	}
-	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
+	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
 		return // a stop is moving and its bridge uses the reduceOnly sum, for a round or two
 	}
-	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, d.ownPosition.Abs()) && d.clearOrders() {
+	if !spot && d.reducingRoom() < quantity && d.clearOrders() {
 		return // resting exits use the sum; they return for the rest
 	}
-	if d.positionShared() && d.reducingRoom() < min(quantity, d.ownPosition.Abs()) && d.clearResting() {
+	if d.positionShared() && d.reducingRoom() < quantity && d.clearResting() {
 		d.exiting = true // the protection returns afterwards
 		return
 	}
-	d.reduceNow(min(quantity, d.ownPosition.Abs()), "the target is smaller")
+	d.reduceNow(quantity, "the target is smaller")
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {

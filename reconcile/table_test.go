@@ -112,6 +112,10 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"a part that resting exits leave room for", 20, 15, func(d *desk) { d.resting(12, 15) }, nil, fmt.Sprintf(smaller,
 			5) + "; cancel 12: no longer desired"},
 		{"a part that they leave no room for", 20, 15, func(d *desk) { d.resting(12, 16) }, nil, "cancel 12: makes room for the exit"},
+		{"a part that they leave no room for, and no order can sell", 20, 12, func(d *desk) {
+			d.resting(12, 16)
+			d.book.Symbol(bitcoin).rules.QuantityTick = 10
+		}, nil, "cancel 12: no longer desired"},
 		{"the kill switch, just canceled", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS - 1 },
 			func(w *Desired) { w.Flatten = true }, ""},
 		{"the kill switch, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS },
@@ -177,6 +181,11 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"to a part, which others' leaves room for", 20, 15, func(d *desk) { d.others(5); d.part(12, 20, "49000") }, stop, fmt.Sprintf(smaller, 5)},
 		{"to a part, which others' leaves no room for", 20, 10, func(d *desk) { d.others(5); d.part(12, 20, "49000") }, stop,
 			"cancel 12: makes room for the exit"},
+		{"to a part, which others' leaves no room for, and no order can sell", 20, 12, func(d *desk) {
+			d.others(5)
+			d.part(12, 20, "49000")
+			d.book.Symbol(bitcoin).rules.QuantityTick = 10
+		}, stop, ""},
 		{"a tick above the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick, d.book.Symbol(bitcoin).last = 1, 2 }, nil,
 			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too little for an order of its own"},
 		{"without a price, and not at its leverage", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).last, d.book.Symbol(bitcoin).leverage = 0, 5 }, nil, ""},
