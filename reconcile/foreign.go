@@ -188,16 +188,19 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// noteUnlisted records that such orders have left the list. Only the wallet shows how much they
-// sold, and it may be older by the maximum staleness of a read.
+// noteUnlisted records that such orders have left the list, and that they are listed again. Only the wallet shows how much
+// they sold, and it may be older by the maximum staleness of a read.
 func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
 	}
+	listed := func(id int64) bool {
+		return slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == id })
+	}
+	symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool { return listed(one.orderID) })
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
-		if !listed && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
+		if !listed(o.ID) && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
 			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
 			symbol.unlistedFor = persistence{}
 		}

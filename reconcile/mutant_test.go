@@ -128,6 +128,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"young_stands_down":         func(t testing.TB) { boughtNextToPeer(t, 0, 14) },
 		"twice_sold_unseen":         func(t testing.TB) { soldTwice(t, 4_000, "0.99", true) },
 		"passed_exit_rests":         passedExitRests,
+		"listed_again_sells_twice":  listedAgain,
+		"accepted_sale_refused":     func(t testing.TB) { saleAndRefusedStop(t, "1.005", "10250", 5) },
 		"outlived_trusted":          func(t testing.TB) { readByID(t, 0, 0, false, wholeStop, true) },
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})

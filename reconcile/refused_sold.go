@@ -24,9 +24,20 @@ func (s *survey) noteRefusedSales(symbol *SymbolState) {
 		missing := r.before.asset - s.book.baseBalance(symbol)
 		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
-		r.sold = !symbol.worthless(missing) && missing <= r.order.Quantity && !s.boughtSince(nil, r.before.atMS) &&
+		beyond := missing - s.maySoldUnlisted(symbol) // a sale that the exchange has accepted explains the coins at least as well
+		r.sold = !symbol.worthless(beyond) && beyond <= r.order.Quantity && !s.boughtSince(nil, r.before.atMS) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
+}
+
+// maySoldUnlisted returns the quantity that live sales of a symbol may have sold which no open list shows.
+func (s *survey) maySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
+	for _, p := range symbol.live {
+		if p.Order().Side == exchange.Sell && s.book.delivery(p).releasedMS == 0 && (!p.Seen() || s.book.Unlisted(p)) {
+			sum += p.Remaining()
+		}
+	}
+	return sum
 }
 
 // soldThoughRefused reports whether the wallet shows a sale of the symbol that the exchange refused.

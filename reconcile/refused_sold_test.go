@@ -71,3 +71,39 @@ func repeatedAfterRefusal(t testing.TB, asset, usd string, after func(w *wallet)
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
 }
+
+// The exchange refused a stop, and accepted an exit that no list shows. The wallet shows the sale of the one, which is no sale of the other: what is left has
+// its stop. If the wallet shows both sales, nothing is left.
+func TestSaleOfAcceptedExitIsNotThatOfRefusedStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asset, usd string
+		want       exchange.Quantity
+	}{
+		"one was sold":   {"1.005", "10250", 5},
+		"both were sold": {"1", "10500", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			saleAndRefusedStop(t, c.asset, c.usd, c.want)
+		})
+	}
+}
+
+func saleAndRefusedStop(t testing.TB, asset, usd string, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t) // 10, besides 1 BTC of a person
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.StopLoss, stopOf(5))
+	w.now += 500
+	w.places(placement.Exit, 8, saleOf(5))
+	for range 3 {
+		w.now += 1_000
+		w.hasMoney(asset, "0", usd)
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}

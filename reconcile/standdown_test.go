@@ -266,3 +266,23 @@ func soldByALaterJournal(t testing.TB, free string, sold exchange.Quantity, id s
 		t.Errorf("want the stop taken off %t, have %v", cancel, have)
 	}
 }
+
+// Another botd's stop leaves the list, or its row cannot be read, and is listed again: it sells its coins once.
+func TestAnothersStopThatIsListedAgainSellsOnce(t *testing.T) {
+	t.Parallel()
+	listedAgain(t)
+}
+
+func listedAgain(t testing.TB) {
+	w, _ := protecting(t)
+	w.now += 60_000
+	row := exchange.Order{ID: 50, ClientOrderID: "bt-00000100000-9", Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.StopLimit, Quantity: 5, Price: 47_000e8, StopPrice: 49_000e8, Status: exchange.StatusOpen, CreatedMS: w.now}
+	for _, orders := range [][]exchange.Order{{row}, nil, {row}} {
+		w.now += 1_000
+		w.hasMoney("1.01", "0.005", "10000", orders...)
+		if have := w.book.sellsUnknown(w.book.Symbol(coin)); have != 5 {
+			t.Errorf("with %d orders listed: want 5 that another botd may sell, have %d", len(orders), have)
+		}
+	}
+}

@@ -334,6 +334,14 @@ var belief = []Row{
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
 		}},
+	{"accepted_sale_refused", "what the wallet shows of a sale that the exchange accepted counts as one that it refused", "41",
+		"reconcile TestSaleOfAcceptedExitIsNotThatOfRefusedStop", []Edit{
+			{"reconcile.survey.noteRefusedSales", "missing - s.maySoldUnlisted(symbol)", "missing"},
+		}},
+	{"listed_again_sells_twice", "another botd's stop that is listed again counts twice: as open, and as one that has left the list", "15",
+		"reconcile TestAnothersStopThatIsListedAgainSellsOnce", []Edit{
+			{"reconcile.survey.noteUnlisted", "return listed(one.orderID)", "return false"},
+		}},
 	{"equal_forgotten", "openings are placed beside such an order once botd's own has been canceled", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.SymbolState.Repeats", "slices.Contains(s.repeated, o.ID)", "false"},
