@@ -58,6 +58,7 @@ type direct struct {
 	request exchange.Request
 	pending int64             // the order under way; 0 for none
 	after   exchange.Quantity // the position after its fill
+	sentFor strategy.Target   // the target that the order leads to
 	reasons []reason          // of exits, the last few
 	refusal risk.Refusal      // of the last entry; zero where it was sent
 }

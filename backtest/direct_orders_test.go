@@ -175,7 +175,7 @@ func rareRung(draw *rand.Rand) func(*runged, *strategy.View, *strategy.Plan) {
 }
 
 // TestBothMachinesKeepTheSameOrders draws runs of strategies that rest orders, and compares results and everything that the
-// strategies saw. BOTD_TWINS=N draws N of them.
+// strategies saw. BOTD_TWINS=N draws N of them, BOTD_TWINS_FROM=S from seed S on.
 func TestBothMachinesKeepTheSameOrders(t *testing.T) {
 	t.Parallel()
 	compareMachines(t, rung, 1./4, 20)

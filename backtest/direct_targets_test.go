@@ -169,3 +169,77 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 		})
 	}
 }
+
+// TestTheEngineChangesPlansBesideAnOrderUnderWay has orders in parts of the largest one last longer than a candle. Beside the
+// next part the engine already closes the position when the target changes; the direct machine, which has one order under way
+// at a time, gives up.
+func TestTheEngineChangesPlansBesideAnOrderUnderWay(t *testing.T) {
+	t.Parallel()
+	const (
+		changed = "engine: a target that changed beside an order under way"
+		even    = "\n102 103 102 103\n102 103 102 103"
+	)
+	parts := func(latencyMS, largest int64) func(*backtest.Config, *exchange.Symbol) {
+		return func(c *backtest.Config, s *exchange.Symbol) {
+			c.Costs.LatencyMS, s.MaxNotional = latencyMS, exchange.AmountOf(largest)
+		}
+	}
+	for _, c := range []directCase{
+		{name: "flat, beside the second part", machine: changed, set: parts(35_000, 300),
+			fills: "1 buy 3 100.76376262 entry, 2 buy 2 101.4082483 entry, 2 sell 2.97 101 exit, 3 sell 2.03 101 exit", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold flat
+			101 102 101 102
+			102 103 102 103` + even},
+		{name: "flat, beside the third part", machine: changed, set: parts(25_000, 200),
+			fills: "1 buy 2 100.64549723 entry, 1 buy 2 100.91287093 entry, 2 buy 1 101.5 entry, 2 sell 1.98 101 exit, 2 sell 1.98 101 exit, " +
+				"3 sell 1.04 101 exit", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold flat
+			101 102 101 102
+			102 103 102 103` + even},
+		{name: "the other side, beside the second part", machine: changed, set: parts(35_000, 300),
+			fills: "1 buy 3 100.76376262 entry, 2 buy 2 101.4082483 entry, 2 sell 2.97 101 exit, 3 sell 2.03 101 exit, 3 sell 1 102 entry", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold -1
+			101 102 101 102
+			102 103 102 103` + even + even},
+		{name: "less than the position, beside the second part", machine: changed, set: parts(35_000, 300),
+			fills: "1 buy 3 100.76376262 entry, 2 buy 2 101.4082483 entry, 2 sell 2.97 101 exit, 3 sell 1.03 101 exit", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold 1
+			101 102 101 102
+			102 103 102 103` + even},
+		{name: "more, beside the second part", machine: changed, set: parts(35_000, 300),
+			fills: "1 buy 3 100.76376262 entry, 2 buy 2 101.4082483 entry, 2 buy 2 101.86602541 entry", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold 7
+			101 102 101 102
+			102 103 102 103` + even},
+		{name: "again long, beside the second part of the exit", machine: changed, set: parts(35_000, 300),
+			fills: "1 buy 3 100.76376262 entry, 2 buy 2 101.4082483 entry, 4 sell 2.941 102 exit, 5 sell 2.059 102 exit, " +
+				"5 buy 2.941 102.86602541 entry, 6 buy 1.059 103 entry", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101
+			101 102 101 102
+			102 103 102 103 | hold flat
+			102 103 102 103 | hold 4` + even + even},
+		{name: "another reason beside the second part", machine: "direct", set: parts(35_000, 300),
+			fills: "1 buy 3 100.76376262 entry, 2 buy 2 101.4082483 entry", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold 5; why another
+			101 102 101 102
+			102 103 102 103` + even},
+		{name: "flat, beside the entry of the other side", machine: "direct", set: parts(35_000, 5_000),
+			fills: "1 buy 5 100.76376262 entry, 2 sell 5 101 exit, 3 sell 5 101 entry, 3 buy 5 102.86602541 exit, 4 buy 2 102.76376262 entry", script: `
+			100 100 100 100 | hold 5
+			100 101 100 101 | hold -5
+			101 102 101 102 | hold flat
+			102 103 102 103 | hold 2` + even + even},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			runDirect(t, &c)
+		})
+	}
+}

@@ -102,6 +102,11 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	if chance(3) {
 		w.latencyMS = 1 + draw.Int64N([]int64{2_000, 400_000, 1_000_000}[draw.IntN(3)])
 	}
+	late := rand.New(rand.NewPCG(seed, 19)) // a draw of its own, so that the seeds of named cases stay what they are
+	chained := w.latencyMS == 0 && late.IntN(4) == 0
+	if chained { // orders that follow one another outlast the candle
+		w.latencyMS = 300_000 + late.Int64N(600_001)
+	}
 	if chance(8) {
 		w.stop = exchange.Rate(200_000 + draw.IntN(2_000_000))
 	}
@@ -111,6 +116,9 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	config = w.config(t, seed)
 	leg := &config.Legs[0]
 	leg.Strategy.Leverage = 1 + draw.IntN(10)
+	if chained && late.IntN(2) == 0 {
+		leg.Tape.Symbol.MaxNotional = exchange.AmountOf(500 + late.Int64N(10_000))
+	}
 	if chance(4) {
 		config.Cash = exchange.AmountOf(50 + draw.Int64N(500))
 	}
@@ -188,10 +196,28 @@ func rareOf(draw *rand.Rand) func(*erratic, *strategy.View, *strategy.Plan, *ran
 }
 
 // TestBothMachinesDoTheSame draws runs and compares the direct machine's with the engine's: the result to the last
-// bit, including executions and refusals, and everything that the strategy saw. BOTD_TWINS=N draws N of them.
+// bit, including executions and refusals, and everything that the strategy saw. BOTD_TWINS=N draws N of them, BOTD_TWINS_FROM=S
+// from seed S on.
 func TestBothMachinesDoTheSame(t *testing.T) {
 	t.Parallel()
 	compareMachines(t, twin, 1./6, 15)
+}
+
+// TestBothMachinesDidTheSame compares the runs of seeds at which they once differed.
+func TestBothMachinesDidTheSame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		seed uint64
+		why  string
+	}{
+		{910_000_037, "a target that changes beside the next of several orders, with a latency of 716,650 ms"},
+		{50_001_582, "the same with 709,894 ms"},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			t.Parallel()
+			compareSeed(t, twin, c.seed)
+		})
+	}
 }
 
 // compareMachines draws runs and executes each with both machines. The direct machine must execute at least that share of them,
@@ -202,31 +228,10 @@ func compareMachines[S seer](t *testing.T, draw func(testing.TB, uint64) (backte
 	if more, err := strconv.Atoi(os.Getenv("BOTD_TWINS")); err == nil {
 		twins = more
 	}
+	from, _ := strconv.ParseUint(os.Getenv("BOTD_TWINS_FROM"), 10, 64)
 	for seed := range uint64(twins) {
-		config, made := draw(t, seed)
-		run := func(config backtest.Config) (*backtest.Result, []uint64) {
-			result, saw := mustRun(t, config), []uint64(nil)
-			for _, one := range (*made)[len(*made)-len(config.Legs):] {
-				saw = append(saw, one.saw())
-			}
-			return result, saw
-		}
-		several += len(config.Legs) - 1
-		direct, saw := run(config)
-		engine, seen := run(backtest.ByEngine(asked(config)))
-		calm, calmSaw := run(backtest.ByEngine(config))
-		if calm.ResultSHA256 != engine.ResultSHA256 || !slices.Equal(calmSaw, seen) {
-			t.Errorf("seed %d, the engine, asked less often: want %s with %d fills, have %s with %d fills: %v", seed, engine.FinalEquity, engine.Fills,
-				calm.FinalEquity, calm.Fills, difference(calm, engine))
-		}
-		sameFigures(t, seed, config, direct)
-		sameDecisions(t, seed, config)
-		if direct.ResultSHA256 != engine.ResultSHA256 || !slices.Equal(saw, seen) {
-			t.Errorf("seed %d, machine %q: want %s with %d fills, %s, have %s with %d fills, %s; views equal: %v\n%v", seed, direct.Machine,
-				engine.FinalEquity, engine.Fills, engine.ResultSHA256[:8], direct.FinalEquity, direct.Fills, direct.ResultSHA256[:8],
-				slices.Equal(saw, seen), difference(direct, engine))
-			continue
-		}
+		direct, legs := compareSeed(t, draw, from+seed)
+		several += legs - 1
 		why, _, _ := strings.Cut(direct.Machine, ",")
 		if machines[why]++; direct.Machine == "direct" {
 			fills += direct.Fills
@@ -236,6 +241,34 @@ func compareMachines[S seer](t *testing.T, draw func(testing.TB, uint64) (backte
 	if float64(machines["direct"]) < share*float64(twins) || fills < fillsEach*twins {
 		t.Errorf("want the direct machine compared often, have %d fills in %d runs", fills, machines["direct"])
 	}
+}
+
+// compareSeed executes a seed's run with both machines. It returns the direct machine's result and the number of legs.
+func compareSeed[S seer](t *testing.T, draw func(testing.TB, uint64) (backtest.Config, *[]S), seed uint64) (direct *backtest.Result, legs int) {
+	t.Helper()
+	config, made := draw(t, seed)
+	run := func(config backtest.Config) (*backtest.Result, []uint64) {
+		result, saw := mustRun(t, config), []uint64(nil)
+		for _, one := range (*made)[len(*made)-len(config.Legs):] {
+			saw = append(saw, one.saw())
+		}
+		return result, saw
+	}
+	direct, saw := run(config)
+	engine, seen := run(backtest.ByEngine(asked(config)))
+	calm, calmSaw := run(backtest.ByEngine(config))
+	if calm.ResultSHA256 != engine.ResultSHA256 || !slices.Equal(calmSaw, seen) {
+		t.Errorf("seed %d, the engine, asked less often: want %s with %d fills, have %s with %d fills: %v", seed, engine.FinalEquity, engine.Fills,
+			calm.FinalEquity, calm.Fills, difference(calm, engine))
+	}
+	sameFigures(t, seed, config, direct)
+	sameDecisions(t, seed, config)
+	if direct.ResultSHA256 != engine.ResultSHA256 || !slices.Equal(saw, seen) {
+		t.Errorf("seed %d, machine %q: want %s with %d fills, %s, have %s with %d fills, %s; views equal: %v\n%v", seed, direct.Machine,
+			engine.FinalEquity, engine.Fills, engine.ResultSHA256[:8], direct.FinalEquity, direct.Fills, direct.ResultSHA256[:8],
+			slices.Equal(saw, seen), difference(direct, engine))
+	}
+	return direct, len(config.Legs)
 }
 
 // sameFigures compares a result with that of a caller who reads figures alone.

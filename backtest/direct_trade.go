@@ -36,6 +36,8 @@ func (d *direct) round(nowMS int64) {
 		d.convergeOrders(nowMS)
 	case d.pending == 0:
 		d.converge()
+	case d.held.Quantity != 0 && d.inForce.Target != d.sentFor: // the engine may reduce the position beside the order
+		d.giveUp("a target that changed beside an order under way")
 	}
 }
 
@@ -205,6 +207,6 @@ func (d *direct) place(purpose placement.Purpose, side exchange.Side, quantity e
 		d.giveUp("an order that the exchange refused: %v", err)
 		return
 	}
-	d.pending, d.after = id, d.held.Quantity+quantity*exchange.Quantity(side.Sign())
+	d.sentFor, d.pending, d.after = d.inForce.Target, id, d.held.Quantity+quantity*exchange.Quantity(side.Sign())
 	d.run.ledger.events.sent(d.pending, tag{purpose: purpose.String(), why: why})
 }
