@@ -14,6 +14,9 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"botd/configs"
+	"botd/reconcile/record"
+	"botd/runtime/gateway"
 	"botd/runtime/ops"
 )
 
@@ -27,6 +30,17 @@ func TestGOGCDefault(t *testing.T) {
 		if have := debug.SetGCPercent(100); have != want {
 			t.Errorf("GOGC=%s: want %d, have %d", set, want, have)
 		}
+	}
+}
+
+func TestAStartCollectsGarbageMoreOften(t *testing.T) {
+	t.Setenv("GOGC", "")
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	console, _ := logged(t)
+	(&process{config: &configs.Config{}, venue: &gateway.Exchange{}, console: console, machine: idle(t, record.LevelNone)}).logStart()
+	if have := debug.SetGCPercent(100); have != collectorPercent {
+		t.Errorf("want %d %%, have %d", collectorPercent, have)
 	}
 }
 

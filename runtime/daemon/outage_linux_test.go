@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"context"
+	"errors"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,8 +16,10 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/wire"
+	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/reconcile/account"
+	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
@@ -131,8 +136,11 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)
-	removal := 0
+	removal, incidents := 0, 0
 	w.check = func(p *process) {
+		if open := len(p.board.OpenIncidents()); int(counted(t, p.metrics, "botd_incidents_open")) == open {
+			incidents = max(incidents, open)
+		}
 		if slices.ContainsFunc(p.board.Status().Degraded, func(d view.Degraded) bool { return d.State == "removal" }) {
 			removal++
 		}
@@ -147,6 +155,9 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	if incidents == 0 {
+		t.Error("want the halt counted as an incident")
+	}
 	if removal < 4 {
 		t.Errorf("want the removal declared for half a minute, have it %d times", removal)
 	}
@@ -156,6 +167,9 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer equity.Close()
+	if points := equity.Series(0, math.MaxInt64, 0).TimeMS; len(points) == 0 {
+		t.Error("want the equity of each minute stored")
+	}
 	for name, symbol := range map[string]string{"hold": "SOL-USDT", "slices": "BTC-USDT"} {
 		own := traded(last.history, equity, name)
 		if trips := map[string]int{"hold": 1}[name]; len(own.Fills) == 0 || len(own.Trips) != trips {
@@ -195,4 +209,58 @@ func TestAStartWithAnUnknownKeyIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDecisionsLeaveTheLastRoomToTheJournal has a disk with half of what is reserved for the journal.
+func TestDecisionsLeaveTheLastRoomToTheJournal(t *testing.T) {
+	t.Parallel()
+	console, lines := logged(t)
+	p := &process{config: &configs.Config{}, directory: t.TempDir(), console: console, board: view.NewBoard("demo", "one")}
+	p.config.Retention.DecisionsMS = 1_000_000_000
+	smallDisk(t, p.directory)
+	resize(t, p.directory, disk.MinFree/2)
+	store := p.keepDecisions()
+	store.Add(view.Decision{ID: "1", Strategy: "trend"})
+	store.Close()
+	if have := lines(); len(have) == 0 || !strings.Contains(have[0], "the disk is nearly full: its last room is left to the journal") {
+		t.Errorf("want it reported, have %q", have)
+	}
+}
+
+// TestALongJournalEndsWithACheckpoint has a second run with more records than a start replays quickly.
+func TestALongJournalEndsWithACheckpoint(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	w.down = []window{{time.Minute, 70 * time.Second}, {90 * time.Second, 100 * time.Second}}
+	newest := func(p *process) (*journal.Checkpoint, int64) {
+		store, err := journal.Open(context.Background(), p.path(), p.venue.Binding, journal.Options{})
+		if err != nil {
+			t.Error(err)
+			return nil, 0
+		}
+		defer store.Close()
+		checkpoint, err := store.Checkpoint(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		return checkpoint, store.Records()
+	}
+	w.run(live(t, liveRoot, nil), configs.Live, 105*time.Second, func(p *process) {
+		w.until(65 * time.Second)
+		if checkpoint, records := newest(p); checkpoint != nil || records == 0 {
+			t.Errorf("a short journal: want no checkpoint, have %v after %d records", checkpoint, records)
+		}
+		store, err := journal.Open(context.Background(), p.path(), p.venue.Binding, journal.Options{})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if err := errors.Join(store.Append(context.Background(), entries(slices.Repeat([]string{"one"}, journal.FewRecords)...)), store.Close()); err != nil {
+			t.Error(err)
+		}
+		w.until(95 * time.Second)
+		if checkpoint, records := newest(p); checkpoint == nil || records <= journal.FewRecords {
+			t.Errorf("want a checkpoint at the end, have %v after %d records", checkpoint, records)
+		}
+	})
 }

@@ -27,6 +27,7 @@ import (
 	"botd/runtime/lane"
 	"botd/runtime/ops"
 	"botd/runtime/view"
+	"botd/strategy"
 )
 
 // opened returns an open journal in a directory, with the audit entries of these people.
@@ -352,7 +353,10 @@ func configured(t *testing.T, change func(c *configs.Config)) (p *process, lines
 // not use.
 func TestAddressesThatCannotBeUsedEndAStart(t *testing.T) {
 	t.Parallel()
-	token := tokenFile(t)
+	token, short := tokenFile(t), filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(short, []byte("fifteen letters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -372,6 +376,8 @@ func TestAddressesThatCannotBeUsedEndAStart(t *testing.T) {
 			func(p *process) error { _, err := p.listenMetrics(api.Access{}); return err }},
 		"signals off": {func(*configs.Config) {}, failure.OK, func(p *process) error { _, err := p.startSignals(); return err }},
 		"signals without a token": {func(c *configs.Config) { c.Signals.Listen = taken }, failure.Credentials,
+			func(p *process) error { _, err := p.startSignals(); return err }},
+		"signals with a short token": {func(c *configs.Config) { c.Signals = configs.SignalsConfig{Listen: taken, TokenFile: short} }, failure.Credentials,
 			func(p *process) error { _, err := p.startSignals(); return err }},
 		"signals at a taken address": {func(c *configs.Config) { c.Signals = configs.SignalsConfig{Listen: taken, TokenFile: token} }, failure.Unavailable,
 			func(p *process) error { _, err := p.startSignals(); return err }},
@@ -443,10 +449,15 @@ func TestTheListenersAreThoseOfTheConfiguration(t *testing.T) {
 // TestWhatIsRequestedFromTheConfigurationIsTheOneInForce has a strategy that is there and one that is not.
 func TestWhatIsRequestedFromTheConfigurationIsTheOneInForce(t *testing.T) {
 	t.Parallel()
-	current := &configs.Config{Directory: "/etc/botd", Files: []string{"/etc/botd/botd.yaml"}, Strategies: []configs.StrategyConfig{{Name: "trend"}}}
+	current := &configs.Config{Directory: "/etc/botd", Files: []string{"/etc/botd/botd.yaml"}, Strategies: []configs.StrategyConfig{
+		{Name: "trend", Kind: "sma_cross", Params: strategy.Values{"fast": "5", "slow": "20"}}}}
 	yaml := strategyYAML(func() *configs.Config { return current })
 	if !strings.Contains(yaml("trend"), "name: trend") || yaml("other") != "" {
 		t.Errorf("want that of trend alone, have %q and %q", yaml("trend"), yaml("other"))
+	}
+	lines := plots(func() *configs.Config { return current })
+	if len(lines("trend")) != 2 || lines("other") != nil {
+		t.Errorf("want the two averages of trend alone, have %v and %v", lines("trend"), lines("other"))
 	}
 	shown := configuration(func() *configs.Config { return current })()
 	if shown.Directory != "/etc/botd" || !slices.Equal(shown.Files, current.Files) || shown.Hash != current.Hash() || shown.YAML != current.Effective() ||

@@ -77,12 +77,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Backups = &backups.Backups{Directory: p.directory, Key: p.key, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}
 	served.Configuration, served.StrategyConfig = configuration(current), strategyYAML(current)
-	served.Plots = func(name string) []strategy.Plot {
-		if c := current().Strategy(name); c != nil {
-			return library.PlotsOf(c.Kind, c.Script.Text, c.Params)
-		}
-		return nil
-	}
+	served.Plots = plots(current)
 	served.Address = address
 	server := api.New(served)
 	closeRepeats, err := server.OpenRepeats(p.directory, time.Now(), func(err error) { p.console.Warn("idempotency.failed", "repeats   %v", err) })
@@ -213,6 +208,16 @@ func configuration(current func() *configs.Config) func() api.Configuration {
 			out.Settings = append(out.Settings, api.Setting{Key: s.Path, Value: s.Value, Origin: s.Origin})
 		}
 		return out
+	}
+}
+
+// plots returns the lines that a strategy's chart shows.
+func plots(current func() *configs.Config) func(name string) []strategy.Plot {
+	return func(name string) []strategy.Plot {
+		if c := current().Strategy(name); c != nil {
+			return library.PlotsOf(c.Kind, c.Script.Text, c.Params)
+		}
+		return nil
 	}
 }
 

@@ -60,7 +60,7 @@ func (t *trades) note(n *engine.Note) {
 		price = n.Symbol.PriceDecimal(fact.Last)
 	}
 	name, what, was := "trade.opened", "opened", ""
-	if before != 0 && (before < 0) == (fact.Quantity < 0) {
+	if before.Sign() == fact.Quantity.Sign() {
 		name, what, was = "trade.changed", "changed", fmt.Sprintf(", was %s", n.Symbol.QuantityDecimal(before.Abs()))
 	}
 	t.report(n.Symbol.Key(), &notify.Trade{At: time.UnixMilli(n.AtMS), Name: name, Strategy: n.Strategy,

@@ -237,6 +237,9 @@ func TestADemoServesWhatItHas(t *testing.T) {
 			t.Errorf("a signal for %s: want %d, have %d %s", c.symbol, c.status, status, text)
 		}
 	}
+	if _, text, _ := (&caller{t, scraped, token}).call("GET", "/metrics", ""); !strings.Contains(text, `botd_signals_total{result="taken"} 1`+"\n") {
+		t.Error("want one signal counted as taken")
+	}
 	for name, paths := range map[string]chan string{"/beat": beaten, "/desk": messages, "/bot123456:" + strings.Repeat("t", 35) + "/getUpdates": polled} {
 		for path := ""; path != name; {
 			select {
