@@ -117,7 +117,7 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 	defer func() { e.reserve = false }()
 	var err error
 	var took time.Duration
-	was, left := exchange.Quantity(0), exchange.Quantity(0) // wallet balance before a sale; quantity to sell
+	var was, left exchange.Quantity // wallet balance before a sale; quantity to sell
 	for try := 0; try < 5; try++ {
 		now, readErr := e.free(ctx)
 		if _, quoteErr := e.quotes(ctx); readErr != nil || quoteErr != nil {

@@ -30,7 +30,7 @@ type signedRead struct {
 
 func (r *signedRead) request() *exchange.Request { return &r.requests[0] }
 
-func (p *prober) newSearch() (*search, error) {
+func (p *prober) newSearch() *search {
 	s := &search{p: p, reads: [3]signedRead{
 		{what: "without query and body", requests: []exchange.Request{{Operation: exchange.FuturesAccount}, {Operation: exchange.SpotWallet},
 			{Operation: exchange.FuturesLeverages}}},
@@ -42,20 +42,21 @@ func (p *prober) newSearch() (*search, error) {
 		s.prefix = address.EscapedPath()
 	}
 	for i := range s.reads {
-		if err := s.begin(&s.reads[i]); err != nil {
-			return nil, err
-		}
+		s.begin(&s.reads[i])
 	}
-	return s, nil
+	return s
 }
 
 // begin prepares the first request of a read.
-func (s *search) begin(r *signedRead) (err error) {
+func (s *search) begin(r *signedRead) {
 	r.refused, r.accepted = map[string]bool{}, ""
-	if len(r.requests) > 0 {
-		r.encoded, err = wire.EncodeRequest(r.request(), s.p.symbols)
+	if len(r.requests) == 0 {
+		return
 	}
-	return err
+	var err error
+	if r.encoded, err = wire.EncodeRequest(r.request(), s.p.symbols); err != nil {
+		panic(err) // a read that names nothing of the venue's
+	}
 }
 
 // signs returns a key for the text that a scheme signs for a read: its signature at a fixed time
@@ -99,9 +100,7 @@ func (s *search) try(ctx context.Context, signer wire.Signer) (all bool, v verdi
 			return false, v, reply
 		case v == unavailable && reply.status != 0 && (len(r.requests) > 1 || i > 0):
 			r.requests = r.requests[1:] // the venue does not serve it
-			if err := s.begin(r); err != nil {
-				return false, v, reply
-			}
+			s.begin(r)
 			i--
 		default:
 			return false, v, reply
