@@ -100,8 +100,8 @@ func TestAStepIsReadWholeOrRefusedWithItsReason(t *testing.T) {
 	}
 }
 
-// A round takes four requests on futures and three on spot, four times a minute, and reads the rules once. A series of candles is read once
-// per interval.
+// A round takes three requests on futures and two on spot and one for each price, or one for all from four on, four times a minute. The rules
+// are read once, the clock of futures by three requests, and a series of candles once per interval.
 func TestRequestCosts(t *testing.T) {
 	t.Parallel()
 	strategies := func(market exchange.Market, interval exchange.Interval, symbols ...string) (all []StrategyConfig) {
@@ -123,23 +123,25 @@ func TestRequestCosts(t *testing.T) {
 		budget     int
 		want       string
 	}{
-		{"one", strategies(futures, exchange.Minute1, "A"), 0, "futures: 1 series of candles, about 18 requests a minute while nothing is in flight"},
+		{"one", strategies(futures, exchange.Minute1, "A"), 0, "futures: 1 series of candles, about 21 requests a minute while nothing is in flight"},
 		{"one on spot", strategies(spot, exchange.Minute1, "A"), 0, "spot: 1 series of candles, about 14 requests a minute while nothing is in flight"},
 		{"hours: once in 60", strategies(futures, exchange.Hour1, "A", "B"), 0,
-			"futures: 2 series of candles, about 17 requests a minute while nothing is in flight"},
+			"futures: 2 series of candles, about 24 requests a minute while nothing is in flight"},
 		{"five minutes, three of them: 0.6 is 1", strategies(futures, exchange.Minute5, "A", "B", "C"), 0,
-			"futures: 3 series of candles, about 18 requests a minute while nothing is in flight"},
+			"futures: 3 series of candles, about 29 requests a minute while nothing is in flight"},
 		{"twice the same", append(strategies(futures, exchange.Minute1, "A"), strategies(futures, exchange.Minute1, "A")...), 0,
-			"futures: 1 series of candles, about 18 requests a minute while nothing is in flight"},
+			"futures: 1 series of candles, about 21 requests a minute while nothing is in flight"},
 		{"two intervals of one symbol", append(strategies(futures, exchange.Minute1, "A"), strategies(futures, exchange.Hour1, "A")...), 10,
-			"futures: 2 series of candles, about 18 requests a minute while nothing is in flight; at 10 a second the last 1m candle is seen 100ms " +
-				"after the first"},
+			"futures: 2 series of candles, about 21 requests a minute while nothing is in flight; at 10 a second the last 1m candle is seen up to " +
+				"100ms later than without a limit"},
 		{"three whose schedules wait for no candle come last", scheduled, 1,
-			"futures: 4 series of candles, about 20 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen 4s after the first"},
-		{"both markets, and symbols beside its own", withOthers, 0, "futures: 2 series of candles, about 19 requests a minute while nothing is in flight\n" +
-			"spot: 1 series of candles, about 14 requests a minute while nothing is in flight"},
+			"futures: 4 series of candles, about 23 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen up to " +
+				"4s later than without a limit"},
+		{"both markets, and symbols beside its own", withOthers, 0, "futures: 2 series of candles, about 22 requests a minute while nothing is in flight\n" +
+			"spot: 1 series of candles, about 1 requests a minute while nothing is in flight"},
 		{"four at one a second", strategies(futures, exchange.Minute1, "A", "B", "C", "D"), 1,
-			"futures: 4 series of candles, about 21 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen 4s after the first"},
+			"futures: 4 series of candles, about 24 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen up to " +
+				"4s later than without a limit"},
 	} {
 		config := &Config{Mode: Live, Strategies: c.strategies, Exchange: ExchangeConfig{RequestsPerSecond: c.budget}}
 		var lines []string

@@ -60,7 +60,7 @@ func (l *loader) exchangeKeys() []key {
 		{name: "signature", keys: signatureKeys(&e.Signature)},
 		{name: "settle", keys: settleKeys(&e.Settle), after: e.Settle.noteWritten},
 		{name: "breaker", keys: breakerKeys(&e.Breaker)},
-		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, 10_000),
+		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, maxPerSecond),
 			what: "the largest request rate to each market, of all callers together; exits and settling go first, market data last; 0 is unlimited",
 			unit: "requests a second", modes: "paper, live", example: "20"},
 	}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
 	"botd/internal/notation"
 	"botd/internal/spell"
 	"botd/strategy"
@@ -165,7 +168,11 @@ func (r *strategyReader) reportUnknown() {
 // slow one.
 func (r *strategyReader) build() {
 	c := r.into
-	if r.into.definition == nil || r.symbol == nil || r.broken || c.Interval == 0 {
+	if r.into.definition == nil || r.broken || c.Interval == 0 {
+		return
+	}
+	if r.symbol == nil {
+		r.buildUnlisted()
 		return
 	}
 	var made strategy.Strategy
@@ -180,12 +187,30 @@ func (r *strategyReader) build() {
 		if weighted, is := made.(strategy.Weighted); is {
 			c.weight = weighted.Weight()
 		}
+		c.watching = strategy.WatchingOf(made)
 		r.checkOthers(made)
 		r.checkStepped(made)
 		r.checkEconomics(made)
 		return
 	}
 	r.notBuilt(err)
+}
+
+// buildUnlisted makes the strategy of a symbol that only the venue knows, to learn what it reads. Whether its settings fit the symbol's scales is
+// decided at start.
+func (r *strategyReader) buildUnlisted() {
+	c := r.into
+	base, quote, _ := strings.Cut(c.Symbol, "-")
+	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: c.Market, Name: c.Symbol, Base: base, Quote: quote,
+		PriceTick: decimal.New(1, -6), QuantityTick: decimal.New(1, -6), MaxNotional: decimal.New(1, 9)})
+	if err != nil {
+		return
+	}
+	if setting, err := c.Setting(symbol); err == nil {
+		if made, err := c.definition.New(setting, c.Params); err == nil {
+			c.watching, c.others = strategy.WatchingOf(made), strategy.OthersOf(made)
+		}
+	}
 }
 
 // checkOthers reports other symbols that the strategy reads but that do not exist.

@@ -2,121 +2,270 @@ package configs
 
 import (
 	"fmt"
-	"strconv"
+	"math"
+	"sort"
 	"time"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 )
 
-// Requests of one round over a market, and the rate of rounds while nothing is in flight.
 const (
-	futuresRound   = 4 // open orders, positions, account, prices
-	spotRound      = 3 // open orders, wallet, prices
-	roundsMinute   = 4 // 60 while orders are in flight
-	rulesMinute    = 1
 	latestFraction = 10 // of an interval: later candles cause a warning
+	maxPerSecond   = 10_000
+	noBound        = math.MaxInt64 / maxPerSecond
+	minuteMS       = int(exchange.Minute1)
 )
 
-// RequestCost is the number of requests for the strategies of one market, and the delay of their candles.
+// RequestCost is the number of requests for the strategies of one market, and the delays that the budget causes.
 type RequestCost struct {
 	Market            string `json:"market"`
 	Series            int    `json:"series"` // of candles: symbols by intervals
 	RequestsMinute    int    `json:"requests_per_minute"`
-	RequestsPerSecond int    `json:"requests_per_second"` // the budget; 0 for no limit
-	CandleDelayMS     int64  `json:"candle_delay_ms"`     // from the first to the last candle of a close
-	Interval          string `json:"interval"`            // the interval with the largest delay relative to its length
+	RequestsPerSecond int    `json:"requests_per_second"`     // the budget; 0 for no limit
+	CandleDelayMS     int64  `json:"candle_delay_ms"`         // by which the last candle of a close is seen later than without a limit
+	Interval          string `json:"interval"`                // the interval with the largest delay relative to its length
+	PaperPollMS       int64  `json:"paper_poll_ms,omitempty"` // the longest duration of a poll of the paper account
 
 	interval exchange.Interval
+	stale    int64 // paper: the duration of a poll above which data become too old
 }
 
 // Late reports whether candles arrive later than a tenth of their interval.
 func (c *RequestCost) Late() bool { return c.CandleDelayMS*latestFraction > int64(c.interval) }
 
+// tooOld reports whether a poll of the paper account takes so long that it is given up.
+func (c *RequestCost) tooOld() bool { return c.PaperPollMS > c.stale }
+
+// exceeds reports whether there are more requests than the budget allows.
+func (c *RequestCost) exceeds() bool {
+	return c.RequestsPerSecond > 0 && c.RequestsMinute > 60*c.RequestsPerSecond
+}
+
 // String returns the cost as a line of text.
 func (c *RequestCost) String() string {
 	text := fmt.Sprintf("%s: %d series of candles, about %d requests a minute while nothing is in flight", c.Market, c.Series, c.RequestsMinute)
-	if c.RequestsPerSecond > 0 {
-		text += fmt.Sprintf("; at %d a second the last %s candle is seen %s after the first", c.RequestsPerSecond, c.Interval, c.delay())
+	if c.RequestsPerSecond == 0 {
+		return text
+	}
+	text += fmt.Sprintf("; at %d a second the last %s candle is seen up to %s later than without a limit",
+		c.RequestsPerSecond, c.Interval, short(c.CandleDelayMS))
+	if c.PaperPollMS > 0 {
+		text += fmt.Sprintf(", and a poll of paper takes up to %s", short(c.PaperPollMS))
 	}
 	return text
 }
 
-func (c *RequestCost) delay() time.Duration {
-	return (time.Duration(c.CandleDelayMS) * time.Millisecond).Round(100 * time.Millisecond)
+// problem returns the gravest consequence of too small a budget, or an empty string.
+func (c *RequestCost) problem() string {
+	switch {
+	case c.tooOld():
+		return fmt.Sprintf("a poll of paper takes up to %s, more than half of paper.max_age: data become too old, and then nothing is accepted or fills",
+			short(c.PaperPollMS))
+	case c.exceeds():
+		return fmt.Sprintf("about %d requests a minute are needed and %d are allowed: prices, order books and candles are read more rarely than configured",
+			c.RequestsMinute, 60*c.RequestsPerSecond)
+	case c.Late():
+		return fmt.Sprintf("the last %s candle is seen up to %s later than without a limit, more than a tenth of its interval",
+			c.Interval, short(c.CandleDelayMS))
+	}
+	return ""
+}
+
+func short(ms int64) time.Duration {
+	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond)
 }
 
 // Requests returns the request costs of the configuration for each traded market. A demo makes no requests.
 func (c *Config) Requests() (costs []RequestCost) {
-	if c.Mode == Demo {
-		return nil
-	}
-	for _, market := range [2]exchange.Market{exchange.Futures, exchange.Spot} {
-		if cost := c.requestsOf(market); cost.Series > 0 {
-			costs = append(costs, cost)
-		}
+	for _, d := range c.demands() {
+		costs = append(costs, d.cost(c.Exchange.RequestsPerSecond))
 	}
 	return costs
 }
 
-func (c *Config) requestsOf(market exchange.Market) RequestCost {
+// demand is what the strategies of one market read regularly.
+type demand struct {
+	market  exchange.Market
+	due     []dueSeries // in the order in which the engine reads the candles of one close
+	series  int
+	minute  float64 // requests a minute
+	candles float64 // of them for candles
+	books   int     // strategies that watch the order book
+	feed    float64 // requests a minute of the paper account
+	poll    int     // requests of one poll of it
+	funding int     // more of them, once a minute
+	pollMS  int64
+	staleMS int64 // a poll of it is given up after that time
+}
+
+// dueSeries are the series of an interval whose candles a strategy decides by, or does not.
+type dueSeries struct {
+	interval exchange.Interval
+	count    int
+}
+
+func (c *Config) demands() (all []demand) {
+	if c.Mode == Demo {
+		return nil
+	}
+	for _, market := range [2]exchange.Market{exchange.Futures, exchange.Spot} {
+		if d := c.demandOf(market); d.series > 0 {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func (c *Config) demandOf(market exchange.Market) demand {
+	d := demand{market: market, staleMS: noBound}
+	d.countSeries(c.Strategies)
+	symbols, operations, signed := map[string]bool{}, polling.Of(market), 0
+	for i := range c.Strategies {
+		one := &c.Strategies[i]
+		if one.Market != market {
+			continue
+		}
+		symbols[one.Symbol] = true
+		if one.watching.Book {
+			d.books++
+		}
+		if one.watching.Funding && operations.Funding != 0 {
+			d.minute += float64(minuteMS) / polling.FundingMS
+		}
+	}
+	prices := len(symbols)
+	if prices >= polling.TickersFrom {
+		prices = 1
+	}
+	if c.Mode == Live { // the paper account answers them itself
+		signed = len(operations.Lists) + len(operations.Positions)
+	}
+	d.minute += d.candles + float64(d.books*minuteMS)/polling.BookMS
+	if len(symbols) > 0 {
+		d.minute += float64(minuteMS)/polling.RulesMS + float64((signed+prices)*minuteMS)/polling.IdleRoundMS
+	}
+	if market == exchange.Futures {
+		d.minute += float64(polling.ClockReads*minuteMS) / polling.ClockMS
+	}
+	if c.Mode == Paper {
+		d.countFeed(len(symbols), &c.Paper)
+	}
+	return d
+}
+
+// countSeries counts the series of candles. Of those that close at the same time the engine reads the ones first by which a strategy decides,
+// then the shorter intervals.
+func (d *demand) countSeries(strategies []StrategyConfig) {
 	type series struct {
 		symbol   string
 		interval exchange.Interval
 	}
-	decides := map[series]bool{} // whether a strategy decides by its candles as they close
-	for i := range c.Strategies {
-		one := &c.Strategies[i]
+	decides := map[series]bool{}
+	for i := range strategies {
+		one := &strategies[i]
 		for _, key := range append([]exchange.SymbolKey{{Market: one.Market, Name: one.Symbol}}, one.others...) {
-			if s := (series{key.Name, one.Interval}); key.Market == market {
+			if s := (series{key.Name, one.Interval}); key.Market == d.market {
 				decides[s] = decides[s] || one.Schedule.Candle()
 			}
 		}
 	}
-	type place struct {
-		decides  bool
-		interval exchange.Interval
-	}
-	counts := map[place]int{}
-	for s, decides := range decides {
-		counts[place{decides, s.interval}]++
-	}
-	cost := RequestCost{Market: market.String(), Series: len(decides), RequestsPerSecond: c.Exchange.RequestsPerSecond,
-		RequestsMinute: rulesMinute + roundsMinute*futuresRound}
-	if market == exchange.Spot {
-		cost.RequestsMinute = rulesMinute + roundsMinute*spotRound
-	}
-	polls, due := 0.0, 0
-	for _, first := range [2]bool{true, false} { // of those that close at the same time the engine reads these first, then the shorter intervals
+	for _, first := range [2]bool{true, false} {
 		for _, interval := range exchange.Intervals() {
-			count := counts[place{first, interval}]
-			if count == 0 {
-				continue
+			group := dueSeries{interval: interval}
+			for s, decides := range decides {
+				if decides == first && s.interval == interval {
+					group.count++
+				}
 			}
-			due += count
-			polls += float64(count) * float64(exchange.Minute1) / float64(interval)
-			delayMS := int64(due) * 1_000 / int64(max(1, cost.RequestsPerSecond))
-			if cost.interval == 0 || delayMS*int64(cost.interval) > cost.CandleDelayMS*int64(interval) {
-				cost.CandleDelayMS, cost.interval, cost.Interval = delayMS, interval, interval.String()
+			if group.count > 0 {
+				d.due = append(d.due, group)
+				d.candles += float64(group.count*minuteMS) / float64(interval)
 			}
 		}
 	}
-	if cost.RequestsPerSecond == 0 {
-		cost.CandleDelayMS = 0
+	d.series = len(decides)
+}
+
+// countFeed counts the requests of the paper account.
+func (d *demand) countFeed(symbols int, config *PaperConfig) {
+	operations := polling.Of(d.market)
+	d.poll = symbols * len(operations.Feed)
+	d.feed = float64(d.poll*minuteMS) / float64(config.PollMS)
+	if operations.Funding != 0 {
+		d.funding = symbols
+		d.feed += float64(symbols*minuteMS) / polling.FundingMS
 	}
-	cost.RequestsMinute += int(polls + 0.5)
+	d.minute += d.feed
+	d.pollMS, d.staleMS = config.PollMS, config.MaxAgeMS/polling.PollsInAge
+}
+
+// cost returns the cost with a budget.
+func (d *demand) cost(budget int) RequestCost {
+	cost := RequestCost{Market: d.market.String(), Series: d.series, RequestsMinute: int(d.minute + 0.5), RequestsPerSecond: budget, stale: d.staleMS}
+	rate := max(1, budget)
+	due, ahead := 0, d.booksAhead(rate)
+	for _, group := range d.due {
+		due += group.count
+		delayMS := d.delayMS(due, ahead, rate)
+		if cost.interval == 0 || delayMS*int64(cost.interval) > cost.CandleDelayMS*int64(group.interval) {
+			cost.CandleDelayMS, cost.interval, cost.Interval = delayMS, group.interval, group.interval.String()
+		}
+	}
+	switch {
+	case budget == 0:
+		cost.CandleDelayMS = 0
+	case d.poll > 0:
+		cost.PaperPollMS = int64(1_000 * (d.poll + d.funding + min(due+ahead, polling.Readers)) / rate)
+	}
 	return cost
 }
 
-// checkRequests warns of candles that arrive late because of the request budget.
+// delayMS returns how long the reads of due candles take, with those of order books that wait before them. All market data have one priority
+// and leave in the order of arrival, but of the engine's reads only some queue at a time, and the others wait behind the next poll of the paper
+// account, if there is one by then. Reads in progress at the close end within a poll, so that more of them count.
+func (d *demand) delayMS(due, ahead, rate int) (delayMS int64) {
+	longest := min(int64(d.poll), d.staleMS*int64(rate)/1_000) // a longer poll is given up
+	for polls := int64(1); ; polls++ {
+		delayMS = (int64(due+ahead+d.funding) + polls*longest) * 1_000 / int64(rate)
+		if polls*polling.Readers >= int64(due+2*ahead) || delayMS <= polls*d.pollMS {
+			return delayMS
+		}
+	}
+}
+
+// booksAhead returns how many requests for order books wait when a candle closes. A book is requested again some time after its answer, so
+// those wait that the budget does not answer within that time.
+func (d *demand) booksAhead(rate int) int {
+	perMinute := float64(60 * rate)
+	left := max(perMinute-d.feed, perMinute*polling.Readers/float64(polling.Readers+d.poll)) // by the paper account
+	books := float64(d.books*minuteMS) / polling.BookMS
+	answered := (left - (d.minute - d.feed - books)) * polling.BookMS / float64(minuteMS)
+	return max(0, min(d.books, d.books-int(answered)))
+}
+
+// checkRequests warns of a request budget that makes data late or too old, and of the smallest one that does not.
 func (l *loader) checkRequests() {
-	for _, cost := range l.config.Requests() {
-		if !cost.Late() {
+	budget := l.config.Exchange.RequestsPerSecond
+	for _, demand := range l.config.demands() {
+		cost := demand.cost(budget)
+		if cost.problem() == "" {
 			continue
 		}
-		enough := (cost.CandleDelayMS*int64(cost.RequestsPerSecond)*latestFraction + int64(cost.interval) - 1) / int64(cost.interval)
-		l.document(rootFile).report(Warning, l.config.lines[l.name(rootFile)]["exchange.requests_per_second"], 0,
-			"raise exchange.requests_per_second to "+strconv.FormatInt(enough, 10)+" if the venue allows it, or trade fewer symbols or longer intervals",
-			fmt.Sprintf("%s: %d series of candles at %d requests a second: the last %s candle is seen %s after the first, more than a tenth of its interval",
-				cost.Market, cost.Series, cost.RequestsPerSecond, cost.Interval, cost.delay()))
+		enough := sort.Search(maxPerSecond+1, func(perSecond int) bool { c := demand.cost(perSecond); return perSecond > budget && c.problem() == "" })
+		hint := "trade fewer symbols or longer intervals"
+		switch {
+		case cost.tooOld():
+			hint = "raise paper.max_age, or trade fewer symbols"
+		case demand.poll > 0:
+			hint = "raise paper.poll, or " + hint
+		case demand.books > 0:
+			hint = "have fewer strategies read the order book, or " + hint
+		}
+		if enough <= maxPerSecond {
+			hint = fmt.Sprintf("raise exchange.requests_per_second to %d if the venue allows it, or %s", enough, hint)
+		}
+		l.document(rootFile).report(Warning, l.config.lines[l.name(rootFile)]["exchange.requests_per_second"], 0, hint,
+			fmt.Sprintf("%s: %d series of candles at %d requests a second: %s", cost.Market, cost.Series, budget, cost.problem()))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/internal/notation"
 )
 
@@ -101,14 +102,14 @@ func (c *SimulatedConfig) showDeposits(into outline) {
 func (c *PaperConfig) keys() []key {
 	return []key{
 		{name: "poll", value: duration(&c.PollMS, 100, minute),
-			what: "how often the venue's book, trades and ticker are read", modes: "paper", example: "1s"},
+			what: "how often the venue's book, trades and ticker are read: three requests for each symbol", modes: "paper", example: "1s"},
 		{name: "max_age", value: duration(&c.MaxAgeMS, second, hour), after: c.checkMaxAge,
 			what: "on data older than this nothing is accepted and nothing fills; at least two polls", modes: "paper", example: "10s"},
 	}
 }
 
 func (c *PaperConfig) checkMaxAge(s *section) {
-	if c.MaxAgeMS < 2*c.PollMS {
+	if c.MaxAgeMS < polling.PollsInAge*c.PollMS {
 		s.fail(s.lineOf("max_age"), "make it several polls long, or poll more often",
 			"paper.max_age %s is below two polls of %s: data would be too old again and again",
 			notation.DurationText(c.MaxAgeMS), notation.DurationText(c.PollMS))

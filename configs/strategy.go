@@ -51,6 +51,7 @@ type StrategyConfig struct {
 	ColumnPaths []string // their paths
 	columns     strategy.Columns
 	others      []exchange.SymbolKey // whose candles it reads in addition to its own
+	watching    strategy.Watching
 
 	definition *strategy.Definition // nil if the kind is unknown
 	paramLines map[string]int

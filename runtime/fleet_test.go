@@ -129,6 +129,12 @@ func (l line) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // launch runs one strategy on each symbol, at that many requests a second, or without a bound for 0.
 func launch(t *testing.T, symbols []*exchange.Symbol, budget float64, over line, what strategy.Strategy) *fleet {
+	return launchOn(t, symbols, budget, over, what, nil)
+}
+
+// launchOn is launch with the account that the client is turned into, nil for the exchange's own.
+func launchOn(t *testing.T, symbols []*exchange.Symbol, budget float64, over line, what strategy.Strategy,
+	account func(*rest.Client) runtime.Venue) *fleet {
 	t.Helper()
 	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: time.Now().UnixMilli()})
 	if err != nil {
@@ -171,7 +177,11 @@ func launch(t *testing.T, symbols []*exchange.Symbol, budget float64, over line,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: unwritten{}, Clock: client, Notes: f.seen.note})
+	trading := runtime.Venue(client)
+	if account != nil {
+		trading = account(client)
+	}
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: trading, Journal: unwritten{}, Clock: client, Notes: f.seen.note})
 	go func() { ended <- driver.Run(ctx) }()
 	f.stop = func() {
 		cancel()

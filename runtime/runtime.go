@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -23,7 +24,7 @@ import (
 
 // Bounds of the driver.
 const (
-	DefaultWorkers     = 24
+	DefaultWorkers     = polling.Readers + 2 // the two for urgent calls
 	DefaultCallTimeout = 10 * time.Second
 	DefaultStopTimeout = 10 * time.Second
 	maxQueued          = 4_096            // calls that wait for a worker

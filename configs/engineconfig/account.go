@@ -8,6 +8,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/placement"
@@ -17,7 +18,6 @@ import (
 // Pace of the live engine, in milliseconds (DESIGN, The idea).
 const (
 	busyRoundMS = 1_000
-	idleRoundMS = 15_000
 	closeLagMS  = 2_000
 	timeToLive  = 5_000
 )
@@ -50,7 +50,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
 		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
-		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
+		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
 	}
 	for i := range config.Strategies {
 		c := &config.Strategies[i]

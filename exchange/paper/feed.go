@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/exchange/sim"
 )
 
@@ -85,7 +86,7 @@ func (v *Venue) Poll(ctx context.Context) { v.pollAll(ctx) }
 // pollAll requests the data of all symbols concurrently. A round takes at most half as long as data
 // stay fresh, so that one symbol that hangs does not make the others stale.
 func (v *Venue) pollAll(ctx context.Context) {
-	limited, cancel := context.WithTimeout(ctx, v.config.MaxAge/2)
+	limited, cancel := context.WithTimeout(ctx, v.config.MaxAge/polling.PollsInAge)
 	defer cancel()
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -113,10 +114,7 @@ func (v *Venue) watched() []exchange.SymbolKey {
 // ask requests a symbol's trades, book and ticker, and from time to time its funding rate. All but
 // the last are required.
 func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, error) {
-	trades, depth, ticker := exchange.FuturesTrades, exchange.FuturesDepth, exchange.FuturesTicker
-	if key.Market == exchange.Spot {
-		trades, depth, ticker = exchange.SpotTrades, exchange.SpotDepth, exchange.SpotTicker
-	}
+	operations := polling.Of(key.Market)
 	seen := observation{asOfMS: v.config.Clock.ServerNowMS()}
 	var group sync.WaitGroup
 	var faults [4]error
@@ -128,15 +126,15 @@ func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, e
 			}
 		})
 	}
-	question(0, trades, 500, func(a *exchange.Answer) { seen.trades = a.Trades.Items() })
-	question(1, depth, 100, func(a *exchange.Answer) { seen.depth = a.Depth })
-	question(2, ticker, 0, func(a *exchange.Answer) {
+	question(0, operations.Feed[0], 500, func(a *exchange.Answer) { seen.trades = a.Trades.Items() })
+	question(1, operations.Feed[1], 100, func(a *exchange.Answer) { seen.depth = a.Depth })
+	question(2, operations.Feed[2], 0, func(a *exchange.Answer) {
 		if reported := a.Tickers.Items(); len(reported) == 1 {
 			seen.ticker = reported[0]
 		}
 	})
 	if v.fundingDue(key) {
-		question(3, exchange.FuturesFundingRate, 0, func(a *exchange.Answer) { seen.funding = &a.Funding })
+		question(3, operations.Funding, 0, func(a *exchange.Answer) { seen.funding = &a.Funding })
 	}
 	group.Wait()
 	return seen, cmp.Or(faults[0], faults[1], faults[2])
@@ -144,13 +142,13 @@ func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, e
 
 // fundingDue reports whether to request a funding rate now, at most once a minute.
 func (v *Venue) fundingDue(key exchange.SymbolKey) bool {
-	if key.Market != exchange.Futures {
+	if polling.Of(key.Market).Funding == 0 {
 		return false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f, now := v.feeds[key], time.Now()
-	if now.Sub(f.fundingReadAt) < fundingEvery {
+	if now.Sub(f.fundingReadAt) < polling.FundingMS*time.Millisecond {
 		return false
 	}
 	f.fundingReadAt = now

@@ -24,11 +24,10 @@ import (
 // Account is the name of the only account.
 const Account = "paper"
 
-// Default intervals of the feed.
+// Defaults of the feed.
 const (
 	DefaultPollEvery = time.Second
 	DefaultMaxAge    = 10 * time.Second
-	fundingEvery     = time.Minute // how often a funding rate is requested
 )
 
 // Public is the venue's public data. Its errors are those of package exchange.

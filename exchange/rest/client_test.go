@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 )
 
 // everyCall performs each operation.
@@ -144,7 +145,7 @@ func TestManyGoroutinesShareOneClient(t *testing.T) {
 	if want, have := 8+1, v.count(exchange.FuturesSymbols); have != want { // eight calls, and one for the table
 		t.Errorf("reads of the symbol list: want %d, have %d", want, have)
 	}
-	if want, have := 8+clockAttempts, v.count(exchange.FuturesTime); have != want {
+	if want, have := 8+polling.ClockReads, v.count(exchange.FuturesTime); have != want {
 		t.Errorf("reads of the clock: want %d, have %d", want, have)
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 )
 
 // Bounds of the clock.
 const (
-	clockAttempts = 3                // the attempt with the shortest round trip is used
-	clockAge      = 15 * time.Minute // reads refresh an older clock
-	clockJump     = time.Second      // minimum difference between the local clock and the elapsed time that counts as a jump
-	noRoundTrips  = time.Duration(1<<63 - 1)
+	clockAge     = 15 * time.Minute // reads refresh an older clock
+	clockJump    = time.Second      // minimum difference between the local clock and the elapsed time that counts as a jump
+	noRoundTrips = time.Duration(1<<63 - 1)
 )
 
 // serverClock is the server's time. It advances with the elapsed time, so a step of the local clock
@@ -83,7 +83,7 @@ func (c *Client) synchronize(ctx context.Context, must bool) error {
 	}
 	best := noRoundTrips
 	var middle, server time.Time
-	for range clockAttempts {
+	for range polling.ClockReads {
 		answer, outcome := c.read(ctx, &exchange.Request{Operation: exchange.FuturesTime})
 		if outcome.err != nil {
 			return outcome.err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 )
 
 func TestTheClocksOffsetIsRightWithinItsBound(t *testing.T) {
@@ -100,7 +101,7 @@ func TestRefusedTimestampRereadsClock(t *testing.T) {
 			t.Errorf("want one request and no clock, have %d and %d", sent, clock)
 		}
 		kind(t, "second", place(t.Context(), client), "", "")
-		if clock := v.count(exchange.FuturesTime); clock != clockAttempts {
+		if clock := v.count(exchange.FuturesTime); clock != polling.ClockReads {
 			t.Errorf("want the clock read, have %d", clock)
 		}
 	})

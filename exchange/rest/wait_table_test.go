@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 )
 
 // TestTheClockIsReadAgainWhenItIsDue: at the interval after a reading, and after a failed one five seconds later, or at the interval where that is
@@ -58,7 +59,7 @@ func TestAnOldReadingOfTheClockIsReadAgainBeforeARead(t *testing.T) {
 		if have := v.count(exchange.FuturesTime); have != 0 {
 			t.Errorf("a placement: want the clock not read, have %d", have)
 		}
-		for _, want := range []int{clockAttempts, clockAttempts} {
+		for _, want := range []int{polling.ClockReads, polling.ClockReads} {
 			if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err != nil {
 				t.Fatal(err)
 			}
@@ -89,8 +90,8 @@ func TestRequestWaitsForListAndClock(t *testing.T) {
 		if have := v.count(orders.Operation); have != 0 {
 			t.Errorf("no list: want nothing sent, have %d", have)
 		}
-		if _, err = call(t.Context(), client, orders); err != nil || v.count(exchange.FuturesTime) != clockAttempts || v.count(exchange.FuturesSymbols) != 2 ||
-			v.count(exchange.SpotPairs) != 0 || v.count(orders.Operation) != 1 {
+		if _, err = call(t.Context(), client, orders); err != nil || v.count(exchange.FuturesTime) != polling.ClockReads ||
+			v.count(exchange.FuturesSymbols) != 2 || v.count(exchange.SpotPairs) != 0 || v.count(orders.Operation) != 1 {
 			t.Errorf("want list and clock read before the request, have %v, %v", v.counts, err)
 		}
 	})
@@ -111,7 +112,7 @@ func TestGoroutinesThatWaitForOneReadingTakeIt(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if have := v.count(exchange.FuturesTime); have != clockAttempts {
+		if have := v.count(exchange.FuturesTime); have != polling.ClockReads {
 			t.Errorf("want one reading, have %d requests", have)
 		}
 		for _, g := range []gate{client.syncing, client.listing} {

@@ -58,10 +58,12 @@ var Libraries = map[string]string{
 var Table = []Row{
 	{"exchange", "defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors",
 		pure, "", "decimal"},
+	{"exchange/polling", "lists what botd reads from an exchange regularly, and how often",
+		pure, "exchange", ""},
 	{"exchange/wire", "encodes and decodes the exchange's JSON interface, with its quirks and its signature",
 		pure, "internal/printable exchange", "decimal"},
 	{"exchange/rest", "implements the signed HTTP client, with clock offset, request budget, and backoff for reads",
-		impure, "exchange exchange/wire", "backoff rate"},
+		impure, "exchange exchange/polling exchange/wire", "backoff rate"},
 	{"exchange/sim", "simulates the exchange as a pure state machine",
 		pure, "exchange", "decimal"},
 	{"docs", "embeds the documents that botd serves",
@@ -69,7 +71,7 @@ var Table = []Row{
 	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface",
 		impure, "internal/disk internal/private docs exchange exchange/wire exchange/sim internal/inbound", "rate decimal"},
 	{"exchange/paper", "trades a simulated account on a real venue's public data",
-		impure, "exchange exchange/sim", ""},
+		impure, "exchange exchange/polling exchange/sim", ""},
 	{"exchange/probe", "examines a venue from outside, step by step",
 		impure, "exchange exchange/wire exchange/rest internal/plural", ""},
 	{"exchange/tape", "reads recorded market data from files into columns and finds the gaps in it",
@@ -104,9 +106,9 @@ var Table = []Row{
 	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
 		pure, "internal/notation exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
-		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
+		pure, "exchange exchange/polling strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
-		impure, "internal/private exchange strategy reconcile/record runtime/engine", "sync"},
+		impure, "internal/private exchange exchange/polling strategy reconcile/record runtime/engine", "sync"},
 	{"runtime/worker", "calls strategies for the engine, each in its own goroutine",
 		impure, "strategy runtime/engine", ""},
 	{"runtime/worker/isolated", "runs strategies in their own processes: scripts, rules, and programs in any language",
@@ -156,8 +158,9 @@ var Table = []Row{
 	{"runtime/backups", "makes the backups requested of a running daemon, and retains the newest",
 		impure, "internal/private reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
-		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/rest " +
-			"exchange/tape strategy/library reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
+		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile " +
+			"exchange/polling exchange/rest exchange/tape strategy/library " +
+			"reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
 			"runtime/signals runtime/view " +
 			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/apart " +
 			"backtest/replay backtest/saved backtest/runner " +
@@ -205,9 +208,9 @@ var Table = []Row{
 	{"internal/chart", "embeds the chart library of botd's pages, with its license",
 		impure, "", ""},
 	{"configs", "loads and validates the YAML configuration, with file and line in every error, and holds the examples",
-		impure, "exchange exchange/wire strategy strategy/overlay risk internal/notation internal/spell", "decimal yaml cron"},
+		impure, "exchange exchange/polling exchange/wire strategy strategy/overlay risk internal/notation internal/spell", "decimal yaml cron"},
 	{"configs/engineconfig", "converts a configuration to the engine's: limits, strategies, the account",
-		impure, "exchange strategy reconcile/placement reconcile runtime/engine configs internal/failure", ""},
+		impure, "exchange exchange/polling strategy reconcile/placement reconcile runtime/engine configs internal/failure", ""},
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "provides what every command needs: global flags, output formats, tables, progress, prompts, signals",

@@ -10,11 +10,8 @@ import (
 	"botd/runtime/view"
 )
 
-// Pace of the clock.
-const (
-	clockEvery = time.Minute
-	clockOld   = 15 * time.Minute // a reading older than this is none to trade by
-)
+// clockOld is the age from which a reading is none to trade by.
+const clockOld = 15 * time.Minute
 
 // clockwork reports the state of the exchange's clock to metrics, readiness and screen. One
 // goroutine passes the readings.

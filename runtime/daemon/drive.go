@@ -13,6 +13,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/internal/plural"
@@ -93,7 +94,9 @@ func (p *process) drive(ctx context.Context) error {
 		return errors.Join(err, stopServer())
 	}
 	stopBackground := inBackground(context.WithoutCancel(ctx), // stopping still signs
-		func(ctx context.Context) { p.venue.Client.TrackClock(ctx, clockEvery, clock.take) },
+		func(ctx context.Context) {
+			p.venue.Client.TrackClock(ctx, polling.ClockMS*time.Millisecond, clock.take)
+		},
 		p.reloads.Run,
 		p.lane.Run,
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.lane.Send,

@@ -36,6 +36,9 @@ type agenda struct {
 // settleBounds are the venue's bounds.
 func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); return &settle }
 
+// markets are both markets, in the order in which they are read.
+var markets = [...]exchange.Market{exchange.Futures, exchange.Spot}
+
 // soon requests a round while something is in flight.
 func (b *base) soon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS) }
 

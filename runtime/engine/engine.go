@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -99,7 +100,7 @@ func assemble(b *base) *Engine {
 	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms,
 		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
 		backoffs: e.backoffs, took: map[exchange.Operation]int64{},
-		singly: map[exchange.Market]int64{}, listFrom: listFrom}
+		singly: map[exchange.Market]int64{}, listFrom: polling.TickersFrom}
 	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, results: e.results, halts: e.halts, tick: e.tick,
 		market: e.market, round: e.round}
 	e.report = &report{
@@ -308,7 +309,7 @@ func (e *Engine) start() {
 		e.roster.start(leg)
 	}
 	if !e.config.Feed {
-		e.rulesMS = e.nowMS + rulesEveryMS
+		e.rulesMS = e.nowMS + polling.RulesMS
 	}
 }
 

@@ -4,14 +4,14 @@ import (
 	"cmp"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
-// How often the symbols' rules are read, in milliseconds.
+// How often the symbols' rules are read if a change matters, in milliseconds.
 const (
-	rulesEveryMS  = 60_000
 	rulesStrictMS = 120_000 // time after they became stricter for which they are read as often as after a refusal
 	rulesSoonMS   = 10_000  // after they refused an opening
 	rulesUrgentMS = 3_000   // after they refused a reducing or protecting order, for a minute
@@ -29,11 +29,10 @@ type market struct {
 }
 
 func (m *market) pollRules() {
-	if m.trades(exchange.Futures) {
-		m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})
-	}
-	if m.trades(exchange.Spot) {
-		m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.SpotPairs})
+	for _, market := range markets {
+		if m.trades(market) {
+			m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: polling.Of(market).Rules})
+		}
 	}
 }
 
@@ -43,7 +42,7 @@ func (m *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}
-	if m.nowMS-m.forbiddenMS < rulesEveryMS {
+	if m.nowMS-m.forbiddenMS < polling.RulesMS {
 		m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {
@@ -126,15 +125,13 @@ func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
 	return min(newest, m.nowMS)
 }
 
-// fundingEveryMS is the interval at which a watched funding rate is read.
-const fundingEveryMS = 60_000
-
 // pollFunding requests the due funding rates.
 func (m *market) pollFunding() {
 	for _, leg := range m.legs {
 		if leg.watched.fundingMS <= m.nowMS && !leg.watched.asking {
 			leg.watched.asking = true
-			m.ask(purpose{kind: callFunding, leg: leg}, PriorityMarket, exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: leg.symbol.Key().Name})
+			m.ask(purpose{kind: callFunding, leg: leg}, PriorityMarket,
+				exchange.Request{Operation: polling.Of(exchange.Futures).Funding, Symbol: leg.symbol.Key().Name})
 		}
 	}
 }
@@ -143,7 +140,7 @@ func (m *market) pollFunding() {
 // known at the time: it is shown once it has been paid.
 func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	a := &leg.watched
-	a.asking, a.fundingMS = false, m.nowMS+fundingEveryMS
+	a.asking, a.fundingMS = false, m.nowMS+polling.FundingMS
 	if event.Err != nil {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "funding rate", Err: event.Err})
 		return
@@ -158,27 +155,21 @@ func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: funding.NextMS, Known: known}
 }
 
-// bookEveryMS is the interval at which a watched order book is read.
-const bookEveryMS = 2_000
-
 // pollBooks requests the due order books.
 func (m *market) pollBooks() {
 	for _, leg := range m.legs {
 		if a := &leg.watched; a.bookMS <= m.nowMS && !a.askingBook {
 			a.askingBook = true
-			operation := exchange.FuturesDepth
-			if leg.symbol.Key().Market == exchange.Spot {
-				operation = exchange.SpotDepth
-			}
-			m.ask(purpose{kind: callBook, leg: leg}, PriorityMarket, exchange.Request{Operation: operation, Symbol: leg.symbol.Key().Name,
-				Limit: strategy.BookLevels})
+			key := leg.symbol.Key()
+			m.ask(purpose{kind: callBook, leg: leg}, PriorityMarket,
+				exchange.Request{Operation: polling.Of(key.Market).Book, Symbol: key.Name, Limit: strategy.BookLevels})
 		}
 	}
 }
 
 // takeBook applies an order book. After a failed read the last one stays; its users check its time.
 func (m *market) takeBook(leg *leg, event *EventAnswer) {
-	leg.watched.askingBook, leg.watched.bookMS = false, m.nowMS+bookEveryMS
+	leg.watched.askingBook, leg.watched.bookMS = false, m.nowMS+polling.BookMS
 	if event.Err != nil {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "order book", Err: event.Err})
 		return

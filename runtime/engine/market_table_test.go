@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -17,7 +18,7 @@ import (
 // they are read again in three seconds.
 func TestChangedRulesTriggerRound(t *testing.T) {
 	t.Parallel()
-	const soon, stays = rulesUrgentMS, rulesEveryMS
+	const soon, stays = rulesUrgentMS, polling.RulesMS
 	for _, c := range []struct {
 		name    string
 		held    exchange.Quantity
@@ -48,7 +49,7 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		fresh := before
 		fresh.Brackets = nil
 		c.change(&fresh)
-		w.engine.roundMS, w.engine.rulesMS = never, w.engine.nowMS+rulesEveryMS
+		w.engine.roundMS, w.engine.rulesMS = never, w.engine.nowMS+polling.RulesMS
 		answer := &EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&fresh})}}
 		w.engine.market.takeRules(answer)
 		taken := w.symbol().Rules() != &before
@@ -64,7 +65,7 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		}
 		for after, again := range map[int64]int64{rulesStrictMS - 1: soon, rulesStrictMS: stays} { // for two minutes
 			w.engine.market.strict[bitcoin] = w.engine.nowMS - after
-			w.engine.rulesMS = w.engine.nowMS + rulesEveryMS
+			w.engine.rulesMS = w.engine.nowMS + polling.RulesMS
 			if w.engine.market.takeRules(answer); w.engine.rulesMS != w.engine.nowMS+again {
 				t.Errorf("%s: %d ms later: want the rules read after %d ms, have %d", c.name, after, again, w.engine.rulesMS-w.engine.nowMS)
 			}
@@ -216,7 +217,7 @@ func TestWatchedReadsAreDue(t *testing.T) {
 				m.pollFunding()
 			}
 			have := len(w.out.Calls)
-			if want := map[int64]int{1: 0, 0: 3}[early]; have != want || early == 0 && w.engine.rulesMS != w.engine.nowMS+rulesEveryMS {
+			if want := map[int64]int{1: 0, 0: 3}[early]; have != want || early == 0 && w.engine.rulesMS != w.engine.nowMS+polling.RulesMS {
 				t.Errorf("%d ms before their time: want %d reads, have %d", early, want, have)
 			}
 		}
@@ -233,7 +234,7 @@ func TestWatchedReadsAreDue(t *testing.T) {
 			t.Errorf("want %s, have %s", want, have)
 		}
 		m.takeBook(one, &EventAnswer{Answer: exchange.Answer{Depth: exchange.Depth{Bids: []exchange.Level{{Price: 7}}, Asks: []exchange.Level{{Price: 8}}}}})
-		if one.watched.askingBook || one.watched.bookMS != w.engine.nowMS+bookEveryMS {
+		if one.watched.askingBook || one.watched.bookMS != w.engine.nowMS+polling.BookMS {
 			t.Errorf("want the book read again in two seconds, have %+v", one.watched)
 		}
 		m.takeBook(one, &EventAnswer{Err: errLate})

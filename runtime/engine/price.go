@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile"
 )
 
@@ -15,20 +16,15 @@ import (
 // list: with an old price a stop would be sent that the exchange refuses, because its level has
 // been passed.
 
-const (
-	listFrom    = 4      // symbols of a market from which the list is read
-	listAgainMS = 60_000 // time after a failed list for which single tickers are read
-)
+const listAgainMS = 60_000 // time after a failed list for which single tickers are read
 
 // askPositions reads positions last, so that a fill after the lists appears as a difference that
 // the next round explains, never as a wrong sum.
 func (r *round) askPositions() {
-	if r.trades(exchange.Futures) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
-	}
-	if r.trades(exchange.Spot) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
+	for _, market := range markets {
+		if r.trades(market) {
+			r.askEach(polling.Of(market).Positions)
+		}
 	}
 	if r.config.Feed {
 		return
@@ -58,15 +54,11 @@ func (r *round) askPrices() {
 
 // askList requests the prices of a market, once per round, and reports whether it did.
 func (r *round) askList(market exchange.Market, instead bool) bool {
-	request := exchange.Request{Operation: exchange.FuturesTickers}
-	if market == exchange.Spot {
-		request.Operation = exchange.SpotTickers
-	}
 	if slices.Contains(r.reading.listed, market) {
 		return false
 	}
 	r.reading.listed = append(r.reading.listed, market)
-	r.askForRound(purpose{kind: callTickers, instead: instead}, request)
+	r.askForRound(purpose{kind: callTickers, instead: instead}, exchange.Request{Operation: polling.Of(market).Tickers})
 	return true
 }
 
@@ -99,11 +91,8 @@ func (r *round) askTickers(missing []*reconcile.SymbolState) {
 }
 
 func (r *round) askTicker(symbol *reconcile.SymbolState) {
-	request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: symbol.Key().Name}
-	if symbol.Key().Market == exchange.Spot {
-		request.Operation = exchange.SpotTicker
-	}
-	r.askForRound(purpose{kind: callTicker, symbol: symbol}, request)
+	key := symbol.Key()
+	r.askForRound(purpose{kind: callTicker, symbol: symbol}, exchange.Request{Operation: polling.Of(key.Market).Ticker, Symbol: key.Name})
 }
 
 // takeTicker applies the price of one symbol.
@@ -151,10 +140,7 @@ func (r *round) listComes(market exchange.Market) bool {
 // lateByList reports whether a symbol's price is late together with its market's list: any price
 // or, if the list replaced single tickers, one whose own ticker is late.
 func (r *round) lateByList(p *purpose, symbol *reconcile.SymbolState) bool {
-	single := purpose{kind: callTicker, of: exchange.FuturesTicker, symbol: symbol}
-	if symbol.Key().Market == exchange.Spot {
-		single.of = exchange.SpotTicker
-	}
+	single := purpose{kind: callTicker, of: polling.Of(symbol.Key().Market).Ticker, symbol: symbol}
 	return !p.instead || r.isLate(&single)
 }
 

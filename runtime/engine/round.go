@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -40,7 +41,7 @@ type round struct {
 	answered       int64                        // send time of the most recently sent read that was answered
 	overdue        []failure                    // of late reads that failed between rounds
 	singly         map[exchange.Market]int64    // time until which prices are read by single tickers
-	listFrom       int                          // the constant of that name; tests have fewer symbols
+	listFrom       int                          // polling.TickersFrom; tests have fewer symbols
 	request        exchange.Request             // scratch of Config.Read
 	requestPurpose purpose                      // likewise
 	instant        EventAnswer                  // likewise
@@ -95,15 +96,22 @@ func (r *round) beginRound() (complete bool) {
 		if r.book.Unknowns() {
 			r.askForRound(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
+		r.askEach(polling.Of(exchange.Futures).Lists)
 		if slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key().Market == exchange.Futures && leg.symbol.Leverage() == 0 }) {
 			r.askForRound(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
 		}
 	}
 	if r.trades(exchange.Spot) {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
+		r.askEach(polling.Of(exchange.Spot).Lists)
 	}
 	return r.advance()
+}
+
+// askEach requests reads that need no symbol.
+func (r *round) askEach(operations []exchange.Operation) {
+	for _, operation := range operations {
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: operation})
+	}
 }
 
 // roundAnswer applies one answer of the round and advances once all have arrived. It reports

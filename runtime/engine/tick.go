@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -33,7 +34,7 @@ func (m *market) poll() {
 		m.pollSeries(s)
 	}
 	if m.rulesMS <= m.nowMS {
-		m.rulesMS = m.nowMS + rulesEveryMS
+		m.rulesMS = m.nowMS + polling.RulesMS
 		m.pollRules()
 	}
 }
@@ -57,14 +58,14 @@ func (m *market) pollSeries(s *series) {
 		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
 	}
 	request := exchange.Request{
-		Operation: exchange.FuturesCandles,
+		Operation: polling.Of(s.key.Market).Candles,
 		Symbol:    s.key.Name,
 		Interval:  s.interval,
 		StartMS:   max(0, from),
 		Limit:     futuresCandles,
 	}
 	if s.key.Market == exchange.Spot {
-		request.Operation, request.EndMS, request.Limit = exchange.SpotCandles, m.nowMS, spotCandles
+		request.EndMS, request.Limit = m.nowMS, spotCandles
 	}
 	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
 }
