@@ -19,7 +19,7 @@ import (
 
 const (
 	account      = "backtest"
-	progress     = 1 << 12 // candles between two calls of Progress
+	progress     = 1 << 12 // candles between two calls of Progress and StopWhen
 	instance     = "bt"
 	random       = "00000" // of client order ids: every run uses the same value
 	storedOrders = 5_000   // finished orders that the exchange still reports: the engine fetches them at once

@@ -7,11 +7,12 @@ const worstDrawdowns = 10
 
 // drawdown tracks equity below its running peak.
 type drawdown struct {
-	fall  // the current one
-	peak  float64
-	low   float64 // equity at the trough of the current one
-	worst []fall  // the deepest, deepest first
-	long  fall    // the longest so far, ended or current
+	fall   // the current one
+	peak   float64
+	low    float64 // equity at the trough of the current one
+	lowest float64 // equity until the current one
+	worst  []fall  // the deepest, deepest first
+	long   fall    // the longest so far, ended or current
 }
 
 // fall is one drawdown, from the peak to the recovery.
@@ -39,7 +40,7 @@ func (d *drawdown) take(atMS int64, equity float64) {
 		return
 	}
 	if d.depth > 0 {
-		d.recoveredMS = atMS
+		d.recoveredMS, d.lowest = atMS, min(d.lowest, d.low)
 		d.keep(d.fall)
 		d.fall = fall{fromMS: atMS}
 	}

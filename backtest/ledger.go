@@ -132,13 +132,14 @@ func (l *measurement) begin(r *run) {
 		}
 	}
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
-	l.drawdown.take(openMS, l.initial.Float())
+	l.level = l.initial.Float()
+	l.drawdown.low, l.drawdown.lowest = l.level, l.level
+	l.drawdown.take(openMS, l.level)
 	if l.nextCurve = math.MaxInt; r.config.summary() {
 		l.moveIn()
 	} else {
 		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
 	}
-	l.level = l.initial.Float()
 	l.days.begin(exchange.Day1, openMS, lastMS, l.level)
 	l.hours.begin(l.hour(openMS, lastMS), openMS, lastMS, l.level)
 }

@@ -112,6 +112,7 @@ func (r *run) loop(ctx context.Context) error {
 			return errUncovered
 		}
 	}
+	r.stops()
 	if r.config.Progress != nil {
 		r.config.Progress(total, total)
 	}

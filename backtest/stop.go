@@ -39,7 +39,7 @@ func ParseStopWhen(text string) (s StopWhen, err error) {
 	return s, nil
 }
 
-// StoppedEarly reports whether StopWhen ended the column's run. Its figures then cover other days than those of a whole run.
+// StoppedEarly reports whether StopWhen ended the column's run. Its figures then mostly cover fewer days than those of a whole run.
 func (c *Column) StoppedEarly() bool {
 	return c != nil && c.EndedBy != nil && c.EndedBy.Limit == Stopped
 }
@@ -55,10 +55,11 @@ func (s StopWhen) String() string {
 	return ""
 }
 
-// stops reports whether the run must end now. It runs every few thousand candles, at the same ones in every run.
+// stops reports whether the run must end now, by the equity at all closes until now. It runs after every 4,096 candles, at the
+// same ones with either machine, and at the end of the run.
 func (r *run) stops() bool {
 	when, l := r.config.StopWhen, &r.ledger
-	fall, lost := max(l.drawdown.deepest().depth, l.drawdown.depth), 1-l.level/l.initial.Float()
+	fall, lost := l.drawdown.deepest().depth, 1-min(l.drawdown.low, l.drawdown.lowest)/l.initial.Float()
 	switch {
 	case when.Drawdown > 0 && fall > when.Drawdown.Float():
 		r.stopped = &EndedBy{Limit: Stopped, Value: fmt.Sprintf("%.2f%%", 100*fall)}

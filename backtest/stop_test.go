@@ -2,6 +2,7 @@ package backtest_test
 
 import (
 	"testing"
+	"time"
 
 	"botd/backtest"
 	"botd/exchange"
@@ -61,6 +62,50 @@ func TestStopWhenIsRead(t *testing.T) {
 	for _, text := range []string{"drawdown", "drawdown>", "drawdown>0", "drawdown>100%", "profit>3%", "loss<3%"} {
 		if have, err := backtest.ParseStopWhen(text); err == nil {
 			t.Errorf("%q: want it refused, have %s", text, have)
+		}
+	}
+}
+
+// TestADipAtAnyCloseStopsARun has a position lose a quarter of the equity at one close, and recover at the next one. Where in
+// the series that close is does not matter: the run is stopped at the next check, or at its end.
+func TestADipAtAnyCloseStopsARun(t *testing.T) {
+	t.Parallel()
+	rules := symbol(t, exchange.Futures, "0.1", "0.001")
+	for _, c := range []struct{ candles, dip, passed int }{
+		{100, 50, 100}, {100, 99, 100}, {4_096, 4_095, 4_096},
+		{10_000, 2, 4_096}, {10_000, 4_095, 4_096}, {10_000, 4_096, 8_192}, {10_000, 9_000, 10_000}, {10_000, 9_999, 10_000},
+	} {
+		recorded := &tape.Tape{Symbol: rules, Candles: &exchange.Candles{Interval: exchange.Minute1}}
+		for i := range c.candles {
+			price := 1_000 * rules.PriceTick
+			if i == c.dip {
+				price = price * 7 / 10
+			}
+			recorded.Candles.Append(exchange.Candle{OpenMS: midnight + int64(i)*int64(exchange.Minute1), Open: price, High: price, Low: price, Close: price,
+				Volume: 1})
+		}
+		config := caseConfig(recorded, nil)
+		config.Legs[0].Strategy.Protection = strategy.Protection{Set: true}
+		config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
+			return &scripted{targets: hold(t, rules, "80")}, nil
+		}
+		whole := mustRun(t, config)
+		for text, stops := range map[string]bool{"drawdown>20%": true, "loss>20%": true, "drawdown>25%": false, "loss>25%": false} {
+			config.StopWhen, _ = backtest.ParseStopWhen(text)
+			have, engine := mustRun(t, config), mustRun(t, backtest.ByEngine(config))
+			if have.Machine != "direct" || have.ResultSHA256 != engine.ResultSHA256 || !have.To.Equal(engine.To) {
+				t.Errorf("%+v, %s: want the engine's result to %s, have one to %s by %q", c, text, engine.To, have.To, have.Machine)
+			}
+			passed, want := int(have.To.Sub(have.From)/time.Minute), c.candles
+			if stops {
+				want = c.passed
+			}
+			if have.EndedBy != nil != stops || passed != want {
+				t.Errorf("%+v, %s: want it stopped %v after %d candles, have %+v after %d", c, text, stops, want, have.EndedBy, passed)
+			}
+			if passed == c.candles && (have.FinalEquity != whole.FinalEquity || have.MaxDrawdown != whole.MaxDrawdown) {
+				t.Errorf("%+v, %s: want the figures of the whole run, have %s and %g", c, text, have.FinalEquity, have.MaxDrawdown)
+			}
 		}
 	}
 }

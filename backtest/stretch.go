@@ -46,6 +46,9 @@ func (r *run) quietUntil(l *leg) int {
 	}
 	candles := l.candles
 	to := min(l.at+r.reach, candles.Len())
+	if r.config.StopWhen != (StopWhen{}) {
+		to = min(to, l.at-l.at%progress+progress) // where it is judged
+	}
 	// A close may coincide with a wake-up, but none may lie after it.
 	untilMS := min(beforeMS, r.machine.NextMS(), r.signalMS())
 	if to > l.at && candles.CloseMS(to-1) > untilMS {

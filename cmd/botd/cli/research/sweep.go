@@ -62,9 +62,9 @@ counted. --vary takes a parameter's name, or the path of any key of the strategy
 --search grid tries every combination, random draws --trials of them, and tpe learns from what
 it found where to try next (Bergstra and others, 2011). --where 'fast < slow' leaves choices out,
 --require 'trades >= 30' ranks the trials that do not fulfill it last, and --sort takes any figure,
-or an expression of them, as 'sharpe - 0.1*max_drawdown_pct'. --stop-when 'drawdown>30%' ends a
-trial as soon as it is that far below its highest equity, and ranks it last: hopeless choices cost
-little.
+or an expression of them, as 'sharpe - 0.1*max_drawdown_pct'. --stop-when 'drawdown>30%' ranks a
+trial last if its equity is that far below its highest at any close, and ends it, at the latest
+after 4,096 more candles: hopeless choices cost little. 'loss>20%' is below the initial equity.
 
 With --split 70% the first 70 % of the candles rank the choices, and what each would have made
 of the rest stands beside it: a choice that is good in both may be more than luck. What the
