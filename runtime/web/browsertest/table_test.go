@@ -37,7 +37,7 @@ func TestNoTableIsClipped(t *testing.T) {
 	eval[bool](v, `([...document.querySelectorAll("tfoot button")].find(b => b.textContent === "Show all 200").click(), true)`)
 	v.until("all are shown", `document.querySelectorAll("tbody tr").length === 200`)
 	v.show(dark)
-	const column = `[...document.querySelectorAll("tbody tr")].map(e => Number(e.querySelector("[data-label=Price]").textContent.replaceAll(",", "") || 0))`
+	const column = `[...document.querySelectorAll("tbody tr")].map(e => Number(e.querySelector("[data-label=Price]").textContent.replaceAll(",", "")) || 0)`
 	for _, order := range []string{"a >= b", "a <= b"} {
 		eval[bool](v, `([...document.querySelectorAll("th button")].find(b => b.textContent.startsWith("Price")).click(), true)`)
 		v.until("sorted: "+order, `(all => all.length === 200 && all.slice(1).every((b, i) => (a => `+order+`)(all[i])))(`+column+`)`)
