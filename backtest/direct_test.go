@@ -212,6 +212,7 @@ func TestBothMachinesDidTheSame(t *testing.T) {
 	}{
 		{910_000_037, "a target that changes beside the next of several orders, with a latency of 716,650 ms"},
 		{50_001_582, "the same with 709,894 ms"},
+		{884_001_817, "a flat position of one of two strategies"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			t.Parallel()

@@ -245,6 +245,23 @@ func TestStrategySeesOwnFills(t *testing.T) {
 	}
 }
 
+// The exchange's price of a position that has ended is not shown.
+func TestAFlatPositionHasNoEntryPrice(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	leg, price := w.engine.legs[0], exchange.AmountOf(50_000)
+	for _, c := range []struct {
+		position exchange.Quantity
+		want     exchange.Amount
+	}{{5, price}, {-5, price}, {0, exchange.Amount{}}} {
+		see(leg.symbol, func(o *seen) { o.Position, o.EntryPrice = c.position, price })
+		w.engine.tick.fillView(leg)
+		if have := leg.view.Position; have.Quantity != c.position || have.EntryPrice != c.want {
+			t.Errorf("%d: want the entry price %s, have %+v", c.position, c.want, have)
+		}
+	}
+}
+
 // Otherwise a strategy that paces itself takes the rest of a slice for a whole one.
 func TestStrategySeesQuantityOfAmountOrder(t *testing.T) {
 	t.Parallel()

@@ -43,9 +43,9 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 func (t *tick) fillView(leg *leg) {
 	leg.version = t.book.Version()
 	leg.view.Version = leg.version + 1
-	leg.view.Position = strategy.Position{Quantity: leg.symbol.DecisionPosition(), EntryPrice: leg.symbol.MeanEntry()}
-	if leg.view.Position.Quantity != 0 {
-		leg.view.Position.SinceMS = leg.symbol.SinceMS()
+	leg.view.Position = strategy.Position{}
+	if quantity := leg.symbol.DecisionPosition(); quantity != 0 {
+		leg.view.Position = strategy.Position{Quantity: quantity, EntryPrice: leg.symbol.MeanEntry(), SinceMS: leg.symbol.SinceMS()}
 	}
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()
