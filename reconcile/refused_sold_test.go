@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -105,5 +106,70 @@ func saleAndRefusedStop(t testing.TB, asset, usd string, want exchange.Quantity)
 	}
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
+// A sale counts as one that the wallet may show while no open list shows it, and the exchange has not answered that it is canceled.
+func TestSalesThatNoOpenListShows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		with func(w *wallet)
+		want exchange.Quantity
+	}{
+		"never listed": {func(w *wallet) { w.places(placement.Exit, 8, saleOf(5)) }, 5},
+		"listed":       {func(w *wallet) { w.shows("1.005", "0.005", w.places(placement.Exit, 8, saleOf(5))) }, 0},
+		"no longer listed": {func(w *wallet) {
+			w.shows("1.005", "0.005", w.places(placement.Exit, 8, saleOf(5)))
+			w.now += 10_000
+			w.shows("1.005", "0.005")
+		}, 5},
+		"its cancel is answered": {func(w *wallet) {
+			row := w.places(placement.StopLoss, 8, stopOf(5))
+			w.shows("1.005", "0.005", row)
+			w.now += 1_000
+			w.answersCancel(row)
+		}, 0},
+		"a purchase": {func(w *wallet) {
+			w.places(placement.Order, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 47_500e8})
+		}, 0},
+		"two": {func(w *wallet) { w.places(placement.Exit, 8, saleOf(5)); w.places(placement.StopLoss, 9, stopOf(3)) }, 8},
+	} {
+		w, _ := protecting(t)
+		w.now += 60_000
+		c.with(w)
+		w.now += 1_000
+		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
+		if have := s.maySoldUnlisted(w.book.Symbol(coin)); have != c.want {
+			t.Errorf("%s: want %d, have %d", name, c.want, have)
+		}
+	}
+}
+
+// Only sales of the spot symbol are yielded, until the caller has enough.
+func TestRefusedSalesOfASymbol(t *testing.T) {
+	t.Parallel()
+	order := func(id string, key exchange.SymbolKey, side exchange.Side) RefusedOrder {
+		return RefusedOrder{Symbol: key, clientOrderID: id, order: exchange.NewOrder{Side: side}}
+	}
+	other := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
+	r := refusals{
+		refused: []RefusedOrder{order("bought", coin, exchange.Buy), order("first", coin, exchange.Sell), order("other", other, exchange.Sell),
+			order("futures", bitcoin, exchange.Sell), order("second", coin, exchange.Sell)},
+		confirmed: []RefusedOrder{order("third", coin, exchange.Sell)},
+	}
+	for _, c := range []struct {
+		key  exchange.SymbolKey
+		most int
+		want string
+	}{{coin, 9, "first second third"}, {coin, 1, "first"}, {coin, 2, "first second"}, {other, 9, "other"}, {bitcoin, 9, ""}} {
+		var have []string
+		for one := range r.salesOn(c.key) {
+			if have = append(have, one.clientOrderID); len(have) == c.most {
+				break
+			}
+		}
+		if strings.Join(have, " ") != c.want {
+			t.Errorf("%s, %d at most: want %q, have %q", c.key, c.most, c.want, have)
+		}
 	}
 }

@@ -312,7 +312,7 @@ func (d *drill) process() {
 // disk injects a disk on which each record waits for another program.
 func (d *drill) disk() {
 	t := d.place.t
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(d.directory, "data/live/journal.db"))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(d.directory, "data/live/journal.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
