@@ -417,7 +417,7 @@ var belief = []Row{
 		}},
 	{"peak_of_ended", "a position that had ended raises the peak by a price that was read later", "limits",
 		"runtime/engine TestPeakOfEndedPositionFallsBack", []Edit{
-			{"runtime/engine.limits.confirmPeak", "!slices.Equal(one.known, l.filled(leg))", "false"},
+			{"runtime/engine.limits.confirmPeak", "slices.Equal(one.known, l.filled(leg))", "true"},
 		}},
 	{"peak_of_unknown", "a position that the list no longer shows raises the peak until its order is read", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{

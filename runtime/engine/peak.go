@@ -16,11 +16,16 @@ type peaks struct {
 	provisional map[string]provisionalPeak
 }
 
-// provisionalPeak is the part of a peak that such a price has added.
+// provisionalPeak is the part of a peak that such prices have added.
 type provisionalPeak struct {
-	by    exchange.Amount
-	atMS  int64
+	rises []rise
 	known []exchange.Quantity // what fills explained of the scope's positions
+}
+
+// rise is one addition to a peak.
+type rise struct {
+	by   exchange.Amount
+	atMS int64
 }
 
 // notePeak records by how much the peak of a scope rises, and for what positions, if the price of one of them was requested later. Any other equity
@@ -36,22 +41,28 @@ func (l *limits) notePeak(w *account.Watch, leg *leg, equity exchange.Amount) {
 	if l.provisional == nil {
 		l.provisional = map[string]provisionalPeak{}
 	}
-	by := equity.Sub(w.Day().Peak).Add(l.provisional[w.Strategy()].by)
-	l.provisional[w.Strategy()] = provisionalPeak{by, l.nowMS, l.filled(leg)}
+	rises := append(l.provisional[w.Strategy()].rises, rise{equity.Sub(w.Day().Peak), l.nowMS})
+	l.provisional[w.Strategy()] = provisionalPeak{rises, l.filled(leg)}
 }
 
-// confirmPeak ends a provisional peak: it never was if fills have been booked since, and it was if a read shows none that began L later.
+// confirmPeak takes back what never was, if fills have been booked since, and keeps each rise after which a read that began L later shows none.
 func (l *limits) confirmPeak(w *account.Watch, leg *leg) {
 	one, provisional := l.provisional[w.Strategy()]
-	changed := provisional && !slices.Equal(one.known, l.filled(leg))
-	if !provisional || !changed && l.fromMS <= one.atMS+l.book.Settle().StalenessMS {
+	switch {
+	case !provisional:
 		return
-	}
-	delete(l.provisional, w.Strategy())
-	if changed {
+	case slices.Equal(one.known, l.filled(leg)):
+		one.rises = slices.DeleteFunc(one.rises, func(r rise) bool { return l.fromMS > r.atMS+l.book.Settle().StalenessMS })
+	default:
 		day := w.Day()
-		day.Peak = day.Peak.Sub(one.by)
+		for _, r := range one.rises {
+			day.Peak = day.Peak.Sub(r.by)
+		}
 		l.recordDay(w.Strategy(), day)
+		one.rises = nil
+	}
+	if l.provisional[w.Strategy()] = one; len(one.rises) == 0 {
+		delete(l.provisional, w.Strategy())
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 type peakStep struct {
 	equity string
 	later  bool   // the price of BTC-USDT was requested after its position was read
-	fromMS int64  // start of the newest complete round before the check
+	fromMS int64  // start of the newest complete round, after the check before; -1: L after it, -2: half a second less
 	fill   string // the symbol of which fills have been booked before it
 }
 
@@ -39,6 +39,7 @@ func TestPeakOfEndedPositionFallsBack(t *testing.T) {
 		"read at one moment":      {"", 10, []peakStep{{"1100", false, 0, ""}, {"990", false, 500, btc}}, "1100"},
 		"no position":             {"", 0, []peakStep{{"1100", true, 0, ""}, {"990", false, 500, btc}}, "1100"},
 		"two":                     {"", 10, []peakStep{{"1100", true, 0, ""}, {"1200", true, 500, ""}, {"990", false, 500, btc}}, "1000"},
+		"two, L after the first":  {"", 10, []peakStep{{"1100", true, 0, ""}, {"1200", true, 500, ""}, {"990", false, -2, ""}, {"990", false, 0, btc}}, "1100"},
 		"then one moment":         {"", 10, []peakStep{{"1100", true, 0, ""}, {"1200", false, 500, ""}, {"990", false, 500, btc}}, "1200"},
 		"and a higher equity":     {"", 10, []peakStep{{"1100", true, 0, ""}, {"1050", false, 500, btc}}, "1050"},
 	} {
@@ -70,7 +71,7 @@ func peakOf(t testing.TB, scope string, held exchange.Quantity, steps []peakStep
 		}
 		l.fromMS, l.pricedLater = b.nowMS+step.fromMS, nil
 		if step.fromMS < 0 {
-			l.fromMS = b.nowMS + b.book.Settle().StalenessMS + 1
+			l.fromMS = b.nowMS + b.book.Settle().StalenessMS + 1 + 500*(step.fromMS+1)
 		}
 		b.nowMS += 1_000
 		if step.later {
