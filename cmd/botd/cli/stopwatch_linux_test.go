@@ -36,12 +36,18 @@ func startStopwatch(t *testing.T) stopwatch {
 // by the factor by which others slow it down.
 func (w stopwatch) wantWithin(t *testing.T, what string, most time.Duration) {
 	t.Helper()
+	if !w.within(t, what, most) {
+		t.Errorf("%s: want at most %s, times what else runs here", what, most)
+	}
+}
+
+// within reports whether it is, and logs it.
+func (w stopwatch) within(t *testing.T, what string, most time.Duration) bool {
+	t.Helper()
 	took := time.Since(w.began)
 	slower := slowdown(took*time.Duration(runtime.NumCPU()), busyTime(t)-w.busy, ourTime(t)-w.ours)
 	t.Logf("%s: %s; others slow the machine down by %.1f", what, took.Round(time.Millisecond), slower)
-	if scaled := time.Duration(math.Ceil(float64(most) * slower)); took > scaled {
-		t.Errorf("%s: want at most %s, times %.1f for what else runs here, have %s", what, most, slower, took)
-	}
+	return took <= time.Duration(math.Ceil(float64(most)*slower))
 }
 
 // slowdown returns the factor by which others slow us down, where busy time that is not ours belongs to
