@@ -1,4 +1,4 @@
-"""Tests against a real botd: BOTD names the program, BOTD_DEMO the directory of a running demo. Run by go test ./cmd/botd/cli."""
+"""Tests against a real botd: BOTD names the program, BOTD_DEMO the directory of a running demo. Run by go test ./cmd/botd/endtoend."""
 import json
 import os
 import shutil

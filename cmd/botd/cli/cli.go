@@ -42,7 +42,7 @@ func Main(strategies ...strategy.Definition) {
 			os.Exit(hidden(isolated.Serve()))
 		}
 	}
-	os.Exit(executeIn(connect.WithProcesses(context.Background()), os.Args[1:], os.Stdout, os.Stderr, strategies...))
+	os.Exit(Execute(connect.WithProcesses(context.Background()), os.Args[1:], os.Stdout, os.Stderr, strategies...))
 }
 
 // hidden returns the exit code of a verb that only botd itself runs: the processes of strategies.
@@ -54,8 +54,8 @@ func hidden(err error) int {
 	return failure.Internal
 }
 
-// executeIn runs one command line and returns its exit code.
-func executeIn(ctx context.Context, arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
+// Execute runs one command line in this process and returns its exit code.
+func Execute(ctx context.Context, arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
 	return caught(stderr, func() int { return perform(ctx, arguments, stdout, stderr, strategies) })
 }
 
@@ -74,11 +74,8 @@ func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 	stdout, stderr = shell.Printable(stdout), shell.Printable(stderr)
 	ctx, stop := shell.SignalContext(ctx)
 	defer stop()
-	root := newRoot()
+	root := NewRoot(stdout, stderr)
 	root.SetArgs(arguments)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	addCompletion(root)
 	ran, err := root.ExecuteContextC(connect.WithStrategies(ctx, strategies))
 	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
 	tape.SharedCache().Wait()
@@ -119,7 +116,8 @@ Three commands to start with:
   botd check -c configs                 is my configuration right? every mistake with file and line
   botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
 
-func newRoot() *cobra.Command {
+// NewRoot returns the tree of commands, which print to stdout and stderr.
+func NewRoot(stdout, stderr io.Writer) *cobra.Command {
 	given := &shell.Globals{}
 	root := &cobra.Command{
 		Use:               "botd",
@@ -134,6 +132,8 @@ func newRoot() *cobra.Command {
 			return nil
 		},
 	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.Version = version.Read().Version
 	root.SetVersionTemplate(version.Line() + "\n")
@@ -162,6 +162,7 @@ func newRoot() *cobra.Command {
 	root.SetHelpCommandGroupID("operate")
 	root.SetCompletionCommandGroupID("operate")
 	completeFlags(root)
+	addCompletion(root)
 	return root
 }
 
