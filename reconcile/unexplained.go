@@ -31,10 +31,15 @@ func (s *survey) noteClosed(symbol *SymbolState) {
 		if row.Symbol != symbol.Key().Name || row.Remaining != 0 {
 			continue
 		}
-		if symbol.closedMS = max(symbol.closedMS, row.UpdatedMS); row.ID == symbol.unexplainedID {
+		if symbol.closedMS = max(symbol.closedMS, row.UpdatedMS); symbol.unexplainedEnd(row) {
 			symbol.unexplainedID = 0
 		}
 	}
+}
+
+// unexplainedEnd reports whether a row of positions/history is the end of the position that no fill explains.
+func (s *SymbolState) unexplainedEnd(row *exchange.Position) bool {
+	return s.unexplainedID != 0 && row.ID == s.unexplainedID && row.Symbol == s.Key().Name && row.Remaining == 0
 }
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.

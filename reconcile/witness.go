@@ -165,9 +165,16 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// Liquidation returns the row of positions/history with the liquidation of botd's position, or nil.
+// Liquidation returns the row of positions/history with the liquidation of botd's position, or of one that no fill
+// explains, which may be that of an opening that the exchange refused and executed; nil for none.
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
-	if row := s.rowOf(snapshot); row != nil && row.Status == exchange.PositionLiquidated {
+	row := s.rowOf(snapshot)
+	for i := 0; i < len(snapshot.Closed) && row == nil; i++ {
+		if s.unexplainedEnd(&snapshot.Closed[i]) {
+			row = &snapshot.Closed[i]
+		}
+	}
+	if row != nil && row.Status == exchange.PositionLiquidated {
 		return row
 	}
 	return nil

@@ -26,6 +26,10 @@ var belief = []Row{
 		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
 			{"reconcile.observed.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
 		}},
+	{"liquidation_unexplained", "the liquidation of a position that no fill explains is an end like any other", "46",
+		"runtime/engine TestLiquidationOfAnUnexplainedPositionIsAnEvent", []Edit{
+			{"reconcile.SymbolState.Liquidation", "s.unexplainedEnd(&snapshot.Closed[i])", "false"},
+		}},
 	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
 		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
 			{"reconcile.evidence.marginDenies", "e.fetched.Account.PositionMargin.Less(needed)", "false"},

@@ -119,7 +119,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 		{"liquidated", []ledger.Position{closed, row}, nil, record.LevelPause, 1, 1},
 		{"read twice", []ledger.Position{row, row}, nil, record.LevelPause, 1, 1},
 		{"closed", []ledger.Position{closed}, nil, record.LevelNone, 0, 0},
-		{"of another symbol", []ledger.Position{other}, nil, record.LevelNone, 1, 0},
+		{"of another symbol", []ledger.Position{other}, nil, record.LevelNone, 1, 1},
 		{"halted already", []ledger.Position{row}, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
 		}, record.LevelCancel, 1, 1},

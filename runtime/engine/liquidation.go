@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// watchLiquidations finds strategies' positions that positions/history shows as liquidated, before
+// watchLiquidations finds positions on strategies' symbols that positions/history shows as liquidated, before
 // the rest is adopted as closed (case 46). In a backtest a liquidation ends a position like any
 // other, and the strategy's own latch applies.
 func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
@@ -51,14 +51,19 @@ func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, qua
 	why += ", realized " + realized.String() + " USDT before fees"
 	a.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
 		PositionID: positionID, Quantity: quantity, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
+	traded := false
 	for _, leg := range a.legs {
 		if leg.symbol != symbol {
 			continue
 		}
+		traded = true
 		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{quantity, price, realized, why})
 		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
 			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 		}
+	}
+	if !traded {
+		a.note("", nil, NoteLiquidated{quantity, price, realized, why})
 	}
 }

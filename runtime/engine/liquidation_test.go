@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shopspring/decimal"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -96,4 +99,58 @@ func TestAPositionClosedByAPersonIsNoLiquidation(t *testing.T) {
 		t.Errorf("want none, have %+v", all)
 	}
 	w.wantSound()
+}
+
+// The exchange liquidates whatever the account holds, explained or not.
+func TestLiquidationOfAnUnexplainedPositionIsAnEvent(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]option{
+		"before it is decided": {func(w *world) { w.config.Settle.StalenessMS = 120_000 }},
+		"quarantined":          {},
+		"by the ledger":        {books},
+		"foreign: ignore":      {foreign("ignore"), books},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unexplainedLiquidated(t, options...)
+		})
+	}
+}
+
+func unexplainedLiquidated(t testing.TB, options ...option) {
+	w := newWorld(t, hold(0), options...)
+	w.pass(20_000)
+	w.manually(exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: "BTC-USDT", Leverage: 20})
+	w.manually(w.market(exchange.Buy, 1_500, false))
+	w.pass(60_000)
+	w.price("43500")
+	w.pass(60_000)
+	w.wantHeld(0)
+	if all := w.liquidations(); len(all) != 1 || all[0].PositionID == 0 || all[0].Realized.Sign() >= 0 {
+		t.Fatalf("want one liquidation in the journal, with its loss; have %+v\n%s", all, w.story())
+	}
+	w.wantState("halted")
+}
+
+func TestLiquidationOnASymbolWithoutAStrategyIsReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), books)
+	w.pass(20_000)
+	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
+	w.manually(exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: ether.Name, Leverage: 20})
+	w.manually(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: ether.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 5_000}})
+	w.pass(60_000)
+	low, err := w.venue.Symbol(ether).Price(decimal.RequireFromString("2000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.venue.SetPrice(ether, low, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(60_000)
+	noted := slices.IndexFunc(w.notes, func(n Note) bool { _, is := n.Fact.(NoteLiquidated); return is })
+	if noted < 0 || w.notes[noted].Strategy != "" || len(w.liquidations()) != 1 {
+		t.Fatalf("want the liquidation reported of no strategy, and journalled once; have note %d\n%s", noted, w.story())
+	}
 }

@@ -69,6 +69,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"transfer_is_profit":      withdrawn(false),
 		"declaration_is_profit":   withdrawn(true),
 		"liquidation_goes_on":     liquidatedHalts,
+		"liquidation_unexplained": func(t testing.TB) { unexplainedLiquidated(t) },
 		"refusal_trusted":         refusedWithoutIDs,
 		"torn_list_confirms":      refusedWithATornList,
 		"refusal_forgotten":       func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },

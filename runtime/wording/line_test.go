@@ -85,7 +85,7 @@ func TestWhatAPersonReadsOfAState(t *testing.T) {
 			"limit     max_orders is 3 until botd rearm", "warn limit_set/risk: max_orders is 3 until botd rearm"},
 		{"as configured", engine.NoteLimitSet{Rule: "max_orders", Text: "max_orders is as configured", Over: true},
 			"limit     max_orders is as configured", "warn limit_set/risk: max_orders is as configured (over)"},
-		{"liquidated", engine.NoteLiquidated{Text: "BTC-USDT: 0.010 long"}, "LIQUIDATED BTC-USDT: 0.010 long; its strategy is halted",
+		{"liquidated", engine.NoteLiquidated{Text: "BTC-USDT: 0.010 long"}, "LIQUIDATED BTC-USDT: 0.010 long; no strategy trades it",
 			"error liquidation/risk: BTC-USDT: 0.010 long"},
 		{"a limit of the account, until a person ends it", engine.NoteLimit{Rule: "max_drawdown", Reason: "12 % of 10 %"},
 			"LIMIT     max_drawdown of account: 12 % of 10 %; no entries until botd rearm, exits and stops continue", "error limit/risk: 12 % of 10 %"},
@@ -99,6 +99,8 @@ func TestWhatAPersonReadsOfAState(t *testing.T) {
 	check(t, "trend", nil, []sentence{
 		{"a strategy's limit", engine.NoteLimit{Rule: "max_losses", Reason: "4 of 3"},
 			"LIMIT     max_losses of trend: 4 of 3; no entries until botd rearm --strategy trend, exits and stops continue", "error limit/risk: 4 of 3"},
+		{"liquidated with it", engine.NoteLiquidated{Text: "BTC-USDT: 0.010 long"}, "LIQUIDATED BTC-USDT: 0.010 long; its strategy is halted",
+			"error liquidation/risk: BTC-USDT: 0.010 long"},
 		{"its end", engine.NoteLimit{Rule: "max_losses", Reason: "rearmed", Over: true}, "limit     max_losses of trend no longer blocks entries: rearmed",
 			"warn limit/risk: rearmed (over)"},
 		{"a symbol without rules", engine.NoteQuarantine{Reason: "an order"},

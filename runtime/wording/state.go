@@ -14,7 +14,11 @@ func state(n *engine.Note) Wording {
 			info("symbol.resolved", "resolved  %s trades again", symbol(n)),
 			bad("symbol.quarantined", "BLOCKED   %s is quarantined: %s", symbol(n), fact.Reason).notice("quarantine", fact.Reason).on("reconcile"))
 	case engine.NoteLiquidated:
-		return bad("position.liquidated", "LIQUIDATED %s; its strategy is halted", fact.Text).with("realised", fact.Realized.String()).
+		follows := "its strategy is halted"
+		if n.Strategy == "" {
+			follows = "no strategy trades it"
+		}
+		return bad("position.liquidated", "LIQUIDATED %s; %s", fact.Text, follows).with("realised", fact.Realized.String()).
 			notice("liquidation", fact.Text).on("risk")
 	case engine.NoteUnprotected:
 		return either(fact.Over,
