@@ -53,6 +53,6 @@ linked into the one that trades.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return failure.Usagef("%w", err) })
 	given.Add(root)
-	root.AddCommand(newSimulate(), newChaos(), newSoak(), newOverlay(), newMutate())
+	root.AddCommand(newSimulate(), newChaos(), newSoak(), newOverlay(), newMutate(), newConformance())
 	return root
 }

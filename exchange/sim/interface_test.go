@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"slices"
 	"testing"
 
 	"botd/internal/conformance"
@@ -11,30 +10,33 @@ import (
 // tests run them over HTTP.
 func TestTheInterface(t *testing.T) {
 	t.Parallel()
-	runCases(t, conformance.Simulated, nil)
+	runCases(t, "simulated")
 }
 
-// TestTheInterfaceAcrossRestarts runs the cases on an exchange that is restored from its state before each step. Candles,
-// public trades and the day's statistics are not part of the state and start from scratch.
+// TestTheInterfaceAcrossRestarts runs the cases on an exchange that is restored from its state before each step.
 func TestTheInterfaceAcrossRestarts(t *testing.T) {
 	t.Parallel()
-	runCases(t, conformance.Restarted, []string{"candles", "public-trades", "ticker", "limits-default", "limits-maximum"})
+	runCases(t, "restarted")
 }
 
-func runCases(t *testing.T, open conformance.Open, without []string) {
+func runCases(t *testing.T, name string) {
 	t.Helper()
+	machine, err := conformance.MachineOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cases, err := conformance.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range cases {
 		c := &cases[i]
-		if c.Wired() || slices.Contains(without, c.Subject) {
-			continue // HTTP cases belong to the server
+		if !machine.Runs(c) {
+			continue
 		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			if err := conformance.Run(c, open); err != nil {
+			if err := machine.Run(c); err != nil {
 				t.Error(err)
 			}
 		})

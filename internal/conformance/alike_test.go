@@ -67,12 +67,12 @@ func TestTheClientOverHTTPReceivesTheSameAnswers(t *testing.T) {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
 			var answers [2][]any
-			for at, open := range []Open{Simulated, Served} {
+			for at, open := range []Open{simulate, overHTTP} {
 				l := &listener{symbols: tableOf(c.World.Symbols())}
-				err := Run(c, func(w World) (_ Venue, err error) {
+				err := run(c, func(w World) (_ Venue, err error) {
 					l.Venue, err = open(w)
 					return l, err
-				})
+				}, nil)
 				if answers[at] = l.answers; err != nil {
 					t.Error(err)
 				}

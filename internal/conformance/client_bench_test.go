@@ -63,7 +63,7 @@ func BenchmarkSignedClientOverLoopback(b *testing.B) {
 
 // benchVenue serves an exchange with two days of candles.
 func benchVenue(b *testing.B) *served {
-	venue, err := Served(World{})
+	venue, err := overHTTP(World{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,9 +3,9 @@
 // The cases are text that a trader can read (rules/*.txt), grouped by the part of the
 // interface that they test (Subjects). Every case runs on the simulated exchange directly
 // and on the signed client over its server; those that speak HTTP themselves run on the
-// server alone. Their expectations are copied from the interface and docs/exchange.md. Read
-// performs all reads on any venue, simulated or real, and checks that the answers are
-// consistent.
+// server alone (Machines). Their expectations are copied from the interface and
+// docs/exchange.md. Read performs all reads on any venue, simulated or real, and checks that
+// the answers are consistent. botd-sim conformance runs both.
 package conformance
 
 import (
@@ -32,10 +32,7 @@ type Wired interface {
 	Send(Call) (Reply, error)
 }
 
-// Run runs one case on a new venue. Its error names file, line and step, and the expected value before the received one.
-func Run(c *Case, open Open) error { return run(c, open, nil) }
-
-// run is Run on a venue with differences.
+// run runs one case on a new venue with differences.
 func run(c *Case, open Open, differs difference) (err error) {
 	venue, err := open(c.World)
 	if err != nil {

@@ -1,28 +1,25 @@
 package conformance
 
 import (
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"botd/exchange"
 	"botd/exchange/sim"
 )
 
-// Row counts the cases for one item that the suite must cover.
+// Row counts the cases for one item that the suite must cover. One without a case fails the suite's tests.
 type Row struct {
-	What   string // operation, subject, refusal, status, state, field, limit
-	Name   string
-	Text   string // a summary in a few words
-	Cases  int
-	Wired  int // cases on the server only: they send raw HTTP
-	Checks int
+	What   string `json:"what"` // operation, subject, refusal, status, state, field, limit
+	Name   string `json:"name"`
+	Cases  int    `json:"cases"`
+	Wired  int    `json:"http_only"` // cases on the server only: they send raw HTTP
+	Checks int    `json:"checks"`
+	Text   string `json:"text"` // a summary in a few words
 }
 
-// Matrix counts cases per row. A row without a case fails the suite's tests.
-type Matrix struct {
+// matrix counts cases per row.
+type matrix struct {
 	rows []Row
 	at   map[[2]string]int
 }
@@ -52,17 +49,17 @@ var limited = []struct {
 	{exchange.SpotUserTrades, "default 500, max 1000"},
 }
 
-// MatrixOf counts cases.
-func MatrixOf(cases []Case) *Matrix {
+// Matrix counts the cases of each row, in the order of the interface.
+func Matrix(cases []Case) []Row {
 	m := emptyMatrix()
 	for i := range cases {
 		m.count(&cases[i])
 	}
-	return m
+	return m.rows
 }
 
-func emptyMatrix() *Matrix {
-	m := &Matrix{at: map[[2]string]int{}}
+func emptyMatrix() *matrix {
+	m := &matrix{at: map[[2]string]int{}}
 	for _, operation := range exchange.Operations() {
 		m.add("operation", operation.String(), "")
 	}
@@ -95,13 +92,13 @@ func emptyMatrix() *Matrix {
 	return m
 }
 
-func (m *Matrix) add(what, name, text string) {
+func (m *matrix) add(what, name, text string) {
 	m.at[[2]string{what, name}] = len(m.rows)
 	m.rows = append(m.rows, Row{What: what, Name: name, Text: text})
 }
 
 // count adds one case to each of its rows.
-func (m *Matrix) count(c *Case) {
+func (m *matrix) count(c *Case) {
 	checks := map[int]int{}
 	note := func(what, name string, n int) {
 		if at, found := m.at[[2]string{what, name}]; found && n > 0 {
@@ -164,40 +161,4 @@ func ruleOf(code string) string {
 		}
 	}
 	return code
-}
-
-// Missing returns the rows without a case.
-func (m *Matrix) Missing() []Row {
-	var missing []Row
-	for _, row := range m.rows {
-		if row.Cases == 0 {
-			missing = append(missing, row)
-		}
-	}
-	return missing
-}
-
-// Write prints the matrix.
-func (m *Matrix) Write(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "\t\tCASES\tHTTP ONLY\tCHECKS\t") // Flush reports errors
-	for _, row := range m.rows {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%s\n", row.What, row.Name, row.Cases, row.Wired, row.Checks, row.Text)
-	}
-	return table.Flush()
-}
-
-// WriteCases prints the matrix in the other direction: the cases of each subject.
-func WriteCases(w io.Writer, cases []Case) error {
-	var text strings.Builder
-	for _, subject := range subjects {
-		fmt.Fprintf(&text, "%s: %s [%s]\n", subject.Key, subject.Text, subject.Section)
-		for i := range cases {
-			if c := &cases[i]; c.Subject == subject.Key {
-				fmt.Fprintf(&text, "    %s\n", c.Name)
-			}
-		}
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
 }

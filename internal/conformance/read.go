@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/exchange/rest"
 )
 
 // Reader is the venue that Read reads: the signed client implements it, even without keys.
@@ -26,8 +27,11 @@ type Bounds struct {
 	Own   bool          // accounts trade apart from the market: a fill need not be the last price
 }
 
-// LiveBounds are the bounds for a market that moves while it is read.
-var LiveBounds = Bounds{Moves: exchange.RateOne / 50}
+// liveBounds are the bounds for a market that moves while it is read.
+var liveBounds = Bounds{Moves: exchange.RateOne / 50}
+
+// readsPerSecond is the pace of ReadAt.
+const readsPerSecond = 5
 
 // mostSymbols bounds the symbols that Read reads per market.
 const mostSymbols = 4
@@ -43,6 +47,15 @@ func Read(ctx context.Context, venue Reader, bounds Bounds) []Finding {
 	}
 	s.markets()
 	return s.findings
+}
+
+// ReadAt is Read on the venue at an address, without a key, within the bounds of a market that moves.
+func ReadAt(ctx context.Context, address string) ([]Finding, error) {
+	client, err := rest.New(rest.Config{BaseURL: address, Budget: readsPerSecond})
+	if err != nil {
+		return nil, err
+	}
+	return Read(ctx, client, liveBounds), nil
 }
 
 // story is a reading in progress.

@@ -2,12 +2,9 @@ package conformance
 
 import (
 	"context"
-	"os"
 	"testing"
-	"time"
 
 	"botd/exchange"
-	"botd/exchange/rest"
 )
 
 func wantStory(t *testing.T, findings []Finding, least int) {
@@ -38,7 +35,7 @@ func (a *asked) Do(ctx context.Context, request exchange.Request) (exchange.Answ
 // all 18 public operations.
 func TestTheRandomMarketIsConsistentOverHTTP(t *testing.T) {
 	t.Parallel()
-	venue, err := Served(World{Random: 21})
+	venue, err := overHTTP(World{Random: 21})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,18 +69,27 @@ func TestTheRandomMarketIsConsistentOverHTTP(t *testing.T) {
 	}
 }
 
-// TestAVenueIsConsistent reads the venue of BOTD_CONFORMANCE_URL, and changes nothing.
-func TestAVenueIsConsistent(t *testing.T) {
+// TestAServedVenueIsReadByItsAddress reads a market that stands still within the bounds of one that moves.
+func TestAServedVenueIsReadByItsAddress(t *testing.T) {
 	t.Parallel()
-	base := os.Getenv("BOTD_CONFORMANCE_URL")
-	if base == "" {
-		t.Skip("BOTD_CONFORMANCE_URL names no venue to read")
-	}
-	client, err := rest.New(rest.Config{BaseURL: base, Budget: 5})
+	venue, err := overHTTP(World{Random: 21})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	wantStory(t, Read(ctx, client, LiveBounds), 1)
+	defer func() {
+		if err := venue.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := venue.Advance(3_600_000); err != nil {
+		t.Fatal(err)
+	}
+	findings, err := ReadAt(t.Context(), venue.(*served).url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStory(t, findings, 90)
+	if _, err := ReadAt(t.Context(), "nowhere"); err == nil {
+		t.Error("want an address that is none refused")
+	}
 }

@@ -20,15 +20,11 @@ import (
 // callTimeout bounds every call of a case, so that none hangs.
 const callTimeout = 20 * time.Second
 
-// Served opens a world on a server behind a loopback socket, used through the signed
+// overHTTP opens a world on a server behind a loopback socket, used through the signed
 // client, one per account.
-func Served(w World) (Venue, error) { return serve(w, nil, nil) }
+func overHTTP(w World) (Venue, error) { return serve(w, nil, nil) }
 
-// ServedAs is Served with variants of the exchange, and with the client's profile for them.
-func ServedAs(variants []string, profile *wire.Profile) Open {
-	return func(w World) (Venue, error) { return serve(w, variants, profile) }
-}
-
+// serve is overHTTP with variants of the exchange, and with the client's profile for them.
 func serve(w World, variants []string, profile *wire.Profile) (Venue, error) {
 	x, err := w.exchange()
 	if err != nil {

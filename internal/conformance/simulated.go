@@ -5,8 +5,8 @@ import (
 	"botd/exchange/sim"
 )
 
-// Simulated opens a world on the simulated exchange itself, called in process.
-func Simulated(w World) (Venue, error) {
+// simulate opens a world on the simulated exchange itself, called in process.
+func simulate(w World) (Venue, error) {
 	x, err := w.exchange()
 	if err != nil {
 		return nil, err
@@ -30,9 +30,9 @@ func (v simulated) Advance(ms int64) error {
 // Close does nothing.
 func (v simulated) Close() error { return nil }
 
-// Restarted opens a world on the simulated exchange, which ends before each step and is restored from its stored
+// restart opens a world on the simulated exchange, which ends before each step and is restored from its stored
 // state: alternately from a snapshot, and from a snapshot with the changes after it.
-func Restarted(w World) (Venue, error) {
+func restart(w World) (Venue, error) {
 	x, err := w.exchange()
 	if err != nil {
 		return nil, err

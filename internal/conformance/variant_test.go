@@ -29,6 +29,9 @@ var (
 	words        = &wire.Profile{StatusWords: foreignWords}
 )
 
+// open opens a world on the variant.
+func (v *oneOf) open(w World) (Venue, error) { return serve(w, strings.Split(v.names, ","), v.profile) }
+
 // ways are the variants that encode the same answers differently.
 var ways = []oneOf{
 	{names: "float-noise"}, {names: "extra-fields"}, {names: "strings-for-numbers"}, {names: "list-envelopes-off"},
@@ -181,7 +184,7 @@ func (v *oneOf) run(t *testing.T, cases []Case) (ran int) {
 		if v.differs != nil {
 			differs = v.differs(&met)
 		}
-		if err := run(&cases[i], ServedAs(strings.Split(v.names, ","), v.profile), differs); err != nil {
+		if err := run(&cases[i], v.open, differs); err != nil {
 			t.Errorf("%s: %v", cases[i].String(), err)
 		}
 	}

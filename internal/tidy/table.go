@@ -241,7 +241,8 @@ var Table = []Row{
 	{"cmd/botd/endtoend", "tests the built botd as a user runs it: commands, daemons, exchanges and documents; it has tests alone",
 		impure, "", ""},
 	{"cmd/botd-sim", "sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",
-		impure, "cmd/botd/cli/shell internal/chaos internal/failure internal/mutant internal/mutation internal/simulation", "cobra table decimal"},
+		impure, "cmd/botd/cli/shell internal/chaos internal/conformance internal/failure internal/mutant internal/mutation " +
+			"internal/simulation", "cobra table decimal"},
 	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile exchange/sim " +
 			"exchange/wire strategy/library strategy/overlay strategy/script risk runtime/engine runtime/profit runtime/wording runtime/reload " +

@@ -6,33 +6,23 @@ import (
 	"botd/internal/conformance"
 )
 
-// TestTheInterface sends the HTTP cases of package conformance without the client: authentication, statuses,
-// bodies, faults.
+// TestTheInterface runs the cases of package conformance over HTTP: through the signed client, or, where a case is about
+// authentication, statuses, bodies or faults, without it.
 func TestTheInterface(t *testing.T) {
 	t.Parallel()
-	runServed(t, func(c *conformance.Case) bool { return c.Wired() })
-}
-
-// TestTheInterfaceThroughTheClient runs all other cases through the signed client.
-func TestTheInterfaceThroughTheClient(t *testing.T) {
-	t.Parallel()
-	runServed(t, func(c *conformance.Case) bool { return !c.Wired() })
-}
-
-func runServed(t *testing.T, which func(*conformance.Case) bool) {
-	t.Helper()
+	machine, err := conformance.MachineOf("served")
+	if err != nil {
+		t.Fatal(err)
+	}
 	cases, err := conformance.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range cases {
 		c := &cases[i]
-		if !which(c) {
-			continue
-		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			if err := conformance.Run(c, conformance.Served); err != nil {
+			if err := machine.Run(c); err != nil {
 				t.Error(err)
 			}
 		})
