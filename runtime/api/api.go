@@ -99,7 +99,7 @@ type Server struct {
 	stream      *Stream
 	metrics     *ops.Metrics
 	guard       *auth.Guard
-	repeats     repeats
+	idempotency idempotency
 	markets     markets
 	manual      manual
 	views       views

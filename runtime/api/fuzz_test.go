@@ -71,7 +71,7 @@ func FuzzRepeats(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m := &repeats{}
+		m := &idempotency{}
 		if m.load(text, now) != nil {
 			return
 		}
@@ -83,7 +83,7 @@ func FuzzRepeats(f *testing.F) {
 				t.Errorf("%q: want nothing old or failed, have %s: %+v", text, name, each)
 			}
 		}
-		again := &repeats{}
+		again := &idempotency{}
 		if err := again.load(m.all(), now); err != nil || len(again.known) != len(m.known) {
 			t.Errorf("%q: want all of it back, have %d of %d, %v", text, len(again.known), len(m.known), err)
 		}

@@ -1,8 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -73,6 +77,43 @@ func (s *Server) admitted(minimum auth.Role, serve http.HandlerFunc) http.Handle
 			return
 		}
 		serve(w, r)
+	}
+}
+
+// once repeats the answer of a change that was already answered under its key.
+func (m *idempotency) once(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Idempotency-Key")
+		if key == "" {
+			serve(w, r)
+			return
+		}
+		text, err := io.ReadAll(r.Body)
+		if err == nil && len(key) > maxRepeatID {
+			err = fmt.Errorf("Idempotency-Key is longer than %d bytes", maxRepeatID)
+		}
+		if err != nil {
+			fail(w, r, bodyError(err))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		name := who(r).By + " " + who(r).From + " " + key
+		digest := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
+		known, first := m.take(name, digest, time.Now())
+		if !first {
+			known.again(w, r, digest)
+			return
+		}
+		m.save(known.line(name, false))
+		recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
+		serve(recorder, r)
+		known.status, known.header, known.body = recorder.status, w.Header().Clone(), recorder.body.Bytes()
+		line := known.line(name, true)
+		close(known.done)
+		if recorder.status >= http.StatusInternalServerError {
+			m.forget(name)
+		}
+		m.save(line)
 	}
 }
 

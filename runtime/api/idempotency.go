@@ -2,9 +2,6 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -18,9 +15,9 @@ const (
 	maxRepeatID = 128 // bytes of a key
 )
 
-// repeats stores the answers to changes, so that a request sent again under its Idempotency-Key
+// idempotency stores the answers to changes, so that a request sent again under its Idempotency-Key
 // gets the same answer and is done once.
-type repeats struct {
+type idempotency struct {
 	mu    sync.Mutex // guards all below
 	known map[string]*repeat
 	order []string // oldest first
@@ -39,7 +36,7 @@ type repeat struct {
 }
 
 // take returns the entry of a key; first reports that the caller is to perform the change.
-func (m *repeats) take(key string, digest [32]byte, now time.Time) (known *repeat, first bool) {
+func (m *idempotency) take(key string, digest [32]byte, now time.Time) (known *repeat, first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
@@ -59,52 +56,15 @@ func (m *repeats) take(key string, digest [32]byte, now time.Time) (known *repea
 }
 
 // forget drops a change without an effect, so that it can be tried again.
-func (m *repeats) forget(key string) {
+func (m *idempotency) forget(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.drop(key)
 }
 
-func (m *repeats) drop(key string) {
+func (m *idempotency) drop(key string) {
 	delete(m.known, key)
 	m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
-}
-
-// once repeats the answer of a change that was already answered under its key.
-func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		key := r.Header.Get("Idempotency-Key")
-		if key == "" {
-			serve(w, r)
-			return
-		}
-		text, err := io.ReadAll(r.Body)
-		if err == nil && len(key) > maxRepeatID {
-			err = fmt.Errorf("Idempotency-Key is longer than %d bytes", maxRepeatID)
-		}
-		if err != nil {
-			fail(w, r, bodyError(err))
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(text))
-		name := who(r).By + " " + who(r).From + " " + key
-		digest := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
-		known, first := m.take(name, digest, time.Now())
-		if !first {
-			known.again(w, r, digest)
-			return
-		}
-		m.save(known.line(name, false))
-		recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
-		serve(recorder, r)
-		known.status, known.header, known.body = recorder.status, w.Header().Clone(), recorder.body.Bytes()
-		line := known.line(name, true)
-		close(known.done)
-		if recorder.status >= http.StatusInternalServerError {
-			m.forget(name)
-		}
-		m.save(line)
-	}
 }
 
 // again repeats the stored answer.

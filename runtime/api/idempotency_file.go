@@ -45,7 +45,7 @@ type repeatWrite struct {
 // closing. A change that was begun and not answered is not done again, since its outcome is
 // unknown. A file that cannot be read is an error: a change would be done twice.
 func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) (closing func(), err error) {
-	path, m := filepath.Join(directory, RepeatsFile), &s.repeats
+	path, m := filepath.Join(directory, RepeatsFile), &s.idempotency
 	text, err := private.Read(path, 2*maxRepeatsFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read what was answered before: %w", err)
@@ -73,7 +73,7 @@ func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) 
 }
 
 // write writes lines until the channel is closed. After a failure, the next line and the end write the whole file.
-func (m *repeats) write(path string, writes <-chan repeatWrite, failed func(error)) {
+func (m *idempotency) write(path string, writes <-chan repeatWrite, failed func(error)) {
 	size, left := int64(maxRepeatsFile), false // the first write rewrites the file
 	whole := func() error {
 		all := m.all()
@@ -109,7 +109,7 @@ func appendLine(path string, line []byte) error {
 }
 
 // load reads the file. Its last line may be torn.
-func (m *repeats) load(text []byte, now time.Time) error {
+func (m *idempotency) load(text []byte, now time.Time) error {
 	m.known = map[string]*repeat{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 2*maxRepeatAnswer)
@@ -159,7 +159,7 @@ func (r *repeat) line(name string, answered bool) []byte {
 }
 
 // all is the whole file.
-func (m *repeats) all() (text []byte) {
+func (m *idempotency) all() (text []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, name := range m.order {
@@ -175,7 +175,7 @@ func (m *repeats) all() (text []byte) {
 }
 
 // save writes a line, and waits for it a moment.
-func (m *repeats) save(line []byte) {
+func (m *idempotency) save(line []byte) {
 	m.mu.Lock()
 	done := make(chan struct{})
 	sent := false

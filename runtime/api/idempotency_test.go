@@ -19,7 +19,7 @@ import (
 func TestAThousandChangesAreRememberedForADay(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)
-	var m repeats
+	var m idempotency
 	first := func(key string, at time.Duration) bool {
 		_, first := m.take(key, [32]byte{}, began.Add(at))
 		return first
@@ -38,7 +38,7 @@ func TestAThousandChangesAreRememberedForADay(t *testing.T) {
 	if m.known["0"] != nil || m.known["1"] != nil {
 		t.Error("want the oldest forgotten")
 	}
-	m = repeats{}
+	m = idempotency{}
 	if !first("a", 0) || !first("b", time.Hour) || first("a", 24*time.Hour) {
 		t.Error("want a change known for a day")
 	}
@@ -91,7 +91,7 @@ func TestAKeyIsOfOneClientAndOneRequest(t *testing.T) {
 // The change is done once, both callers get the same answer, and one that does not wait gets nothing.
 func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	var m repeats
+	var m idempotency
 	begun, finish, done := make(chan struct{}), make(chan struct{}), 0
 	handler := m.once(func(w http.ResponseWriter, _ *http.Request) {
 		done++
@@ -148,7 +148,7 @@ func TestIdempotencyFileIsRead(t *testing.T) {
 		"of no request":           {`{"name":"a","asked":"00","at":"` + hour + `"}` + "\n" + line("b", hour, 202, ""), []string{"b 202 "}, false},
 		"of what is no hash":      {`{"name":"a","asked":"xyz","at":"` + hour + `"}` + "\n", nil, false},
 	} {
-		var m repeats
+		var m idempotency
 		err := m.load([]byte(c.text), now)
 		var have []string
 		for _, name := range m.order {
@@ -182,7 +182,7 @@ func TestTheFileOfAnsweredChangesIsBounded(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), RepeatsFile)
-	m := repeats{known: map[string]*repeat{"kept": {done: make(chan struct{})}}, order: []string{"kept"}}
+	m := idempotency{known: map[string]*repeat{"kept": {done: make(chan struct{})}}, order: []string{"kept"}}
 	writes := make(chan repeatWrite)
 	ended := make(chan struct{})
 	go func() { defer close(ended); m.write(path, writes, func(err error) { t.Error(err) }) }()
@@ -217,7 +217,7 @@ func TestTheFileOfAnsweredChangesIsBounded(t *testing.T) {
 func TestFailedIdempotencyWritesAreRetried(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "gone", RepeatsFile)
-	var m repeats
+	var m idempotency
 	for _, name := range []string{"a", "b", "c"} {
 		m.take(name, sha256.Sum256([]byte(name)), time.Unix(1_800_000_000, 0))
 	}

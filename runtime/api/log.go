@@ -12,7 +12,7 @@ import (
 
 var logRoutes = []route{
 	{id: "logs", tag: "log", method: "GET", path: "/api/v1/logs", minimum: auth.Viewer, endpoint: list(of(maintenanceOf, (*maintenance).logs)),
-		summary: "Log lines, newest first, of the last 10000.",
+		summary: "Searches the newest 4,000 log lines, which the daemon holds in memory; newest first.",
 		takes: []parameter{{name: "level", text: "This level and the more severe ones.", values: ops.Levels}, {name: "event",
 			text: "This event; if it ends in a dot, all that begin with it."},
 			{name: "text", text: "Lines whose message contains this, in any case."}, ofStrategy, ofMarket, ofSymbol}},

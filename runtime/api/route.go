@@ -35,7 +35,7 @@ func (s *Server) routed() http.Handler {
 		each := &routes[i]
 		serve := s.serving(each)
 		if each.changes {
-			serve = s.repeats.once(serve)
+			serve = s.idempotency.once(serve)
 		}
 		mux.HandleFunc(each.method+" "+each.path, s.admitted(each.minimum, serve))
 	}

@@ -2234,7 +2234,7 @@ class Operations:
         return answer
 
     def logs(self, *, level: Optional[Literal["debug", "info", "warn", "error"]] = None, event: Optional[str] = None, text: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> LogLineList:
-        """Log lines, newest first, of the last 10000.
+        """Searches the newest 4,000 log lines, which the daemon holds in memory; newest first.
 
         level: This level and the more severe ones.
         event: This event; if it ends in a dot, all that begin with it.

@@ -48,7 +48,7 @@ func NewLogs() *cobra.Command {
 	var flags logsFlags
 	command := &cobra.Command{
 		Use: "logs", Short: "the newest lines of the running daemon's log; -f follows", Args: cobra.NoArgs,
-		Long: `Shows the newest of the 4,000 log lines that the running daemon holds, oldest first.
+		Long: `Searches the newest 4,000 log lines, which the running daemon holds in memory; oldest first.
 -f follows new lines until Ctrl-C. --since reads the log's files on disk (retention.logs_mib),
 which survive restarts, whether botd runs or not. The events and their meaning: docs/logs.md.`,
 		Example: "  botd logs\n  botd logs -f --level warn\n  botd logs --since 03:10 --until 03:20\n" +
