@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/internal/conformance/journaltest"
+	"botd/internal/disk/sqlitefault"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/placement"
@@ -18,6 +18,9 @@ import (
 	"botd/runtime/engine"
 	"botd/strategy"
 )
+
+// binding is that of every journal here.
+var binding = journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
 
 // disked is the simulated exchange and a SQLite journal on a disk that can fail. A record that it has
 // appended is durable when its placement may leave.
@@ -35,7 +38,7 @@ type disked struct {
 // Append appends to the real journal.
 func (d *disked) Append(ctx context.Context, records []record.Record) error {
 	time.Sleep(5 * time.Millisecond)
-	faults := journaltest.FaultsIn(filepath.Dir(d.path))
+	faults := sqlitefault.In(filepath.Dir(d.path))
 	now := time.Now().UnixMilli()
 	faults.Full(d.full[0] <= now && now < d.full[1])
 	if d.appends++; d.appends == d.tearAt {
@@ -53,7 +56,7 @@ func (d *disked) Append(ctx context.Context, records []record.Record) error {
 
 func newDisked(t *testing.T) *disked {
 	t.Helper()
-	if err := journaltest.RegisterFaults(); err != nil {
+	if err := sqlitefault.Register(); err != nil {
 		t.Fatal(err)
 	}
 	return &disked{memory: newMemory(t), path: filepath.Join(t.TempDir(), "journal.db")}
@@ -63,7 +66,7 @@ func newDisked(t *testing.T) *disked {
 func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.Duration) error {
 	d.t.Helper()
 	var err error
-	d.store, err = journal.Open(d.t.Context(), d.path, journaltest.Bound, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer})
+	d.store, err = journal.Open(d.t.Context(), d.path, binding, journal.Options{Reserve: -1, Layer: sqlitefault.Layer})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -181,7 +184,7 @@ func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
 				t.Errorf("append %d: the run went on for %s", tearAt, took)
 			}
 			d.records = nil // what is on the disk counts
-			d.store, err = journal.Open(t.Context(), d.path, journaltest.Bound, journal.Options{})
+			d.store, err = journal.Open(t.Context(), d.path, binding, journal.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -153,7 +153,7 @@ func unwanted(linked []string) (wrong []string) {
 func TestALinkedSaboteurOrJudgeIsFound(t *testing.T) {
 	t.Parallel()
 	for _, name := range strings.Fields("mutant mutant/mutanttest mutation mutation/active overlay simulation chaos chaos/crash oracle tally openapi pipe " +
-		"disk/disktest conformance conformance/journaltest enginetest startclock tidy") {
+		"disk/disktest disk/sqlitefault conformance enginetest reconciletest startclock tidy") {
 		if have := unwanted([]string{"botd/internal/disk", "botd/internal/" + name, "botd/runtime/engine"}); len(have) != 1 {
 			t.Errorf("internal/%s: want one finding, have %q", name, have)
 		}

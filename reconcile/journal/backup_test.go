@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -53,7 +52,7 @@ func outgrown(t *testing.T) (path, backup string, j *journal.Journal) {
 	t.Helper()
 	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
 	j = open(t, path)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	_, err := j.Backup(t.Context(), backup)
 	must(t, err)
 	must(t, j.Append(t.Context(), []record.Record{booted(99)}))
@@ -97,7 +96,7 @@ func TestABackupIsMadeWhileTheJournalIsWritten(t *testing.T) {
 		if len(part) != b.Records || len(part)%2 != 0 || strings.Join(part, " ") != strings.Join(whole[:len(part)], " ") {
 			t.Errorf("copy %d: want the journal's first %d records", i, b.Records)
 		}
-		if b.Binding != journaltest.Bound || len(b.SHA256) != 64 || b.Bytes == 0 {
+		if b.Binding != binding || len(b.SHA256) != 64 || b.Bytes == 0 {
 			t.Errorf("copy %d: %+v", i, b)
 		}
 		if info, err := os.Stat(b.File); err != nil || info.Mode().Perm() != 0o600 {
@@ -114,7 +113,7 @@ func TestUnsoundJournalIsNotBackedUp(t *testing.T) {
 	t.Parallel()
 	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
 	j := open(t, path)
-	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+	if err := j.Append(t.Context(), everyKind()); err != nil {
 		t.Fatal(err)
 	}
 	(&files{t, path}).exec("UPDATE placement SET state = 'absent'")
@@ -189,7 +188,7 @@ func TestARestoreIsRefused(t *testing.T) {
 	t.Parallel()
 	path, backup := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
 	j := open(t, path)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	_, err := j.Backup(t.Context(), backup)
 	must(t, err)
 	if _, err := journal.Restore(t.Context(), backup, path, nil, moment); !errors.Is(err, journal.ErrLocked) {
@@ -197,7 +196,7 @@ func TestARestoreIsRefused(t *testing.T) {
 	}
 	must(t, j.Close())
 	other := filepath.Join(t.TempDir(), "journal.db")
-	bound := journaltest.Bound
+	bound := binding
 	bound.KeyFingerprint = "another"
 	o, err := journal.Open(t.Context(), other, bound, journal.Options{})
 	must(t, err)
@@ -281,7 +280,7 @@ func TestARestoreThatCannotGoOnLeavesTheJournal(t *testing.T) {
 	strew(t, filepath.Dir(path), []byte("not a directory"))
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	_, err := j.Backup(t.Context(), backup)
 	must(t, err)
 	if _, err := journal.Restore(t.Context(), backup, path, nil, moment); err == nil || !strings.Contains(err.Error(), "make the data directory") {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/placement"
@@ -27,7 +26,7 @@ type trader struct {
 
 func newTrader(t testing.TB, j *journal.Journal) *trader {
 	m := &trader{t: t, j: j, book: reconcile.NewBook(placement.Settle{}), at: 1_000_000}
-	m.add(record.Record{Body: record.Boot{Epoch: 1_000, Account: journaltest.Bound.Text(), Random: "abcde"}})
+	m.add(record.Record{Body: record.Boot{Epoch: 1_000, Account: binding.Text(), Random: "abcde"}})
 	return m
 }
 
@@ -68,7 +67,7 @@ func (m *trader) orders(count int) {
 }
 
 func (m *trader) checkpoint() {
-	m.add(record.Record{Body: m.book.Checkpoint(journaltest.Bound.Text())})
+	m.add(record.Record{Body: m.book.Checkpoint(binding.Text())})
 }
 
 // started returns the book that a start derives from the journal, and the number of records that it read.
@@ -126,7 +125,7 @@ func TestACheckpointThatTheRecordsDoNotMakeIsFound(t *testing.T) {
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	m := newTrader(t, j)
 	m.orders(10)
-	wrong := m.book.Checkpoint(journaltest.Bound.Text())
+	wrong := m.book.Checkpoint(binding.Text())
 	m.orders(1)
 	must(t, j.Append(t.Context(), []record.Record{{AtMS: m.at, Body: wrong}}))
 	report, err := j.Verify(t.Context())
@@ -142,7 +141,7 @@ func TestCheckpointIsVerifiedAfterMissingRecords(t *testing.T) {
 	j := open(t, path)
 	m := longJournal(t, j)
 	sealAll(t, j, small)
-	wrong := m.book.Checkpoint(journaltest.Bound.Text())
+	wrong := m.book.Checkpoint(binding.Text())
 	m.orders(1)
 	must(t, os.RemoveAll(journal.SegmentsPath(path)))
 	soundReport(t, j)
@@ -179,7 +178,7 @@ func BenchmarkStart(b *testing.B) {
 		}
 	}
 	path := filepath.Join(b.TempDir(), "journal.db")
-	j, err := journal.Open(b.Context(), path, journaltest.Bound, journal.Options{})
+	j, err := journal.Open(b.Context(), path, binding, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -196,7 +195,7 @@ func BenchmarkStart(b *testing.B) {
 	for _, whole := range []bool{false, true} {
 		b.Run(fmt.Sprintf("records=%d/whole=%t", count, whole), func(b *testing.B) {
 			for b.Loop() {
-				j, err := journal.Open(b.Context(), path, journaltest.Bound, journal.Options{})
+				j, err := journal.Open(b.Context(), path, binding, journal.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
+	"botd/internal/disk/sqlitefault"
 	"botd/reconcile/journal"
 )
 
@@ -23,21 +23,21 @@ func TestSQLiteIsAJournal(t *testing.T) {
 
 // conforms runs the suite on journals with or without a key.
 func conforms(t *testing.T, key *journal.Key) {
-	journaltest.Run(t, func(t *testing.T) *journaltest.Store {
+	runSuite(t, func(t *testing.T) *store {
 		s := &files{t: t, path: filepath.Join(t.TempDir(), "journal.db")}
-		return &journaltest.Store{
-			Open: func(binding journal.Binding) (journaltest.Journal, error) {
+		return &store{
+			Open: func(binding journal.Binding) (anyJournal, error) {
 				j, err := openFaulty(t, s.path, binding, key)
 				if err != nil {
 					return nil, err
 				}
 				return j, nil
 			},
-			Read:   func() (journaltest.Journal, error) { return journal.ReadKeyed(t.Context(), s.path, key) },
+			Read:   func() (anyJournal, error) { return journal.ReadKeyed(t.Context(), s.path, key) },
 			Crash:  func() { s.path = s.copy() },
 			Backup: func() func() { copied := s.copy(); return func() { s.path = copied } },
-			Full:   func(full bool) { journaltest.FaultsIn(filepath.Dir(s.path)).Full(full) },
-			Tear:   func() { journaltest.FaultsIn(filepath.Dir(s.path)).FailSync() },
+			Full:   func(full bool) { sqlitefault.In(filepath.Dir(s.path)).Full(full) },
+			Tear:   func() { sqlitefault.In(filepath.Dir(s.path)).FailSync() },
 			Alter: func(sequence int64) {
 				s.exec("UPDATE record SET body = replace(body, 'timeout', 'filled!') WHERE sequence = ?", sequence)
 			},
@@ -94,8 +94,8 @@ func (f *files) exec(statement string, arguments ...any) {
 // openFaulty opens a journal whose file operations go through the fault layer.
 func openFaulty(t *testing.T, path string, binding journal.Binding, key *journal.Key) (*journal.Journal, error) {
 	t.Helper()
-	if err := journaltest.RegisterFaults(); err != nil {
+	if err := sqlitefault.Register(); err != nil {
 		return nil, err
 	}
-	return journal.Open(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer, Key: key})
+	return journal.Open(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: sqlitefault.Layer, Key: key})
 }

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -64,7 +63,7 @@ func fill(t *testing.T, directory string, leave int64) (free func()) {
 func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "8m")
-	j, err := journal.Open(t.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{Reserve: 1 << 20})
+	j, err := journal.Open(t.Context(), filepath.Join(directory, "journal.db"), binding, journal.Options{Reserve: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,9 +121,9 @@ func TestBackupAndRestoreSurviveFullDisk(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "4m")
 	path := filepath.Join(directory, "journal.db")
-	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{Reserve: -1})
+	j, err := journal.Open(t.Context(), path, binding, journal.Options{Reserve: -1})
 	must(t, err)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	_, err = j.Backup(t.Context(), backup)
 	must(t, err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
+	"botd/internal/disk/sqlitefault"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -32,11 +32,11 @@ func (f *failing) note(err error) bool {
 
 // use opens the journal, appends, backs it up, seals it, verifies it and closes it.
 func (f *failing) use(ctx context.Context) {
-	faults := journaltest.FaultsIn(filepath.Dir(f.path))
+	faults := sqlitefault.In(filepath.Dir(f.path))
 	if !f.later {
 		faults.FailCall(f.call)
 	}
-	j, err := openFaulty(f.t, f.path, journaltest.Bound, nil)
+	j, err := openFaulty(f.t, f.path, binding, nil)
 	if !f.note(err) {
 		return
 	}
@@ -78,7 +78,7 @@ func TestEachCallOfTheFileLayerFailsOnceDuringCopy(t *testing.T) {
 }
 
 func eachCallFails(t *testing.T, later bool, least int) {
-	must(t, journaltest.RegisterFaults())
+	must(t, sqlitefault.Register())
 	template := filepath.Join(t.TempDir(), journal.FileName)
 	j := open(t, template)
 	m := newTrader(t, j)
@@ -98,7 +98,7 @@ func eachCallFails(t *testing.T, later bool, least int) {
 		f := &failing{t: t, path: filepath.Join(t.TempDir(), journal.FileName), stored: before, call: n, later: later}
 		must(t, os.WriteFile(f.path, text, 0o600))
 		f.use(t.Context())
-		if journaltest.FaultsIn(filepath.Dir(f.path)).Pending() {
+		if sqlitefault.In(filepath.Dir(f.path)).Pending() {
 			break
 		}
 		if f.message != nil {
@@ -126,7 +126,7 @@ func (f *failing) holds(n int) {
 		}
 		must(f.t, os.Remove(backup))
 	}
-	j, err := journal.Open(f.t.Context(), f.path, journaltest.Bound, journal.Options{Reserve: -1})
+	j, err := journal.Open(f.t.Context(), f.path, binding, journal.Options{Reserve: -1})
 	if err != nil {
 		f.t.Errorf("call %d: want it opened afterwards, have %v", n, err)
 		return

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -21,7 +20,7 @@ func closed(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	must(t, j.Close())
 	return path
 }
@@ -142,17 +141,17 @@ func TestAJournalIsNotGivenToAnotherAccountByOneRow(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	must(t, j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1, Account: journaltest.Bound.Text()}}}))
+	must(t, j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1, Account: binding.Text()}}}))
 	must(t, j.Close())
 	must(t, open(t, path).Close())
-	other := journaltest.Bound
+	other := binding
 	other.KeyFingerprint = "another"
 	(&files{t, path}).exec("UPDATE meta SET value = ? WHERE name = 'binding'", other.Text())
 	if found := problems(t, path); len(found) != 1 || found[0].Key != "binding" || !strings.Contains(found[0].Have, "another") {
 		t.Errorf("want the changed binding found, have %v", found)
 	}
 	var wrong *journal.BindingError
-	if _, err := journal.Open(t.Context(), path, other, journal.Options{}); !errors.As(err, &wrong) || wrong.Have != journaltest.Bound {
+	if _, err := journal.Open(t.Context(), path, other, journal.Options{}); !errors.As(err, &wrong) || wrong.Have != binding {
 		t.Errorf("want the start of the other account refused, have %v", err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -75,7 +74,7 @@ func read(use func(ctx context.Context, j *journal.Journal) (any, error)) func(c
 // written runs an operation on a journal that is open for writing.
 func written(use func(ctx context.Context, j *journal.Journal) (any, error)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, path string) (string, error) {
-		j, err := journal.Open(ctx, path, journaltest.Bound, journal.Options{Reserve: -1})
+		j, err := journal.Open(ctx, path, binding, journal.Options{Reserve: -1})
 		if err != nil {
 			return "", err
 		}

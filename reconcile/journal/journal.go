@@ -2,8 +2,7 @@
 //
 // It has one append-only table of records, each carrying the hash of its predecessor, and tables
 // derived from it in the same transaction. Append returns once the commit is durable (WAL,
-// synchronous=FULL). The test suite in package internal/conformance/journaltest specifies an
-// implementation; SQLite and an in-memory journal pass it.
+// synchronous=FULL). The suite of its tests (suite_test.go) specifies an implementation.
 package journal
 
 import (

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/placement"
@@ -22,7 +21,7 @@ import (
 
 func open(t *testing.T, path string) *journal.Journal {
 	t.Helper()
-	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{})
+	j, err := journal.Open(t.Context(), path, binding, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func TestARecordsColumnsAreItsTexts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+	if err := j.Append(t.Context(), everyKind()); err != nil {
 		t.Fatal(err)
 	}
 	(&files{t, path}).exec("UPDATE record SET strategy = 'two' WHERE sequence = 6")
@@ -95,7 +94,7 @@ func TestAMissingAndAStrangeRowAreFound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+	if err := j.Append(t.Context(), everyKind()); err != nil {
 		t.Fatal(err)
 	}
 	(&files{t, path}).exec("UPDATE placement SET client_order_id = 'bmain-1-9'")
@@ -109,7 +108,7 @@ func TestAnOlderJournalIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+	if err := j.Append(t.Context(), everyKind()); err != nil {
 		t.Fatal(err)
 	}
 	want, err := j.Verify(t.Context())
@@ -148,7 +147,7 @@ func TestNewerJournalIsNotOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	(&files{t, path}).exec("PRAGMA user_version = 99")
-	if _, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{}); !errors.Is(err, journal.ErrNewerSchema) {
+	if _, err := journal.Open(t.Context(), path, binding, journal.Options{}); !errors.Is(err, journal.ErrNewerSchema) {
 		t.Errorf("want %v, have %v", journal.ErrNewerSchema, err)
 	}
 	if _, err := journal.Read(t.Context(), path); !errors.Is(err, journal.ErrNewerSchema) {
@@ -187,12 +186,12 @@ func BenchmarkAppend(b *testing.B) {
 	if directory == "" {
 		directory = b.TempDir()
 	}
-	j, err := journal.Open(b.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{})
+	j, err := journal.Open(b.Context(), filepath.Join(directory, "journal.db"), binding, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer j.Close()
-	records := journaltest.EveryKind()[6:9]
+	records := everyKind()[6:9]
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
@@ -207,14 +206,14 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound, journal.Options{})
+	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), binding, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer j.Close()
 	const orders = 10_000
 	for i := range orders {
-		records := slices.Clone(journaltest.EveryKind()[5:10])
+		records := slices.Clone(everyKind()[5:10])
 		for k := range records {
 			records[k].ClientOrderID = fmt.Sprint("bmain-1-", i)
 		}
@@ -231,14 +230,14 @@ func BenchmarkVerify(b *testing.B) {
 }
 
 func BenchmarkReplay(b *testing.B) {
-	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound, journal.Options{})
+	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), binding, journal.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer j.Close()
 	const orders = 10_000
 	for i := range orders {
-		records := slices.Clone(journaltest.EveryKind()[5:10])
+		records := slices.Clone(everyKind()[5:10])
 		for k := range records {
 			records[k].ClientOrderID = fmt.Sprint("bmain-1-", i)
 		}
@@ -261,7 +260,7 @@ func TestADamagedIndexIsFound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	must(t, j.Close())
 	const index = "sqlite_autoindex_placement_1"
 	db, err := sql.Open("sqlite", "file:"+path)

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"botd/internal/conformance/journaltest"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
@@ -27,7 +26,7 @@ var key, otherKey = journal.NewKey([]byte(secret)), journal.NewKey([]byte(string
 // openKeyed opens a journal with a key, or creates one.
 func openKeyed(t *testing.T, path string, key *journal.Key) (*journal.Journal, error) {
 	t.Helper()
-	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{Reserve: -1, Key: key})
+	j, err := journal.Open(t.Context(), path, binding, journal.Options{Reserve: -1, Key: key})
 	if err == nil {
 		t.Cleanup(func() { j.Close() })
 	}
@@ -40,7 +39,7 @@ func keyedJournal(t *testing.T, key *journal.Key) string {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j, err := openKeyed(t, path, key)
 	must(t, err)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	must(t, j.Close())
 	return path
 }
@@ -266,7 +265,7 @@ func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
 		}, "1 PATH is not sound: placement bmain-1-1: want "},
 		"in use": {func() string {
 			path := filepath.Join(t.TempDir(), "journal.db")
-			must(t, open(t, path).Append(t.Context(), journaltest.EveryKind()))
+			must(t, open(t, path).Append(t.Context(), everyKind()))
 			return path
 		}, "75 journal PATH is in use by another botd"},
 	} {

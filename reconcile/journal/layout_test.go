@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 )
 
@@ -55,7 +54,7 @@ func TestPlantedSchemaObjectsAreRejected(t *testing.T) {
 				t.Errorf("restore: want it refused, have %v", err)
 			}
 			var planted *journal.SchemaError
-			if _, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{}); !errors.As(err, &planted) {
+			if _, err := journal.Open(t.Context(), path, binding, journal.Options{}); !errors.As(err, &planted) {
 				t.Errorf("open: want it refused, have %v", err)
 			}
 		})
@@ -67,7 +66,7 @@ func TestAFileThatOnlySeemsNewIsNotTrusted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	alter(t, path, "CREATE TABLE record (sequence INTEGER); CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM record; END")
 	var planted *journal.SchemaError
-	if _, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{}); !errors.As(err, &planted) {
+	if _, err := journal.Open(t.Context(), path, binding, journal.Options{}); !errors.As(err, &planted) {
 		t.Errorf("want it refused, have %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
 	"botd/internal/mutant/mutanttest"
 	"botd/reconcile/journal"
 )
@@ -30,7 +29,7 @@ func TestRulesOfTheJournalShowWhenTheyAreBroken(t *testing.T) {
 		"schema_unchecked": mutanttest.Holds(func() bool {
 			path := keyedJournal(t, nil)
 			(&files{t, path}).exec("CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM placement; END")
-			_, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{})
+			_, err := journal.Open(t.Context(), path, binding, journal.Options{})
 			return errors.As(err, new(*journal.SchemaError)) && filepath.Base(path) == journal.FileName
 		}),
 	})

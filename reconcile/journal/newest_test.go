@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 )
 
@@ -15,7 +14,7 @@ func TestTheNewestRecordIsTheHead(t *testing.T) {
 	if have, err := j.Newest(t.Context()); err != nil || have != (journal.Head{}) {
 		t.Errorf("without records: want none, have %+v, %v", have, err)
 	}
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	have, err := j.Newest(t.Context())
 	must(t, err)
 	if there, err := j.Has(t.Context(), have.Hash); err != nil || !there || have.Records != j.Records() {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/internal/conformance/journaltest"
+	"botd/internal/disk/sqlitefault"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
@@ -70,7 +70,7 @@ func again(t *testing.T, j *journal.Journal) *trader {
 	t.Helper()
 	m := &trader{t: t, j: j, at: 2_000_000}
 	m.book, _ = started(t, j)
-	m.add(record.Record{Body: record.Boot{Epoch: 2_000, Account: journaltest.Bound.Text(), Random: "bcdef"}})
+	m.add(record.Record{Body: record.Boot{Epoch: 2_000, Account: binding.Text(), Random: "bcdef"}})
 	return m
 }
 
@@ -209,7 +209,7 @@ func TestSegmentsMayBeRemoved(t *testing.T) {
 	if book, read := started(t, j); read > 60 || !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
 		t.Errorf("want the same state from the newest checkpoint, have another from %d records", read)
 	}
-	err := j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1_000, Account: journaltest.Bound.Text()}}})
+	err := j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1_000, Account: binding.Text()}}})
 	if !errors.Is(err, journal.ErrEpoch) {
 		t.Errorf("want the epoch of a start whose record is sealed refused, have %v", err)
 	}
@@ -389,11 +389,11 @@ func TestAppendsGoOnWhileTheJournalIsSealed(t *testing.T) {
 func TestFullDiskDelaysSealing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
-	j, err := openFaulty(t, path, journaltest.Bound, nil)
+	j, err := openFaulty(t, path, binding, nil)
 	must(t, err)
 	defer j.Close()
 	m := longJournal(t, j)
-	faults := journaltest.FaultsIn(filepath.Dir(path))
+	faults := sqlitefault.In(filepath.Dir(path))
 	full := small
 	full.Step = func(step string) {
 		if step == "named" {

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -105,7 +104,7 @@ func together(t *testing.T) (path, backup string) {
 	t.Helper()
 	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "copy.db")
 	j := open(t, path)
-	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Append(t.Context(), everyKind()))
 	strew(t, filepath.Join(filepath.Dir(path), journal.AccountFile), []byte("of then"))
 	b, err := j.Backup(t.Context(), backup)
 	must(t, err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"botd/internal/conformance/journaltest"
+	"botd/internal/disk/sqlitefault"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -39,7 +39,7 @@ func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "demo", "journal.db")
 			j := open(t, path)
-			must(t, j.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1, Account: journaltest.Bound.Text()}}}))
+			must(t, j.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1, Account: binding.Text()}}}))
 			(&files{t, path}).exec("PRAGMA wal_checkpoint(PASSIVE)") // as SQLite does every thousand pages
 			if lost := j.Watch(); lost != "" {
 				t.Fatalf("want nothing wrong yet, have %s", lost)
@@ -65,7 +65,7 @@ func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 				t.Fatalf("want what the open files held saved, have %v, %v", saved, err)
 			}
 			report, err := journal.CheckBackup(t.Context(), saved[0], nil)
-			if err != nil || report.Records != 2 || report.Binding != journaltest.Bound {
+			if err != nil || report.Records != 2 || report.Binding != binding {
 				t.Errorf("want both records in it, have %+v, %v", report, err)
 			}
 		})
@@ -120,7 +120,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo", "journal.db")
 	must(t, os.Mkdir(filepath.Dir(path), 0o700))
-	j, err := openFaulty(t, path, journaltest.Bound, nil)
+	j, err := openFaulty(t, path, binding, nil)
 	must(t, err)
 	t.Cleanup(func() { j.Close() })
 	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
@@ -130,7 +130,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	}
 	lost := j.Watch()
 	for n := range 3 { // the unlinked file gets none of them
-		journaltest.FaultsIn(filepath.Dir(path)).FailSync()
+		sqlitefault.In(filepath.Dir(path)).FailSync()
 		if err := j.Append(t.Context(), []record.Record{fact(2 * n), fact(2*n + 1)}); err != nil {
 			t.Fatalf("want exits and halts to go on, have %v", err)
 		}
@@ -160,7 +160,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	}
 	must(t, os.Remove(path+".diverted"))
 	must(t, os.Mkdir(path+".diverted", 0o700))
-	journaltest.FaultsIn(filepath.Dir(path)).FailSync()
+	sqlitefault.In(filepath.Dir(path)).FailSync()
 	if err := j.Append(t.Context(), []record.Record{fact(9)}); err != nil {
 		t.Errorf("where they cannot be written: want them to go on, have %v", err)
 	}

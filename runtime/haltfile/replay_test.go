@@ -16,7 +16,6 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
-	"botd/internal/conformance/journaltest"
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/account"
@@ -44,7 +43,8 @@ func newStart(t *testing.T) *start {
 	t.Helper()
 	s := &start{directory: t.TempDir(), book: reconcile.NewBook(placement.Settle{}), history: view.NewHistory()}
 	var err error
-	if s.store, err = journal.Open(t.Context(), filepath.Join(s.directory, "journal.db"), journaltest.Bound, journal.Options{Reserve: -1}); err != nil {
+	binding := journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
+	if s.store, err = journal.Open(t.Context(), filepath.Join(s.directory, "journal.db"), binding, journal.Options{Reserve: -1}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.store.Close() })

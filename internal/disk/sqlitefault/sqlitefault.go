@@ -1,4 +1,5 @@
-package journaltest
+// Package sqlitefault is a file layer under SQLite whose calls fail when a test says so.
+package sqlitefault
 
 import (
 	"fmt"
@@ -10,9 +11,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// FaultyLayer names a file layer under SQLite that behaves like the operating system's until a directory is set
+// Layer names a file layer under SQLite that behaves like the operating system's until a directory is set
 // to fail: the disk is full, a sync fails, or one call of any kind fails.
-const FaultyLayer = "faults"
+const Layer = "faults"
 
 // Faults holds the faults of one directory.
 type Faults struct {
@@ -74,8 +75,8 @@ type faultyFile struct {
 	base   *sqlite3.Tsqlite3_io_methods
 }
 
-// FaultsIn returns the faults of a directory.
-func FaultsIn(directory string) *Faults {
+// In returns the faults of a directory.
+func In(directory string) *Faults {
 	faults.mu.Lock()
 	defer faults.mu.Unlock()
 	if faults.directories[directory] == nil {
@@ -99,12 +100,12 @@ func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr
 // at returns the value at an address outside of Go's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// RegisterFaults registers the layer with SQLite.
-var RegisterFaults = sync.OnceValue(func() error {
+// Register registers the layer with SQLite.
+var Register = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	base := sqlite3.Xsqlite3_vfs_find(tls, 0)
-	name, err := libc.CString(FaultyLayer)
+	name, err := libc.CString(Layer)
 	if base == 0 || err != nil {
 		return fmt.Errorf("no file layer to build on: %w", err)
 	}

@@ -1,4 +1,4 @@
-package journaltest
+package journal_test
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 	"botd/reconcile/record"
 )
 
-func bound(t *testing.T, s *Store) {
+func bound(t *testing.T, s *store) {
 	s.open(t).Close()
 	for field, other := range map[string]journal.Binding{
-		"mode":            {Mode: "live", URL: Bound.URL, KeyFingerprint: Bound.KeyFingerprint, Instance: Bound.Instance},
-		"exchange":        {Mode: Bound.Mode, URL: "https://elsewhere", KeyFingerprint: Bound.KeyFingerprint, Instance: Bound.Instance},
-		"key fingerprint": {Mode: Bound.Mode, URL: Bound.URL, KeyFingerprint: "g", Instance: Bound.Instance},
-		"instance":        {Mode: Bound.Mode, URL: Bound.URL, KeyFingerprint: Bound.KeyFingerprint, Instance: "second"},
+		"mode":            {Mode: "live", URL: binding.URL, KeyFingerprint: binding.KeyFingerprint, Instance: binding.Instance},
+		"exchange":        {Mode: binding.Mode, URL: "https://elsewhere", KeyFingerprint: binding.KeyFingerprint, Instance: binding.Instance},
+		"key fingerprint": {Mode: binding.Mode, URL: binding.URL, KeyFingerprint: "g", Instance: binding.Instance},
+		"instance":        {Mode: binding.Mode, URL: binding.URL, KeyFingerprint: binding.KeyFingerprint, Instance: "second"},
 	} {
 		_, err := s.Open(other)
 		var wrong *journal.BindingError
@@ -29,9 +29,9 @@ func bound(t *testing.T, s *Store) {
 	s.open(t)
 }
 
-func oneWriter(t *testing.T, s *Store) {
+func oneWriter(t *testing.T, s *store) {
 	first := s.open(t)
-	if _, err := s.Open(Bound); !errors.Is(err, journal.ErrLocked) {
+	if _, err := s.Open(binding); !errors.Is(err, journal.ErrLocked) {
 		t.Fatalf("a second writer: want %v, have %v", journal.ErrLocked, err)
 	}
 	add(t, first, sending(1))
@@ -41,7 +41,7 @@ func oneWriter(t *testing.T, s *Store) {
 	add(t, s.open(t), sending(2))
 }
 
-func epochsGrow(t *testing.T, s *Store) {
+func epochsGrow(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, boot(7), boot(9))
 	j.Close()
@@ -60,7 +60,7 @@ func epochsGrow(t *testing.T, s *Store) {
 
 // epochsAfterBackup checks that a start takes the epoch max(journalled + 1, now), so that
 // ids made after the backup, which the journal forgot, are not reused.
-func epochsAfterBackup(t *testing.T, s *Store) {
+func epochsAfterBackup(t *testing.T, s *store) {
 	if s.Backup == nil {
 		t.Skip("the suite cannot restore an earlier state of this store")
 	}
@@ -88,10 +88,10 @@ func epochsAfterBackup(t *testing.T, s *Store) {
 	sound(t, j, 2)
 }
 
-func readerDuringWrites(t *testing.T, s *Store) {
+func readerDuringWrites(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, sending(1), sending(2))
-	reader := must[Journal](t)(s.Read())
+	reader := got[anyJournal](t)(s.Read())
 	defer reader.Close()
 	if err := reader.Append(t.Context(), []record.Record{sending(99)}); err == nil {
 		t.Error("a journal open for reading was written")
@@ -106,7 +106,7 @@ func readerDuringWrites(t *testing.T, s *Store) {
 		}
 	})
 	for before := 0; before < 2+2*batches; {
-		report := must[journal.Report](t)(reader.Verify(t.Context()))
+		report := got[journal.Report](t)(reader.Verify(t.Context()))
 		if len(report.Problems) > 0 || report.Records%2 != 0 || report.Records < before || report.Rows != report.Records {
 			t.Fatalf("want whole batches, each with its rows, have %+v", report)
 		}
@@ -118,7 +118,7 @@ func readerDuringWrites(t *testing.T, s *Store) {
 
 // newerFormat checks that records raise the journal's format epoch, and that a botd
 // which does not know it neither writes nor reads the journal, and names who wrote it.
-func newerFormat(t *testing.T, s *Store) {
+func newerFormat(t *testing.T, s *store) {
 	j := s.open(t)
 	if have := j.Format(); have.Epoch != 0 {
 		t.Errorf("an empty journal: want no format yet, have %+v", have)
@@ -129,7 +129,7 @@ func newerFormat(t *testing.T, s *Store) {
 	}
 	j.Close()
 	s.Newer(journal.Format{Epoch: record.FormatEpoch + 1, Botd: "v9.9.9 abcdef"})
-	for name, open := range map[string]func() (Journal, error){"writing": func() (Journal, error) { return s.Open(Bound) }, "reading": s.Read} {
+	for name, open := range map[string]func() (anyJournal, error){"writing": func() (anyJournal, error) { return s.Open(binding) }, "reading": s.Read} {
 		_, err := open()
 		var newer *journal.NewerError
 		if !errors.As(err, &newer) || !errors.Is(err, journal.ErrNewerSchema) || !strings.Contains(err.Error(), "v9.9.9 abcdef") ||

@@ -1,9 +1,4 @@
-// Package journaltest tests every journal alike: SQLite, and any store to come.
-//
-// A journal that passes has the properties that exactly-once.md requires: order is
-// preserved under failure, appends are durable when they return, the chain reveals
-// tampering, there is one writer and one account, and epochs only grow.
-package journaltest
+package journal_test
 
 import (
 	"context"
@@ -14,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Journal is a journal under test.
-type Journal interface {
+// anyJournal is a journal under test.
+type anyJournal interface {
 	Append(ctx context.Context, records []record.Record) error
 	Replay(ctx context.Context, take func(*record.Record) error) error
 	Select(ctx context.Context, filter journal.Filter, take func(*journal.Stored) error) error
@@ -24,13 +19,13 @@ type Journal interface {
 	Close() error
 }
 
-// Store opens journals of one kind and injects faults into them. Each subtest gets its own
+// store opens journals of one kind and injects faults into them. Each subtest gets its own
 // store.
-type Store struct {
-	Open   func(binding journal.Binding) (Journal, error) // the one journal of this store
-	Read   func() (Journal, error)                        // the same, for reading beside a writer
-	Crash  func()                                         // ends the owner like a kill: Close is not called
-	Backup func() (restore func())                        // saves its state; restore puts it back when the journal is closed
+type store struct {
+	Open   func(binding journal.Binding) (anyJournal, error) // the one journal of this store
+	Read   func() (anyJournal, error)                        // the same, for reading beside a writer
+	Crash  func()                                            // ends the owner like a kill: Close is not called
+	Backup func() (restore func())                           // saves its state; restore puts it back when the journal is closed
 
 	Full     func(full bool)                   // no room, or room again
 	Tear     func()                            // the next append fails in the middle
@@ -40,14 +35,19 @@ type Store struct {
 	Newer    func(journal.Format)              // makes the closed journal look as if a newer botd had written it
 }
 
-// Bound is the binding of the suite's journals.
-var Bound = journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
+// binding is the binding of the suite's journals.
+var binding = journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
 
-// Run runs the whole suite; newStore returns an empty store.
-func Run(t *testing.T, newStore func(t *testing.T) *Store) {
+// runSuite runs the whole suite, which tests every journal alike: SQLite, and any store to come. newStore returns an
+// empty store.
+//
+// A journal that passes has the properties that exactly-once.md requires: order is
+// preserved under failure, appends are durable when they return, the chain reveals
+// tampering, there is one writer and one account, and epochs only grow.
+func runSuite(t *testing.T, newStore func(t *testing.T) *store) {
 	for _, one := range []struct {
 		name string
-		test func(t *testing.T, s *Store)
+		test func(t *testing.T, s *store)
 	}{
 		{"every kind of record comes back as it was", everyKindComesBack},
 		{"what was appended survives a crash", survivesCrash},
@@ -65,8 +65,8 @@ func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 		{"epochs grow after a restored backup", epochsAfterBackup},
 		{"a reader beside the writer sees whole batches", readerDuringWrites},
 		{"big records and many", bigRecords},
-		{"records are chosen by kind, symbol, strategy and time", chosen},
-		{"a closed journal takes nothing", closed},
+		{"records are chosenRecords by kind, symbol, strategy and time", chosenRecords},
+		{"a closed journal takes nothing", closedTakesNothing},
 		{"a journal of a format that is not known is refused", newerFormat},
 	} {
 		t.Run(one.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 	}
 }
 
-func must[T any](t *testing.T) func(T, error) T {
+func got[T any](t *testing.T) func(T, error) T {
 	t.Helper()
 	return func(value T, err error) T {
 		t.Helper()
@@ -87,21 +87,21 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-func (s *Store) open(t *testing.T) Journal {
+func (s *store) open(t *testing.T) anyJournal {
 	t.Helper()
-	j := must[Journal](t)(s.Open(Bound))
+	j := got[anyJournal](t)(s.Open(binding))
 	t.Cleanup(func() { j.Close() })
 	return j
 }
 
-func add(t *testing.T, j Journal, records ...record.Record) {
+func add(t *testing.T, j anyJournal, records ...record.Record) {
 	t.Helper()
 	if err := j.Append(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func all(t *testing.T, j Journal) (records []record.Record) {
+func all(t *testing.T, j anyJournal) (records []record.Record) {
 	t.Helper()
 	if err := j.Replay(t.Context(), func(r *record.Record) error { records = append(records, *r); return nil }); err != nil {
 		t.Fatal(err)
@@ -121,9 +121,9 @@ func compare(t *testing.T, want, have []record.Record) {
 	}
 }
 
-func sound(t *testing.T, j Journal, records int) journal.Report {
+func sound(t *testing.T, j anyJournal, records int) journal.Report {
 	t.Helper()
-	report := must[journal.Report](t)(j.Verify(t.Context()))
+	report := got[journal.Report](t)(j.Verify(t.Context()))
 	if len(report.Problems) > 0 || report.Records != records {
 		t.Fatalf("want %d records and no problem, have %+v", records, report)
 	}

@@ -1,4 +1,4 @@
-package journaltest
+package journal_test
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"botd/reconcile/record"
 )
 
-func everyKindComesBack(t *testing.T, s *Store) {
+func everyKindComesBack(t *testing.T, s *store) {
 	j := s.open(t)
-	want := EveryKind()
+	want := everyKind()
 	for i := range want { // one append each: the order must hold across transactions
 		add(t, j, want[i])
 	}
@@ -35,10 +35,10 @@ func everyKindComesBack(t *testing.T, s *Store) {
 	}
 }
 
-func survivesCrash(t *testing.T, s *Store) {
-	want := EveryKind()
+func survivesCrash(t *testing.T, s *store) {
+	want := everyKind()
 	for i := range want {
-		j := must[Journal](t)(s.Open(Bound))
+		j := got[anyJournal](t)(s.Open(binding))
 		add(t, j, want[i]) // durable before it returns: a kill may come right after
 		s.Crash()
 	}
@@ -47,7 +47,7 @@ func survivesCrash(t *testing.T, s *Store) {
 	sound(t, j, len(want))
 }
 
-func orderAfterFailure(t *testing.T, s *Store) {
+func orderAfterFailure(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, sending(1))
 	s.Full(true)
@@ -75,7 +75,7 @@ func broken(err error) bool {
 	return errors.As(err, &b) && b.Broken()
 }
 
-func tornAppend(t *testing.T, s *Store) {
+func tornAppend(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, sending(1))
 	s.Tear()
@@ -97,7 +97,7 @@ func tornAppend(t *testing.T, s *Store) {
 	sound(t, j, len(records)+1)
 }
 
-func allOrNone(t *testing.T, s *Store) {
+func allOrNone(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, sending(1), sending(2))
 	if err := j.Append(t.Context(), []record.Record{sending(3), sending(2)}); err == nil {
@@ -108,7 +108,7 @@ func allOrNone(t *testing.T, s *Store) {
 	sound(t, j, 3)
 }
 
-func bigRecords(t *testing.T, s *Store) {
+func bigRecords(t *testing.T, s *store) {
 	j := s.open(t)
 	big := record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Quarantined{Reason: strings.Repeat("é\x00\"\\\n", 200_000)}}
 	want := []record.Record{big}
@@ -120,9 +120,9 @@ func bigRecords(t *testing.T, s *Store) {
 	sound(t, j, len(want))
 }
 
-func chosen(t *testing.T, s *Store) {
+func chosenRecords(t *testing.T, s *store) {
 	j := s.open(t)
-	records := EveryKind()[:19]
+	records := everyKind()[:19]
 	add(t, j, records...)
 	for name, c := range map[string]struct {
 		filter journal.Filter
@@ -152,7 +152,7 @@ func chosen(t *testing.T, s *Store) {
 	}
 }
 
-func closed(t *testing.T, s *Store) {
+func closedTakesNothing(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, sending(1))
 	if err := j.Close(); err != nil {

@@ -1,4 +1,4 @@
-package journaltest
+package journal_test
 
 import (
 	"botd/exchange"
@@ -10,15 +10,15 @@ import (
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// EveryKind returns a record of each kind, with all fields set.
-func EveryKind() []record.Record {
+// everyKind returns a record of each kind, with all fields set.
+func everyKind() []record.Record {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
 	plan := strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne}, Leverage: 3, OrdersSet: true, Reason: "why",
 		Orders:     []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, Quantity: 2, PostOnly: true}},
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}}
 	return []record.Record{
-		{AtMS: 1, Body: record.Boot{Epoch: 36, Account: Bound.Text()}},
+		{AtMS: 1, Body: record.Boot{Epoch: 36, Account: binding.Text()}},
 		{AtMS: 1, Body: record.Config{Hash: "abc"}},
 		{AtMS: 2, Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &plan}},
 		{AtMS: 2, Strategy: "one", Body: record.Memory{Entries: []strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
@@ -52,19 +52,19 @@ func EveryKind() []record.Record {
 			Trip: exchange.AmountOf(2), Position: -4, Losses: 3}},
 		{AtMS: 10, Body: record.Accounted{Wallet: exchange.AmountOf(8), Losses: 1}},
 		{AtMS: 10, Strategy: "two", Body: record.Breach{Rule: "max_daily_loss", Reason: "why", UntilMS: 30}},
-		Entry(10_000),
+		entryOf(10_000),
 		{AtMS: 10, Body: record.Transfer{Transfer: ledger.Transfer{Market: exchange.Futures, Asset: "USDT", Amount: exchange.AmountOf(-5), Note: "out"}}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Declined{Purpose: placement.Order, Key: "low", Side: exchange.Buy, Quantity: 5,
 			Rule: "balance", Reason: "too little"}},
 		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news",
 			RequestID: "r1"}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Withdrawn{OrderID: 98, Reason: "why"}},
-		{AtMS: 11, Body: record.Checkpoint{Layout: "of another botd", Epoch: 36, Account: Bound.Text(), State: []byte{1, 2, 3}}},
+		{AtMS: 11, Body: record.Checkpoint{Layout: "of another botd", Epoch: 36, Account: binding.Text(), State: []byte{1, 2, 3}}},
 	}
 }
 
 // Entry returns a first ledger entry, which takes over a futures wallet.
-func Entry(usdt int64) record.Record {
+func entryOf(usdt int64) record.Record {
 	key, amount := exchange.SymbolKey{Market: exchange.Futures}, exchange.AmountOf(usdt)
 	return record.Record{AtMS: 10, Body: record.Posting{Posting: ledger.Posting{
 		Reading: ledger.Reading{AtMS: 10, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: amount}}},

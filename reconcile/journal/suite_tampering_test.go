@@ -1,4 +1,4 @@
-package journaltest
+package journal_test
 
 import (
 	"errors"
@@ -12,11 +12,11 @@ import (
 	"botd/reconcile/record"
 )
 
-func alteredRecord(t *testing.T, s *Store) {
+func alteredRecord(t *testing.T, s *store) {
 	j := s.open(t)
-	add(t, j, EveryKind()...)
+	add(t, j, everyKind()...)
 	s.Alter(8)
-	report := must[journal.Report](t)(j.Verify(t.Context()))
+	report := got[journal.Report](t)(j.Verify(t.Context()))
 	if len(report.Problems) != 1 || report.Problems[0].Table != "record" || report.Problems[0].Key != "8" {
 		t.Errorf("want record 8 found, have %+v", report.Problems)
 	}
@@ -27,12 +27,12 @@ func alteredRecord(t *testing.T, s *Store) {
 	}
 }
 
-func alteredRow(t *testing.T, s *Store) {
+func alteredRow(t *testing.T, s *store) {
 	j := s.open(t)
-	add(t, j, EveryKind()...)
-	sound(t, j, len(EveryKind()))
+	add(t, j, everyKind()...)
+	sound(t, j, len(everyKind()))
 	s.AlterRow("bmain-1-1", "absent")
-	report := must[journal.Report](t)(j.Verify(t.Context()))
+	report := got[journal.Report](t)(j.Verify(t.Context()))
 	if len(report.Problems) != 1 {
 		t.Fatalf("want one problem, have %+v", report.Problems)
 	}
@@ -42,14 +42,14 @@ func alteredRow(t *testing.T, s *Store) {
 	}
 }
 
-func alteredBalance(t *testing.T, s *Store) {
+func alteredBalance(t *testing.T, s *store) {
 	j := s.open(t)
-	add(t, j, Entry(10_000))
+	add(t, j, entryOf(10_000))
 	if report := sound(t, j, 1); report.Entries != 1 || report.Rows != 2 {
 		t.Errorf("want an entry and two balances, have %+v", report)
 	}
 	s.AlterSum("transferred", "-9999")
-	report := must[journal.Report](t)(j.Verify(t.Context()))
+	report := got[journal.Report](t)(j.Verify(t.Context()))
 	if len(report.Problems) != 1 || report.Problems[0].Table != "balance" || !strings.Contains(report.Problems[0].Want, "-10000 ") ||
 		!strings.Contains(report.Problems[0].Have, "-9999 ") {
 		t.Errorf("want the balance found with both amounts, have %+v", report.Problems)
@@ -58,15 +58,15 @@ func alteredBalance(t *testing.T, s *Store) {
 
 // wrongEntry checks that a journal refuses an entry whose lines do not add up to zero, one
 // that does not follow from its reading, and a record that no start could apply.
-func wrongEntry(t *testing.T, s *Store) {
+func wrongEntry(t *testing.T, s *store) {
 	j := s.open(t)
-	lame, other := Entry(10_000), Entry(10_000)
+	lame, other := entryOf(10_000), entryOf(10_000)
 	posting := lame.Body.(record.Posting)
 	posting.Lines = posting.Lines[:1]
 	lame.Body = posting
 	other.Body.(record.Posting).Lines[0].Account = ledger.Fees
 	add(t, j, lame, other, record.Record{Strategy: "one", Body: record.Plan{}})
-	report := must[journal.Report](t)(j.Verify(t.Context()))
+	report := got[journal.Report](t)(j.Verify(t.Context()))
 	var places []string
 	for _, p := range report.Problems {
 		places = append(places, p.Table+" "+p.Key)
@@ -76,7 +76,7 @@ func wrongEntry(t *testing.T, s *Store) {
 	}
 }
 
-func rowsInTransaction(t *testing.T, s *Store) {
+func rowsInTransaction(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, sending(1))
 	ended := record.Record{AtMS: 9, ClientOrderID: sending(1).ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 1}}
