@@ -6,17 +6,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/internal/chaos"
 	"botd/internal/failure"
 	"botd/internal/mutant"
 )
 
 func newOverlay() *cobra.Command {
-	return &cobra.Command{
+	crashes := false
+	command := &cobra.Command{
 		Use: "overlay", Short: "write the overlay with which every rule of the protocol can be broken, and print its path", Args: cobra.NoArgs,
 		Long: `Writes the source files with every mutant built in, each behind a switch, into a new
 directory, and prints the path of an overlay for the go command. It needs a clone of the
-repository, and is run at its root. docs/simulation.md has more.`,
-		Example: `  go test -overlay "$(go run ./cmd/botd-sim overlay)" -run EveryMutant -v ./internal/simulation`,
+repository, and is run at its root. docs/simulation.md has more.
+
+With --crash-points it writes the points instead at which botd can end itself: the
+environment names the one (internal/chaos/crash).`,
+		Example: `  go test -overlay "$(go run ./cmd/botd-sim overlay)" -run EveryMutant -v ./internal/simulation
+  go build -overlay "$(go run ./cmd/botd-sim overlay --crash-points)" ./cmd/botd`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			root, err := os.Getwd()
 			if err != nil {
@@ -26,7 +32,11 @@ repository, and is run at its root. docs/simulation.md has more.`,
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			path, err := mutant.Overlay(root, directory)
+			write := mutant.Overlay
+			if crashes {
+				write = chaos.CrashOverlay
+			}
+			path, err := write(root, directory)
 			if err != nil {
 				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant says how to carry a mutant along",
 					"%w", err)
@@ -35,4 +45,6 @@ repository, and is run at its root. docs/simulation.md has more.`,
 			return failure.Wrap(failure.IO, err)
 		},
 	}
+	command.Flags().BoolVar(&crashes, "crash-points", false, "write the overlay with which botd ends itself at a named point")
+	return command
 }

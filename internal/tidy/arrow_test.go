@@ -74,10 +74,10 @@ func TestEveryArrowIsFound(t *testing.T) {
 		{Row{Libraries: "cron"}, "import \"example.com/x/v3\"\nimport \"github.com/robfig/cron/v3\"", 1},
 		{Row{Libraries: "cron"}, "import \"github.com/robfig/cron/v33\"", 1},
 		{Row{}, "import \"os\"", 0},
-		{Row{Pure: true}, "import \"sort\"\nimport \"net/url\"\nimport \"crypto/sha256\"\nimport \"slices\"", 0},
-		{Row{Pure: true}, "import \"io/ioutil\"\nimport \"database/sql\"\nimport \"crypto/tls\"\nimport \"plugin\"", 4},
-		{Row{Pure: true}, "import \"database/sql/driver\"\nimport \"os/exec\"\nimport \"math/rand/v2\"\nimport \"sync/atomic\"", 4},
-		{Row{Pure: true}, "import \"net/http\"\nimport \"log/slog\"\nimport \"io/fs\"\nimport \"hash/maphash\"", 4},
+		{Row{Kind: pure}, "import \"sort\"\nimport \"net/url\"\nimport \"crypto/sha256\"\nimport \"slices\"", 0},
+		{Row{Kind: pure}, "import \"io/ioutil\"\nimport \"database/sql\"\nimport \"crypto/tls\"\nimport \"plugin\"", 4},
+		{Row{Kind: pure}, "import \"database/sql/driver\"\nimport \"os/exec\"\nimport \"math/rand/v2\"\nimport \"sync/atomic\"", 4},
+		{Row{Kind: pure}, "import \"net/http\"\nimport \"log/slog\"\nimport \"io/fs\"\nimport \"hash/maphash\"", 4},
 	} {
 		if _, wrong := arrows(t, &c.row, parsed(t, "x.go", c.text)); len(wrong) != c.want {
 			t.Errorf("%+v\n%s\nwant %d findings, have %q", c.row, c.text, c.want, wrong)
@@ -103,7 +103,7 @@ func allows(row *Row, imported string) (name, why string) {
 		return "", "this library is not in its row"
 	}
 	for _, name := range impureLibraries {
-		if row.Pure && imported != "net/url" && (imported == name || strings.HasPrefix(imported, name+"/")) {
+		if row.Kind == pure && imported != "net/url" && (imported == name || strings.HasPrefix(imported, name+"/")) {
 			return "", "a pure package does no I/O, draws nothing, logs nothing and shares nothing"
 		}
 	}
@@ -130,6 +130,26 @@ func TestTestCodeIsNotLinkedIntoBotd(t *testing.T) {
 	for _, own := range strings.Fields(linkable) {
 		if !slices.Contains(linked, "botd/internal/"+own) {
 			t.Errorf("linkable has internal/%s, which botd does not link", own)
+		}
+	}
+}
+
+// TestEveryPackageIsLinkedIntoAProgramOrIsOfTests reads the dependencies of all programs: code that none of them links is code that nobody runs.
+func TestEveryPackageIsLinkedIntoAProgramOrIsOfTests(t *testing.T) {
+	t.Parallel()
+	command := exec.Command("go", "list", "-deps", "./cmd/botd", "./cmd/botd-sim")
+	command.Dir = root(t)
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	linked := strings.Fields(string(output))
+	for _, row := range Table {
+		if row.Path == "internal/chaos/crash" { // botd-sim links its list of points alone
+			continue
+		}
+		if is := slices.Contains(linked, "botd/"+row.Path); is == (row.Kind == tests) {
+			t.Errorf("%s: linked into a program %t, of tests alone by the table %t", row.Path, is, row.Kind == tests)
 		}
 	}
 }

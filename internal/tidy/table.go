@@ -1,10 +1,10 @@
 // Package tidy tests the shape of the code: its arrows, its limits, and its language.
 //
 // The table holds, for each package, its sentence, which other packages and which
-// libraries it may import, and whether it is pure: a pure package never reads the
-// clock, starts a goroutine, does I/O or logs. A package without a row fails the
-// test, and so does an import that is not in its row, or one in the row that the
-// package does not have.
+// libraries it may import, and its kind: a pure package never reads the clock, starts
+// a goroutine, does I/O or logs; one of tests is run by no program. A package
+// without a row fails the test, and so does an import that is not in its row, or one
+// in the row that the package does not have.
 //
 // language.go lists private words and what stands for them. They stand in no file, no
 // line is too wide, and no comment begins with a name that its declaration lost.
@@ -14,12 +14,19 @@ package tidy
 type Row struct {
 	Path      string // below the module
 	Sentence  string // the rest of the sentence after the package's name, in its comment and in docs/ARCHITECTURE.md
-	Pure      bool   // no clock, goroutine, I/O, log
+	Kind      Kind
 	Imports   string // packages of botd; "*" for any
 	Libraries string // modules outside the standard library, by their names in Libraries
 }
 
-const pure, impure = true, false
+// Kind is what a package may do, as a letter of the table in docs/ARCHITECTURE.md.
+type Kind string
+
+const (
+	impure Kind = ""
+	pure   Kind = "p" // no clock, goroutine, I/O, log
+	tests  Kind = "t" // run by no program: tests use it, or an overlay of the go command builds it in
+)
 
 // Libraries are the modules that packages may import, by the names used in the table.
 var Libraries = map[string]string{
@@ -239,7 +246,7 @@ var Table = []Row{
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, one file per verb; your own program can add strategies",
 		impure, "*", "cobra pflag"},
 	{"cmd/botd/endtoend", "tests the built botd as a user runs it: commands, daemons, exchanges and documents; it has tests alone",
-		impure, "", ""},
+		tests, "", ""},
 	{"cmd/botd-sim", "sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",
 		impure, "cmd/botd/cli/shell internal/chaos internal/conformance internal/failure internal/mutant internal/mutation " +
 			"internal/simulation", "cobra table decimal"},
@@ -252,29 +259,29 @@ var Table = []Row{
 	{"internal/tally", "recomputes a strategy's activity and profit from its fills alone, in exact fractions",
 		pure, "", ""},
 	{"internal/startclock", "sets the start of a simulated exchange's clock in tests",
-		impure, "", ""},
+		tests, "", ""},
 	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it",
 		impure, "internal/overlay", ""},
 	{"internal/mutant/mutanttest", "plays the scenarios that show the rules of package mutant",
-		impure, "internal/mutant", ""},
+		tests, "internal/mutant", ""},
 	{"internal/mutation", "measures what tests notice: it changes one small thing of a package after another, and runs the package's tests",
 		impure, "internal/overlay", ""},
 	{"internal/mutation/active", "switches one mutant of a mutation run on, chosen by the environment",
-		impure, "", ""},
+		tests, "", ""},
 	{"internal/overlay", "edits functions of the source for one build, by snippets of their code",
 		impure, "", ""},
 	{"internal/conformance", "tests every exchange alike: the simulated one, the client over its server, and a real venue",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server", "decimal"},
 	{"internal/enginetest", "makes engine notes of every kind for the tests of packages that read them",
-		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile risk runtime/engine", "decimal"},
+		tests, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile risk runtime/engine", "decimal"},
 	{"internal/reconciletest", "sets what snapshots have shown of a symbol or an account, for the tests of packages that read it",
-		impure, "exchange reconcile", ""},
+		tests, "exchange reconcile", ""},
 	{"internal/openapi", "checks requests and answers against an OpenAPI document",
-		impure, "", "schema openapi"},
+		tests, "", "schema openapi"},
 	{"internal/chaos", "kills the real binary over a failing exchange and judges the outcome by the exchange's own state",
 		impure, "reconcile/record reconcile/journal internal/oracle internal/overlay internal/chaos/crash", "decimal"},
 	{"internal/chaos/crash", "ends the process at a named point: around a commit of the journal, or a request to the exchange",
-		impure, "exchange reconcile/record runtime", ""},
+		tests, "exchange reconcile/record runtime", ""},
 	{"internal/failure", "attaches an exit code and a hint to an error",
 		impure, "", ""},
 	{"internal/plural", "formats a number with its noun",
@@ -290,13 +297,13 @@ var Table = []Row{
 	{"internal/disk", "reports how much space a file system has left, and locks files",
 		impure, "", "sys"},
 	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk, or of which one file call fails",
-		impure, "", ""},
+		tests, "", ""},
 	{"internal/disk/sqlitefault", "is a file layer under SQLite whose calls fail when a test says so",
-		impure, "", "sqlite libc"},
+		tests, "", "sqlite libc"},
 	{"internal/version", "identifies the build of botd and its dependencies",
 		impure, "", ""},
 	{"internal/pipe", "connects HTTP clients and servers in memory, also inside a testing/synctest bubble",
-		impure, "", ""},
+		tests, "", ""},
 	{"internal/inbound", "limits the resources that clients may occupy: connections, header bytes and time",
 		impure, "", ""},
 	{"internal/private", "refuses a data directory in which others could have put or changed a file",
@@ -310,5 +317,5 @@ var Table = []Row{
 	{"internal/spell", "suggests the known name that a misspelled one was meant to be",
 		pure, "", ""},
 	{"internal/tidy", "tests the shape of the code: its arrows, its limits, and its language",
-		impure, "", ""},
+		tests, "", ""},
 }

@@ -159,17 +159,14 @@ func TestArchitectureMatchesTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range Table {
-		purity, imports := "", strings.Join(strings.Fields(row.Imports), ", ")
-		if row.Pure {
-			purity = "p"
-		}
+		imports := strings.Join(strings.Fields(row.Imports), ", ")
 		switch imports {
 		case "":
 			imports = "-"
 		case "*":
 			imports = "all"
 		}
-		if want := fmt.Sprintf("| `%s` | %s | %s | %s |", row.Path, row.Sentence, purity, imports); !strings.Contains(string(text), want) {
+		if want := fmt.Sprintf("| `%s` | %s | %s | %s |", row.Path, row.Sentence, row.Kind, imports); !strings.Contains(string(text), want) {
 			t.Errorf("docs/ARCHITECTURE.md: want the line\n%s", want)
 		}
 	}
@@ -251,7 +248,7 @@ func examineChain(t *testing.T, rows [][]string, most int) {
 func TestPurePackagesReadNoClock(t *testing.T) {
 	t.Parallel()
 	for _, row := range Table {
-		if !row.Pure {
+		if row.Kind != pure {
 			continue
 		}
 		for _, file := range sources(t, row.Path, false) {
