@@ -52,11 +52,23 @@ func (p Problem) String() string {
 	return b.String()
 }
 
+// Error returns the problem as String does.
+func (p Problem) Error() string { return p.String() }
+
 // Problems are all problems of a configuration, by file and line.
 type Problems []Problem
 
 // Error returns every problem, one after the other.
 func (p Problems) Error() string { return p.String() }
+
+// Unwrap returns each problem, so that a line of the log can have them side by side.
+func (p Problems) Unwrap() []error {
+	all := make([]error, len(p))
+	for i := range p {
+		all[i] = p[i]
+	}
+	return all
+}
 
 // String returns every problem, one after the other.
 func (p Problems) String() string {

@@ -36,6 +36,30 @@ func Excerpt(text string) string {
 	return text
 }
 
+// Error is the text of an error for one line: a semicolon stands between the problems that errors.Join puts on a line each.
+// A line break of any other text stays one, so that Excerpt shows it.
+func Error(err error) string {
+	text := err.Error()
+	switch outer := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := outer.Unwrap(); inner != nil {
+			text = strings.Replace(text, inner.Error(), Error(inner), 1)
+		}
+	case interface{ Unwrap() []error }:
+		var lines, words []string
+		for _, inner := range outer.Unwrap() {
+			lines, words = append(lines, inner.Error()), append(words, Error(inner))
+		}
+		if text == strings.Join(lines, "\n") {
+			return strings.Join(words, "; ")
+		}
+		for i := range lines {
+			text = strings.Replace(text, lines[i], words[i], 1)
+		}
+	}
+	return text
+}
+
 // visible reports whether a rune has a shape, or is a space.
 func visible(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r))

@@ -1,6 +1,8 @@
 package printable
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -38,6 +40,27 @@ func TestAnExcerptIsBounded(t *testing.T) {
 	} {
 		if have := Excerpt(c.text); have != c.want {
 			t.Errorf("%.20q: want %q, have %q", c.text, c.want, have)
+		}
+	}
+}
+
+// TestTheProblemsOfAnErrorAreOnOneLine has errors that were joined, inside each other and inside others, and one of another program with a line break.
+func TestTheProblemsOfAnErrorAreOnOneLine(t *testing.T) {
+	t.Parallel()
+	disk, key, forged := errors.New("no room"), errors.New("no key\nhint: write one"), errors.New("the venue says x\ny")
+	both := errors.Join(disk, key)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{disk, "no room"}, {both, "no room; no key\nhint: write one"}, {fmt.Errorf("stop: %w", both), "stop: no room; no key\nhint: write one"},
+		{errors.Join(fmt.Errorf("stop: %w", both), disk), "stop: no room; no key\nhint: write one; no room"},
+		{errors.Join(disk), "no room"}, {forged, "the venue says x\ny"}, {errors.Join(forged, disk), "the venue says x\ny; no room"},
+		{fmt.Errorf("%w, then %w", both, errors.Join(disk, forged)), "no room; no key\nhint: write one, then no room; the venue says x\ny"},
+		{fmt.Errorf("a\nb: %w", forged), "a\nb: the venue says x\ny"},
+	} {
+		if have := Error(c.err); have != c.want {
+			t.Errorf("%q: want %q, have %q", c.err, c.want, have)
 		}
 	}
 }

@@ -165,8 +165,8 @@ var Table = []Row{
 	{"runtime/backups", "makes the backups requested of a running daemon, and retains the newest",
 		impure, "internal/private reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
-		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile " +
-			"exchange/polling exchange/rest exchange/tape strategy/library " +
+		impure, "internal/private internal/printable exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
+			"reconcile exchange/polling exchange/rest exchange/tape strategy/library " +
 			"reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
 			"runtime/signals runtime/view " +
 			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/apart " +

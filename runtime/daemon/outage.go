@@ -9,6 +9,7 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/internal/failure"
+	"botd/internal/printable"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/runtime"
@@ -52,7 +53,7 @@ func (p *process) reach(ctx context.Context) error {
 	if !waitable(err) || ctx.Err() != nil {
 		return err
 	}
-	p.outage = &outage{strategies: p.config.Strategies, since: time.Now(), cause: err.Error(), tries: 1}
+	p.outage = &outage{strategies: p.config.Strategies, since: time.Now(), cause: printable.Error(err), tries: 1}
 	defer func() { p.outage = nil }()
 	until, reached := context.WithCancel(ctx)
 	defer reached()
@@ -100,7 +101,7 @@ func (p *process) attempt(ctx context.Context) error {
 func (w *outage) failed(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cause, w.tries = err.Error(), w.tries+1
+	w.cause, w.tries = printable.Error(err), w.tries+1
 }
 
 // news returns the cause and the tries to log; due reports that it is time to log them.

@@ -302,13 +302,13 @@ func TestAnOutageIsDeclared(t *testing.T) {
 		}
 		want("refused", 1, true)
 		<-time.After(time.Minute - 1)
-		w.failed(errors.New("closed"))
+		w.failed(errors.Join(errors.New("closed"), errors.New("no spot"))) // of both markets' lists
 		want("", 0, false)
 		<-time.After(1)
-		want("closed", 2, true)
+		want("closed; no spot", 2, true)
 		one := w.degraded()
-		if one.State != "waiting" || one.Cause != "closed" || one.SinceMS != time.Now().Add(-time.Minute).UnixMilli() || one.WayOut == "" ||
-			w.unseen() != "the account cannot be seen: closed" {
+		if one.State != "waiting" || one.Cause != "closed; no spot" || one.SinceMS != time.Now().Add(-time.Minute).UnixMilli() || one.WayOut == "" ||
+			w.unseen() != "the account cannot be seen: closed; no spot" {
 			t.Errorf("have %+v, %s", one, w.unseen())
 		}
 		shown := outageEngine{outage: w}

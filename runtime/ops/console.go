@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,12 +72,23 @@ func (c *Console) Of(strategy string, symbol exchange.SymbolKey) *Console {
 
 // Say writes a line of the daemon itself.
 func (c *Console) Say(event, format string, arguments ...any) {
-	at(c.log.Info(), time.Now()).Str("event", event).Msg(printable.Excerpt(fmt.Sprintf(format, arguments...)))
+	at(c.log.Info(), time.Now()).Str("event", event).Msg(onOneLine(format, arguments))
 }
 
 // Warn writes a warning of the daemon itself.
 func (c *Console) Warn(event, format string, arguments ...any) {
-	at(c.log.Warn(), time.Now()).Str("event", event).Msg(printable.Excerpt(fmt.Sprintf(format, arguments...)))
+	at(c.log.Warn(), time.Now()).Str("event", event).Msg(onOneLine(format, arguments))
+}
+
+// onOneLine formats a line: a person reads it, so several problems of one error stand side by side.
+func onOneLine(format string, arguments []any) string {
+	arguments = slices.Clone(arguments)
+	for i := range arguments {
+		if err, is := arguments[i].(error); is {
+			arguments[i] = printable.Error(err)
+		}
+	}
+	return printable.Excerpt(fmt.Sprintf(format, arguments...))
 }
 
 // at writes the time in full; zerolog's own format is a setting of the process.

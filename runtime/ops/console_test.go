@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -195,6 +197,27 @@ func TestLinesAreCountedByLevel(t *testing.T) {
 	expect(t, m, 1, "botd_log_events_total", "level=info")
 	expect(t, m, 1, "botd_log_events_total", "level=warn")
 	expect(t, m, 1, "botd_log_events_total", "level=error")
+}
+
+// TestSeveralProblemsStandSideBySide has a line of the daemon and one of the engine.
+func TestSeveralProblemsStandSideBySide(t *testing.T) {
+	t.Parallel()
+	both := fmt.Errorf("read: %w", errors.Join(errors.New("no spot"), errors.New("no futures\nhint: wait")))
+	logs := NewLogs()
+	console := NewConsole(io.Discard, Format{JSON: true}, nil, logs)
+	given := []any{both}
+	console.Warn("a.b", "it is not read: %v", given...)
+	console.Say("a.b", "%s, %d times", both, 3)
+	console.Note(&engine.Note{Fact: engine.NoteFetchFailed{What: "orders", Err: both}})
+	const text = "read: no spot; no futures; hint: wait"
+	logs.Lines(func(all []LogLine) {
+		if len(all) != 3 || all[0].Message != "it is not read: "+text || all[1].Message != text+", 3 times" || all[2].Fields["err"] != text {
+			t.Errorf("want %q in each, have %+v", text, all)
+		}
+	})
+	if given[0] != both {
+		t.Errorf("want the caller's arguments left alone, have %v", given)
+	}
 }
 
 func TestATextOfTheVenueCannotForgeALine(t *testing.T) {

@@ -107,6 +107,25 @@ func TestChangedFileIsAppliedCompletelyOrNotAtAll(t *testing.T) {
 }
 
 // A file that changes from one poll to the next is incomplete.
+// TestEveryProblemOfAChangeIsNamedOnOneLine changes two files, each to one with a mistake.
+func TestEveryProblemOfAChangeIsNamedOnOneLine(t *testing.T) {
+	t.Parallel()
+	signalsBegin()
+	synctest.Test(t, func(t *testing.T) {
+		directory := t.TempDir()
+		put(t, directory, map[string]string{"botd.yaml": demo, "strategies/one.yaml": one, "strategies/two.yaml": two})
+		d := start(t, directory, nil)
+		defer d.stop()
+		d.after(10 * time.Second)
+		put(t, directory, map[string]string{"strategies/one.yaml": one + "leverage: x\n", "strategies/two.yaml": two + "leverage: y\n"})
+		line := d.after(4 * time.Second)
+		first, second := strings.Index(line, "; DIR/strategies/two.yaml:"), strings.Index(line, "(a file changed): DIR/strategies/one.yaml:")
+		if first < second || second < 0 || strings.Contains(line, `\u000a`) || strings.Count(line, "config.rejected") != 1 {
+			t.Errorf("want both named side by side, have %s", line)
+		}
+	})
+}
+
 func TestIncompleteFileIsNotRead(t *testing.T) {
 	t.Parallel()
 	larger := strings.Replace(two, "0.01", "0.02", 1)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/internal/printable"
 	"botd/runtime/engine"
 )
 
@@ -27,7 +28,7 @@ func market(n *engine.Note) Wording {
 			bad("market.stale", "STALE     %s: prices are as old as that, stops stay", fact.Text).notice("frozen", fact.Text))
 	case engine.NoteFetchFailed:
 		return warn("exchange.unavailable", "exchange  could not read %s", fact.What).
-			with("err_kind", exchange.ErrorKind(fact.Err)).with("err", fmt.Sprint(fact.Err)).
+			with("err_kind", exchange.ErrorKind(fact.Err)).with("err", fact.Err).
 			notice("fetch_failed", withError(fact.What, fact.Err)).count(fact.Count)
 	case engine.NoteStale:
 		return warn("exchange.stale", "stale     %s; the larger figure is used", fact.Text).with("count", fact.Count).
@@ -52,7 +53,7 @@ func withError(text string, err error) string {
 	if err == nil {
 		return text
 	}
-	return text + ": " + err.Error()
+	return text + ": " + printable.Error(err)
 }
 
 // journalFails words that the journal cannot be written, or that its disk is nearly full.
@@ -60,7 +61,7 @@ func journalFails(fact *engine.NoteJournal) Wording {
 	switch {
 	case fact.Err != nil:
 		return bad("journal.failed", "JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, fact.Reason).
-			with("records", fact.Records).with("err", fact.Err.Error())
+			with("records", fact.Records).with("err", fact.Err)
 	case fact.Lost:
 		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch continue; stop botd, restore, start", fact.Reason)
 	}

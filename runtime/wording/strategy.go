@@ -38,7 +38,7 @@ func strategy(n *engine.Note) Wording {
 		if fact.Err == nil {
 			return info("signal.taken", "signal    %s: %s", n.Strategy, fact.Text)
 		}
-		return warn("signal.refused", "signal    %s: not taken: %s", n.Strategy, fact.Err).with("err", fact.Err.Error())
+		return warn("signal.refused", "signal    %s: not taken: %s", n.Strategy, fact.Err).with("err", fact.Err)
 	case engine.NotePosition:
 		return info("position.changed", "position  %s %s %s", n.Strategy, symbol(n), position(n.Symbol, &fact))
 	case engine.NoteAdopted:

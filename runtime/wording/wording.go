@@ -59,7 +59,7 @@ func say(level Level, event, format string, arguments []any) Wording {
 		case string:
 			arguments[i] = printable.Excerpt(text)
 		case error:
-			arguments[i] = printable.Excerpt(text.Error())
+			arguments[i] = printable.Excerpt(printable.Error(text))
 		}
 	}
 	return Wording{Event: event, Level: level, Line: fmt.Sprintf(format, arguments...)}
@@ -77,8 +77,11 @@ func bad(event, format string, arguments ...any) Wording { return say(Error, eve
 
 // with adds a field for programs.
 func (w Wording) with(name string, value any) Wording {
-	if text, is := value.(string); is {
+	switch text := value.(type) {
+	case string:
 		value = printable.Excerpt(text)
+	case error:
+		value = printable.Excerpt(printable.Error(text))
 	}
 	w.Fields = append(w.Fields, Field{name, value})
 	return w
