@@ -81,7 +81,9 @@ func (s *DecisionStore) write() {
 		select {
 		case d, more := <-s.queue:
 			if !more {
-				s.report(s.end())
+				if err := s.end(); err != nil { // an end without a failure proves nothing of what was not stored
+					s.report(err)
+				}
 				return
 			}
 			s.report(s.append(&d))

@@ -172,3 +172,28 @@ func TestANearlyFullDiskStoresNoDecisionsAndIsReportedOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestTheEndOfAStoreThatFailsIsNoReturn fills the disk before the first decision, and after one that has a file open.
+func TestTheEndOfAStoreThatFailsIsNoReturn(t *testing.T) {
+	t.Parallel()
+	for _, stored := range []int64{0, 1} {
+		directory := filepath.Join(t.TempDir(), "decisions")
+		synctest.Test(t, func(t *testing.T) {
+			var reports []error
+			var room error
+			full := errors.New("nearly full")
+			store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: forever, Room: func() error { return room },
+				Failed: func(err error) { reports = append(reports, err) }})
+			for n := range stored {
+				store.Add(Decision{ID: "1", n: n + 1})
+			}
+			synctest.Wait()
+			room = full
+			store.Add(Decision{ID: "2", n: 2})
+			store.Close()
+			if !slices.Equal(reports, []error{full}) {
+				t.Errorf("%d stored before: want the failure alone reported, have %v", stored, reports)
+			}
+		})
+	}
+}
