@@ -12,6 +12,7 @@ import (
 
 	"botd/configs"
 	"botd/configs/engineconfig"
+	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/internal/private"
 	"botd/reconcile"
@@ -94,7 +95,8 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 }
 
 func newProcess(config *configs.Config, o Options) *process {
-	return &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), accept: api.Listen,
+	directory := filepath.Join(config.DataDir, string(config.Mode))
+	return &process{Options: o, config: config, directory: directory, room: room{directory: directory, measure: disk.Free}, accept: api.Listen,
 		supervisor: ops.NewSupervisor()}
 }
 
@@ -185,11 +187,13 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if p.outage != nil {
 		return p.serveUntilReached(ctx)
 	}
-	err = p.drive(ctx)
-	if final, whole := p.machine.Final(); err == nil && whole && p.store.Records() > journal.FewRecords {
-		err = failure.Wrap(failure.IO, p.store.Append(context.WithoutCancel(ctx), []record.Record{final}))
+	if err = p.drive(ctx); err != nil {
+		return err
 	}
-	return err
+	if final, whole := p.machine.Final(); whole && p.store.Records() > journal.FewRecords {
+		err = p.store.Append(context.WithoutCancel(ctx), []record.Record{final})
+	}
+	return failure.Wrap(failure.IO, err)
 }
 
 // account configures the engine: without strategies while the exchange is awaited, since their

@@ -68,7 +68,6 @@ func (p *process) drive(ctx context.Context) error {
 		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.redraw,
 	})
-	p.room.directory = p.directory
 	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err

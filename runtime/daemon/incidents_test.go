@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,10 @@ func TestIncidentTexts(t *testing.T) {
 		if have := incidentText(&incident.Report{Change: change, Incident: one}); have != want {
 			t.Errorf("%s: want %s\nhave %s", change, want, have)
 		}
+	}
+	one.Times = 2
+	if have := incidentText(&incident.Report{Change: incident.Closed, Incident: one}); !strings.HasSuffix(have, "; it began 2 times") {
+		t.Errorf("have %s", have)
 	}
 	if one.Severity = incident.Critical; severityOf(&one) != notify.Error {
 		t.Error("want what is critical an error")

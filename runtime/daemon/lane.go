@@ -44,10 +44,15 @@ func (p *process) makeLane(config runtime.Config) {
 	late := &lateDriver{}
 	p.lane = lane.New(lane.Config{Venue: config.Venue, Driver: late, NowMS: p.venue.Client.ServerNowMS, Urgent: rest.Urgent, File: p.laneFile,
 		Instance: p.config.Instance, Start: p.laneStart, Log: p.console.Warn,
-		Used: func(u lane.Use) { p.metrics.LaneUsed(time.Duration(u.OverMS-u.SinceMS) * time.Millisecond) }})
+		Used: p.laneUsed})
 	config.Venue, config.First = p.lane.Gate(), p.lane.First
 	p.driver = runtime.New(config)
 	late.Driver = p.driver
+}
+
+// laneUsed measures a use of the lane that is over.
+func (p *process) laneUsed(u lane.Use) {
+	p.metrics.LaneUsed(time.Duration(u.OverMS-u.SinceMS) * time.Millisecond)
 }
 
 // lateDriver is the driver, which is made after the lane whose gate it uses.

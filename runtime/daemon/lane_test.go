@@ -15,6 +15,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/gateway"
 	"botd/runtime/lane"
@@ -133,4 +134,18 @@ func TestTheBoardIsDrawnFourTimesASecond(t *testing.T) {
 			t.Error("without a lane: want nothing listed")
 		}
 	})
+}
+
+// TestHaltsPassTheLaneWhereThereIsOne has a daemon that trades, and one that waits for its exchange.
+func TestHaltsPassTheLaneWhereThereIsOne(t *testing.T) {
+	t.Parallel()
+	p := &process{lane: lane.New(lane.Config{})}
+	served := api.Config{}
+	if p.serveLane(&served); served.Driver != api.Driver(p.lane) || served.Lane == nil || served.LaneUse == nil {
+		t.Errorf("want halts to pass the lane, have %+v", served)
+	}
+	served = api.Config{}
+	if (&process{}).serveLane(&served); served.Driver != nil || served.Lane != nil || served.LaneUse != nil {
+		t.Errorf("without a lane: want none, have %+v", served)
+	}
 }

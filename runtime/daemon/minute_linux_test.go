@@ -68,6 +68,22 @@ func TestTwoRunsOfAMinuteAreLogged(t *testing.T) {
 		if !has("; 2 strategies; data in "+p.directory+"; Ctrl-C stops") || !has("nothing is unknown") || has("daemon.unclean") || has("error ") {
 			t.Errorf("run %d: want two strategies, nothing unknown and a clean start, have\n%s", i, strings.Join(lines, "\n"))
 		}
+		known := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "info daemon.reconciled ") })
+		if took, err := time.ParseDuration(wordAfter(t, lines[max(0, known)], "orders and positions, ", " after the start")); err != nil || took > 10*time.Second {
+			t.Errorf("run %d: want them known within seconds, have %s", i, lines[max(0, known)])
+		}
+		for _, name := range []string{"botd_exchange_requests_total", "botd_store_write_duration_seconds", "botd_strategy_cycle_duration_seconds",
+			"botd_risk_check_duration_seconds", "botd_reconcile_runs_total", "botd_leader", "botd_log_events_total"} {
+			if counted(t, p.metrics, name) == 0 && (i == 0 || !strings.Contains(name, "risk")) {
+				t.Errorf("run %d: want %s measured", i, name)
+			}
+		}
+		if have := seriesOf(t, p.metrics, "botd_exchange_backoff_until_timestamp_seconds"); have == 0 {
+			t.Errorf("run %d: want pauses of the exchange measured", i)
+		}
+		if have := counted(t, p.metrics, "botd_last_shutdown_unclean"); have != 0 {
+			t.Errorf("run %d: want the run before clean, have %v", i, have)
+		}
 		if has(" heartbeat.") || has(" incident.") || !has("info market.candle ") {
 			t.Errorf("run %d: want no heartbeat where no service is configured, no incident, and candles, have\n%s", i, strings.Join(lines, "\n"))
 		}

@@ -114,7 +114,7 @@ const (
 // notifyTrade notifies of a trade, or of a digest of them, which is a line of the log too.
 func (p *process) notifyTrade(e notify.Event) {
 	if e.Name == "trade.digest" {
-		p.console.Say("trade.digest", "trade     %s", e.Text)
+		p.console.Say("trade.digest", "trade     %s", strings.ReplaceAll(e.Text, "\n", "; "))
 	}
 	p.notifier.Notify(e)
 }

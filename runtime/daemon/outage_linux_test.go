@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"botd/configs"
@@ -227,28 +228,57 @@ func TestDecisionsLeaveTheLastRoomToTheJournal(t *testing.T) {
 	}
 }
 
+// TestEquityThatCannotBeStoredIsReported has a disk that is full when the first point is due.
+func TestEquityThatCannotBeStoredIsReported(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	smallDisk(t, directory)
+	equity, err := view.OpenEquity(filepath.Join(directory, "equity.csv"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(directory, "other"), make([]byte, 1<<16), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	resize(t, directory, 0)
+	console, lines := logged(t)
+	p := &process{console: console, board: view.NewBoard("demo", "one")}
+	synctest.Test(t, func(t *testing.T) {
+		p.board.Show(engine.Status{NowMS: time.Now().UnixMilli(), Total: exchange.AmountOf(100)})
+		stop := inBackground(t.Context(), func(ctx context.Context) { p.keepEquity(ctx, equity) })
+		<-time.After(1500 * time.Millisecond)
+		stop()
+	})
+	if have := lines(); len(have) != 1 || !strings.HasPrefix(have[0], "warn equity.unwritten equity    write the equity series: ") {
+		t.Errorf("want it reported, have %q", have)
+	}
+	resize(t, directory, roomy)
+	if err := equity.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestALongJournalEndsWithACheckpoint has a second run with more records than a start replays quickly.
 func TestALongJournalEndsWithACheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)
 	w.down = []window{{time.Minute, 70 * time.Second}, {90 * time.Second, 100 * time.Second}}
-	newest := func(p *process) (*journal.Checkpoint, int64) {
+	newest := func(p *process) (kind record.Kind, records int64) {
 		store, err := journal.Open(context.Background(), p.path(), p.venue.Binding, journal.Options{})
 		if err != nil {
 			t.Error(err)
-			return nil, 0
+			return 0, 0
 		}
 		defer store.Close()
-		checkpoint, err := store.Checkpoint(context.Background())
-		if err != nil {
+		if err := store.Select(context.Background(), journal.Filter{Last: 1}, func(s *journal.Stored) error { kind = s.Record.Kind(); return nil }); err != nil {
 			t.Error(err)
 		}
-		return checkpoint, store.Records()
+		return kind, store.Records()
 	}
 	w.run(live(t, liveRoot, nil), configs.Live, 105*time.Second, func(p *process) {
 		w.until(65 * time.Second)
-		if checkpoint, records := newest(p); checkpoint != nil || records == 0 {
-			t.Errorf("a short journal: want no checkpoint, have %v after %d records", checkpoint, records)
+		if kind, records := newest(p); kind == record.KindCheckpoint || records == 0 {
+			t.Errorf("a short journal: want no checkpoint at the end, have %s after %d records", kind, records)
 		}
 		store, err := journal.Open(context.Background(), p.path(), p.venue.Binding, journal.Options{})
 		if err != nil {
@@ -259,8 +289,8 @@ func TestALongJournalEndsWithACheckpoint(t *testing.T) {
 			t.Error(err)
 		}
 		w.until(95 * time.Second)
-		if checkpoint, records := newest(p); checkpoint == nil || records <= journal.FewRecords {
-			t.Errorf("want a checkpoint at the end, have %v after %d records", checkpoint, records)
+		if kind, records := newest(p); kind != record.KindCheckpoint || records <= journal.FewRecords {
+			t.Errorf("want a checkpoint at the end, have %s after %d records", kind, records)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -156,6 +157,11 @@ func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 			t.Errorf("want %+v, have %+v", want, *useShown(&use))
 		}
 	}
+	p := &process{metrics: ops.NewMetrics("demo", ops.Build{})}
+	p.laneUsed(lane.Use{SinceMS: 1_000, OverMS: 4_500})
+	if have := counted(t, p.metrics, "botd_kill_switch_beside_engine_seconds"); have != 3.5 {
+		t.Errorf("want the seconds of a use measured, have %v", have)
+	}
 	if (&process{}).laneUse() != nil {
 		t.Error("without a lane: want none")
 	}
@@ -178,13 +184,16 @@ func TestDeclaredStatesAreShownAtOnce(t *testing.T) {
 	}
 }
 
-// idle is an engine without strategies, over a book that may be halted.
-func idle(t *testing.T, halt record.HaltLevel) *engine.Engine {
+// idle is an engine without strategies, over a book that may be halted, with more records.
+func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.Engine {
 	t.Helper()
 	settle := placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
 	book := reconcile.NewBook(settle)
 	if halt != record.LevelNone {
 		book.Apply(&record.Record{AtMS: 1, Body: record.Halt{Level: halt, Reason: "the news"}})
+	}
+	for i := range more {
+		book.Apply(&more[i])
 	}
 	machine, err := engine.New(engine.Config{Instance: "one", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
 		TimeToLive: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}}, book)
@@ -235,14 +244,25 @@ func TestAStartSaysWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestTheEndOfReadingSaysWhatIsUnknown has nothing unknown.
+// TestTheEndOfReadingSaysWhatIsUnknown has orders of the run before: none, one that is known, and others whose answers were lost.
 func TestTheEndOfReadingSaysWhatIsUnknown(t *testing.T) {
 	t.Parallel()
-	console, lines := logged(t)
-	logReconciled(console, idle(t, record.LevelNone), 1_234_567*time.Microsecond)
-	if have := lines(); !slices.Equal(have, []string{
-		"info daemon.reconciled known     orders and positions, 1.235s after the start; nothing is unknown"}) {
-		t.Errorf("have %q", have)
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	sent := func(id string, answer record.Body) []record.Record {
+		order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1, ClientOrderID: id}
+		return []record.Record{{AtMS: 1, Strategy: "trend", Symbol: key, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}},
+			{AtMS: 2, Strategy: "trend", Symbol: key, ClientOrderID: id, Body: answer}}
+	}
+	known := sent("bone-1-1", record.Acknowledged{OrderID: 7})
+	one := slices.Concat(known, sent("bone-1-2", record.Unknown{Reason: "timeout"}))
+	const unknown = "the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is determined"
+	for want, records := range map[string][]record.Record{"nothing is unknown": known, fmt.Sprintf(unknown, 1): one,
+		fmt.Sprintf(unknown, 2): slices.Concat(one, sent("bone-1-3", record.Unknown{}))} {
+		console, lines := logged(t)
+		logReconciled(console, idle(t, record.LevelNone, records...), 1_234_567*time.Microsecond)
+		if have := lines(); !slices.Equal(have, []string{"info daemon.reconciled known     orders and positions, 1.235s after the start; " + want}) {
+			t.Errorf("want %s, have %q", want, have)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -408,4 +409,43 @@ func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 			t.Errorf("%d: want %q since %d, have %+v", i, c.want, c.since, all)
 		}
 	}
+}
+
+// TestTheFreeRoomIsReadEveryTenSeconds has a disk that fills, that cannot be read, and that has room again.
+func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var free atomic.Int64
+		free.Store(incident.LowDiskBytes)
+		reads := 0
+		r := &room{directory: "/data", measure: func(directory string) (int64, bool) {
+			if reads++; directory != "/data" {
+				t.Errorf("want the disk of the data, have that of %q", directory)
+			}
+			return free.Load(), free.Load() >= 0
+		}}
+		stop := inBackground(t.Context(), r.run)
+		for i, c := range []struct {
+			free int64 // below zero is unknown
+			want string
+		}{{incident.LowDiskBytes, ""}, {incident.LowDiskBytes - 1, "255 MiB are free on the disk of /data"}, {0, "0 MiB are free on the disk of /data"}, {-1, ""},
+			{2 << 20, "2 MiB are free on the disk of /data"}, {incident.LowDiskBytes, ""}} {
+			free.Store(c.free)
+			<-time.After(roomEvery)
+			synctest.Wait()
+			have := ""
+			if all := r.states(int64(i)); len(all) > 0 {
+				have = all[0].Cause
+			}
+			if have != c.want || reads != i+2 {
+				t.Errorf("%d: want %q after %d reads, have %q after %d", i, c.want, i+2, have, reads)
+			}
+		}
+		free.Store(0)
+		stop()
+		<-time.After(time.Minute)
+		if reads != 7 {
+			t.Errorf("after the end: want nothing read, have %d reads", reads)
+		}
+	})
 }

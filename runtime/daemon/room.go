@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"botd/internal/disk"
 	"botd/runtime/engine"
 	"botd/runtime/incident"
 )
@@ -18,6 +17,7 @@ const roomEvery = 10 * time.Second
 // goroutine of its own: trading does not wait for a disk.
 type room struct {
 	directory string
+	measure   func(directory string) (free int64, known bool)
 	free      atomic.Int64 // bytes; 0 while enough is free, or it is not known
 	sinceMS   int64
 }
@@ -27,7 +27,7 @@ func (r *room) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		left := int64(0)
-		if free, known := disk.Free(r.directory); known && free < incident.LowDiskBytes {
+		if free, known := r.measure(r.directory); known && free < incident.LowDiskBytes {
 			left = max(1, free)
 		}
 		r.free.Store(left)

@@ -23,13 +23,16 @@ func (p *process) sealJournal(ctx context.Context) {
 	if p.config.Retention.JournalMiB == 0 {
 		return
 	}
-	seal(ctx, p.store, int64(p.config.Retention.JournalMiB)<<20, func(s *journal.Sealed, err error) {
-		if err != nil {
-			p.console.Warn("journal.unsealed", "journal   its oldest records cannot be sealed: %v; they stay in its file, trading is not affected", err)
-			return
-		}
-		p.console.Say("journal.sealed", "journal   records %s are sealed in %s, %d bytes", s.Span, s.File, s.Bytes)
-	})
+	seal(ctx, p.store, int64(p.config.Retention.JournalMiB)<<20, p.logSealed)
+}
+
+// logSealed logs what was sealed, or why nothing could be.
+func (p *process) logSealed(s *journal.Sealed, err error) {
+	if err != nil {
+		p.console.Warn("journal.unsealed", "journal   its oldest records cannot be sealed: %v; they stay in its file, trading is not affected", err)
+		return
+	}
+	p.console.Say("journal.sealed", "journal   records %s are sealed in %s, %d bytes", s.Span, s.File, s.Bytes)
 }
 
 // seal seals the journal's old records when due, and then waits: a minute, or an hour after a

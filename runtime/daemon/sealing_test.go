@@ -30,6 +30,16 @@ func (s *script) Seal(_ context.Context, options journal.SealOptions) (*journal.
 	return &journal.Sealed{Span: journal.Span{First: 1, Last: 10}}, nil
 }
 
+// TestWhatIsSealedIsLogged names the records and their file.
+func TestWhatIsSealedIsLogged(t *testing.T) {
+	t.Parallel()
+	console, lines := logged(t)
+	(&process{console: console}).logSealed(&journal.Sealed{Span: journal.Span{First: 1, Last: 10}, File: "journal-1-10.seg", Bytes: 512}, nil)
+	if have := lines(); !slices.Equal(have, []string{"info journal.sealed journal   records 1 to 10 are sealed in journal-1-10.seg, 512 bytes"}) {
+		t.Errorf("have %q", have)
+	}
+}
+
 func TestSealingInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

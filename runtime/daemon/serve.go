@@ -106,10 +106,7 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { return server.Serve(running, listeners...) })
-	group.Go(func() error {
-		served.Equity.Keep(running, served.Board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
-		return nil
-	})
+	group.Go(func() error { p.keepEquity(running, served.Equity); return nil })
 	group.Go(func() error { p.keepFiles(running, served.Tokens); return nil })
 	group.Go(func() error { p.sealJournal(running); return nil })
 	if metrics.listener != nil {
@@ -124,6 +121,11 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 		defer closeSessions()
 		return errors.Join(group.Wait(), served.Equity.Close())
 	}
+}
+
+// keepEquity stores the equity of each minute until the context ends.
+func (p *process) keepEquity(ctx context.Context, equity *view.Equity) {
+	equity.Keep(ctx, p.board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
 }
 
 // logDashboard logs the dashboard's address, and at a terminal also how to log in.

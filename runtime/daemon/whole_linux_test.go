@@ -22,6 +22,7 @@ import (
 	"botd/exchange/sim"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
+	"botd/runtime"
 	"botd/runtime/api"
 	"botd/runtime/api/auth"
 	"botd/runtime/gateway"
@@ -177,6 +178,7 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	desk, messages := outside(t, "{}")
 	bot, polled := outside(t, `{"ok": true, "result": []}`)
 	token := strings.Repeat("m", 40)
+	supervised := supervisor(t)
 	d := newDemo(t, fmt.Sprintf("mode: demo\nmetrics: {listen: '127.0.0.1:0', token_file: %q}\nsignals: {listen: '127.0.0.1:0', token_file: %q}\n"+
 		"heartbeat: {url_file: %q, every: 10s}\ntelegram: {token_file: %q, operators: [7], viewers: [8, 9], server: %q}\n"+
 		"notify: {channels: {desk: {url_file: %q}}}\n",
@@ -252,6 +254,11 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+	for _, want := range []string{"READY=1\nSTATUS=demo on ", "WATCHDOG=1", "STATUS=trading is halted: news", "STOPPING=1"} {
+		if !slices.ContainsFunc(supervised(), func(state string) bool { return strings.HasPrefix(state, want) }) {
+			t.Errorf("want systemd notified of %q, have %q", want, supervised())
+		}
+	}
 	if line := d.await("daemon.stopped"); !strings.Contains(line, "the next start finds these again and carries on") {
 		t.Errorf("want its purchase left open, have %s", line)
 	}
@@ -274,6 +281,74 @@ func TestADemoServesWhatItHas(t *testing.T) {
 	d.await("daemon.reconciled")
 	if err := stop(); err != nil || slices.ContainsFunc(d.seen, func(line string) bool { return strings.Contains(line, "daemon.unclean") }) {
 		t.Errorf("want a start after a clean stop, have %v\n%s", err, strings.Join(d.seen, "\n"))
+	}
+}
+
+// supervisor is systemd, for the rest of the test: it returns the states that it was notified of.
+func supervisor(t *testing.T) (states func() []string) {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "systemd") // a path that is short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(directory) })
+	path := filepath.Join(directory, "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NOTIFY_SOCKET", path)
+	var mu sync.Mutex // guards all
+	var all []string
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for text := make([]byte, 4096); ; {
+			n, err := socket.Read(text)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			all = append(all, string(text[:n]))
+			mu.Unlock()
+		}
+	})
+	t.Cleanup(func() { _ = socket.Close(); reading.Wait() })
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+// TestARunThatWasCutOffIsReported has the mark of a run that was killed. A start that is refused leaves it; one that trades and stops takes it away.
+func TestARunThatWasCutOffIsReported(t *testing.T) {
+	t.Parallel()
+	d := newDemo(t, "mode: demo\n")
+	directory := filepath.Join(d.config().DataDir, "demo")
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, unclean, err := runtime.Mark(directory); err != nil || unclean {
+		t.Fatal(unclean, err)
+	}
+	open := d.config()
+	open.Listen = "0.0.0.0:0"
+	if err := Run(t.Context(), open, Options{Stderr: io.Discard, LogFormat: "json", Market: gateway.DemoMarket{Seed: 1}}); failure.CodeOf(err) != failure.Config {
+		t.Fatalf("want the start refused, have %v", err)
+	}
+	for _, unclean := range []bool{true, false} {
+		d.seen = nil
+		stop := d.start(func(*configs.Config, *Options) {})
+		d.await("daemon.reconciled")
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		reported := slices.ContainsFunc(d.seen, func(line string) bool {
+			return strings.Contains(line, "daemon.unclean") && strings.Contains(line, "the previous run did not stop cleanly")
+		})
+		if reported != unclean {
+			t.Errorf("want it reported %t, have\n%s", unclean, strings.Join(d.seen, "\n"))
+		}
 	}
 }
 

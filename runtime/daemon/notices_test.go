@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/runtime/incident"
+	"botd/runtime/notify"
+	"botd/runtime/ops"
+)
+
+// TestEachNoticeReachesItsChannelOnce has a warning, an incident, which is a line of the log too, and more trades in an hour than are sent one by one: the
+// others come as a digest when the hour is over, or at the end.
+func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	file := w.desk()
+	p, _ := configured(t, func(c *configs.Config) {
+		c.Notify = configs.NotifyConfig{EveryMS: 1_000, Daily: configs.Never, Channels: []configs.ChannelConfig{
+			{Name: "desk", AddressFile: file, Least: "warning", Also: []string{"trade.*", "incident.*"}}}}
+	})
+	p.logs = ops.NewLogs()
+	p.console = ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, p.logs)
+	p.trades = &trades{positions: map[string]exchange.Quantity{}, log: p.console}
+	received := func() string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return strings.Join(w.messages, "\n")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		stop, err := p.startNotices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := seriesOf(t, p.metrics, "botd_notifications_total"); have != len(notify.Results) {
+			t.Errorf("want a count of each result from the start, have %d", have)
+		}
+		trade := func(hour int) {
+			for n := range 14 {
+				p.trades.report(exchange.SymbolKey{}, &notify.Trade{At: time.Now(), Name: "trade.opened", Strategy: "trend",
+					Text: fmt.Sprintf("trend opened: %d in hour %d.", n, hour)})
+			}
+		}
+		p.console.Warn("exchange.slow", "the exchange is slow")
+		p.console.Say("daemon.memory", "so much memory")
+		p.reportIncident(&incident.Report{Change: incident.Opened, Incident: incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning,
+			Scope: account.Scope{Strategy: "grid"}, Cause: "429", WayOut: "wait"}})
+		trade(1)
+		<-time.After(59 * time.Minute)
+		if have := received(); strings.Contains(have, "beyond those listed") {
+			t.Errorf("within the hour: want no digest, have %s", have)
+		}
+		<-time.After(2 * time.Minute)
+		if have := received(); strings.Count(have, "beyond those listed\ntrend: opened 2") != 1 {
+			t.Errorf("after the hour: want a digest of two, have %s", have)
+		}
+		trade(2)
+		stop()
+	})
+	have := received()
+	for text, count := range map[string]int{"the exchange is slow": 1, "so much memory": 0, "incident 7, warning: RATE LIMITED": 1, "in hour 1.": 12, "in hour 2.": 12,
+		"trend opened: 5 in hour 1.": 1, "beyond those listed\ntrend: opened 2": 2} {
+		if n := strings.Count(have, text); n != count {
+			t.Errorf("want %q %d times, have it %d times in\n%s", text, count, n, have)
+		}
+	}
+	digests := 0
+	for _, line := range logLines(p) {
+		if strings.HasPrefix(line, "info trade.digest trade     trades since ") && strings.HasSuffix(line, " beyond those listed; trend: opened 2") {
+			digests++
+		}
+	}
+	if digests != 2 {
+		t.Errorf("want each digest a line of the log, have %q", logLines(p))
+	}
+}
+
+// seriesOf returns the number of a metric's series.
+func seriesOf(t *testing.T, m *ops.Metrics, name string) int {
+	t.Helper()
+	families, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return len(family.GetMetric())
+		}
+	}
+	return 0
+}
