@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"botd/runtime/incident"
 	"botd/runtime/notify"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // TestEachNoticeReachesItsChannelOnce has a warning, an incident, which is a line of the log too, and more trades in an hour than are sent one by one: the
@@ -96,3 +98,38 @@ func seriesOf(t *testing.T, m *ops.Metrics, name string) int {
 	}
 	return 0
 }
+
+// TestADeadMansServiceThatFailsIsLogged has a service that answers with an error, and then again without one.
+func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
+	t.Parallel()
+	p, lines := configured(t, func(*configs.Config) {})
+	p.config.Heartbeat = configs.HeartbeatConfig{AddressFile: secret(t, "http://127.0.0.1:9/ping"), EveryMS: 30_000}
+	p.board = view.NewBoard("demo", "one")
+	fails := true
+	p.network.Transport = fetch(func(r *http.Request) *http.Response {
+		return answer(r, map[bool]int{true: 500, false: 200}[fails], "")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		stop, err := p.startHeartbeat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := seriesOf(t, p.metrics, "botd_heartbeats_total"); have != 3 {
+			t.Errorf("want a count of each result from the start, have %d", have)
+		}
+		for second := range 100 {
+			fails = second < 70
+			p.board.Beat()
+			<-time.After(time.Second)
+		}
+		stop()
+	})
+	if have := lines(); len(have) != 2 || !strings.HasPrefix(have[0], "warn heartbeat.failed heartbeat ") || have[1] != "warn heartbeat.works heartbeat the service answers again" {
+		t.Errorf("want the failure and its end logged, have %q", have)
+	}
+}
+
+// fetch answers requests.
+type fetch func(*http.Request) *http.Response
+
+func (f fetch) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }

@@ -22,6 +22,7 @@ import (
 	"botd/reconcile/account"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
+	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/runtime/view"
@@ -209,6 +210,29 @@ func TestAStartWithAnUnknownKeyIsRefused(t *testing.T) {
 				t.Errorf("want the key named as the reason, have %d, %v", failure.CodeOf(end), end)
 			}
 		})
+	}
+}
+
+// TestAJournalThatFailsDuringAnOutageEndsWithItsCode has a halt that cannot be written while the exchange is waited for.
+func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	var end error
+	w.refused = &end
+	w.set(func(r *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+		return answer(r, http.StatusServiceUnavailable, ""), nil
+	})
+	w.run(live(t, liveRoot, nil), configs.Live, 40*time.Second, func(p *process) {
+		w.until(20 * time.Second)
+		if err := p.store.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := p.driver.Send(context.Background(), &engine.EventHalt{Level: record.LevelPause, Reason: "news"}); !errors.Is(err, runtime.ErrUnwritten) {
+			t.Errorf("want it said that the halt is not written, have %v", err)
+		}
+	})
+	if failure.CodeOf(end) != failure.IO || !strings.Contains(end.Error(), "make room on the disk of data_dir") {
+		t.Errorf("want a failure of the disk with a hint, have %d, %v", failure.CodeOf(end), end)
 	}
 }
 

@@ -4,11 +4,18 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // TestRecordsSinceTheNewestCheckpointAreCounted replays one record before a checkpoint and two after it.
@@ -59,5 +66,48 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 	}
 	for range 100_000 {
 		quick.step(func() time.Time { return began.Add(2 * time.Second) })
+	}
+}
+
+// TestAStartFromACheckpointHasItsStateAndEachRecordOnce has more records than a start reads as a whole, a halt among them, and two after the checkpoint.
+func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	store := opened(t, directory, slices.Repeat([]string{"old"}, journal.FewRecords)...)
+	halt := record.Record{AtMS: 5, Body: record.Halt{Level: record.LevelPause, Reason: "the news"}}
+	book := reconcile.NewBook(placement.Settle{})
+	book.Apply(&halt)
+	err := store.Append(t.Context(), []record.Record{halt, {AtMS: 6, Body: book.Checkpoint("")}})
+	if err == nil {
+		err = store.Append(t.Context(), append(entries("new", "newer"), record.Record{AtMS: 7, Body: record.Halt{Level: record.LevelCancel, Reason: "more news"}}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{config: &configs.Config{}, directory: directory, supervisor: ops.NewSupervisor(), store: store, history: view.NewHistory()}
+	restored, err := p.restore(t.Context())
+	if err != nil || p.replayed != 3 || restored.Halted().Level != record.LevelCancel || len(actors(p.history)) != 0 {
+		t.Fatalf("want the halt in force, three records replayed and none shown yet, have %+v, %d, %q, %v", restored.Halted(), p.replayed, actors(p.history), err)
+	}
+	p.backlog.run(t.Context())
+	have := actors(p.history)
+	for _, who := range []string{"new", "newer"} {
+		if n := len(have) - len(slices.DeleteFunc(slices.Clone(have), func(one string) bool { return one == who })); n != 1 {
+			t.Errorf("want %s shown once, have it %d times", who, n)
+		}
+	}
+}
+
+// TestAJournalThatCannotBeReadIsNoStart has one that was closed.
+func TestAJournalThatCannotBeReadIsNoStart(t *testing.T) {
+	t.Parallel()
+	store := opened(t, t.TempDir(), "one")
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{config: &configs.Config{}, supervisor: ops.NewSupervisor(), store: store, history: view.NewHistory()}
+	if book, err := p.restore(t.Context()); failure.CodeOf(err) != failure.Data || !strings.Contains(err.Error(), "botd journal verify says more; nothing was sent") ||
+		book != nil {
+		t.Errorf("want it refused with a hint, have %v", err)
 	}
 }

@@ -352,6 +352,32 @@ func TestARunThatWasCutOffIsReported(t *testing.T) {
 	}
 }
 
+// TestAServerThatEndsEarlyIsAnErrorOfTheRun has a listener that is closed while botd runs.
+func TestAServerThatEndsEarlyIsAnErrorOfTheRun(t *testing.T) {
+	t.Parallel()
+	d := newDemo(t, "mode: demo\n")
+	config := d.config()
+	config.Listen = "127.0.0.1:0"
+	p := newProcess(config, Options{Stderr: d, LogFormat: "json", Market: gateway.DemoMarket{Seed: 1}, Read: d.again})
+	var listener net.Listener
+	p.accept = func(address string, access api.Access) (_ net.Listener, err error) {
+		listener, err = api.Listen(address, access)
+		return listener, err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- p.run(ctx) }()
+	d.await("daemon.reconciled")
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("want the end of its server reported, have %v", err)
+	}
+}
+
 // wordAfter returns the part of a line between two texts.
 func wordAfter(t *testing.T, line, before, after string) string {
 	t.Helper()
