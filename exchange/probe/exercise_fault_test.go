@@ -2,10 +2,13 @@ package probe
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,6 +67,7 @@ func always(status int, text string) func(int, string, int) (int, string) {
 
 const (
 	futuresOrder, futuresOpen, futuresPositions = "/fhapi/v1/order", "/fhapi/v1/order/open", "/fhapi/v1/positions/open"
+	spotOrder                                   = "/hapi/v1/spot/order"
 	spotOpen, spotTrades, spotWallet            = "/hapi/v1/spot/order/open", "/hapi/v1/spot/order/trades", "/hapi/v1/spot/wallet"
 )
 
@@ -296,4 +300,91 @@ func TestAWalletThatShowsNoPurchaseEndsTheExercise(t *testing.T) {
 			t.Errorf("want it reported as held, have %+v", step)
 		}
 	}))
+}
+
+// TestASingleOrderThatIsRefusedAndExecutedIsNoticed has each of the orders that fill refused, one at a time, although the venue executes it.
+func TestASingleOrderThatIsRefusedAndExecutedIsNoticed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		path  string
+		after string
+		from  int
+		step  string
+		words string
+	}{
+		{"the purchase", futuresOrder, `"MARKET"`, 0, "futures_fill", "BUY MARKET 0.002 was refused and executed: the position is 0.002"},
+		{"the reduction", futuresOrder, `"MARKET"`, 1, "futures_reduce", "SELL MARKET reduceOnly 0.001: order 0, refused after 0s"},
+		{"the purchase on spot", spotOrder, `"BUY"`, 0, "spot_fill", "was refused and executed: the wallet has more"},
+	} {
+		t.Run(c.name, virtual(func(t *testing.T) {
+			faulty := rewriter{path: c.path, after: c.after, from: c.from, change: func(status int, body string, n int) (int, string) {
+				if n == 0 {
+					return http.StatusBadRequest, `{"code":-2010,"error":"not now"}`
+				}
+				return status, body
+			}}
+			venue := serve(t, setup{between: faulty.between})
+			r := probed(t, trading(venue))
+			if step := r.step(t, c.step); step.Outcome != OK || !strings.Contains(step.What, c.words) || !slices.Equal(r.Habits, []string{habitRefuses}) {
+				t.Errorf("want %q and the habit, have %+v, %q", c.words, step, r.Habits)
+			}
+			if r.Failed() > 0 {
+				t.Errorf("want nothing failed, have %+v", r.Steps)
+			}
+			wantNothingOpen(t, venue)
+		}))
+	}
+}
+
+// TestTheSmallestOfTheLevelsIsNamed quotes a level of 2 coins once among levels of 4: at first, and later.
+func TestTheSmallestOfTheLevelsIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, at := range []int{1, 2, 20} {
+		t.Run(fmt.Sprint(at), virtual(func(t *testing.T) {
+			caller, times := callerOf(t, Config{gap: time.Millisecond}, func(w http.ResponseWriter, _ *http.Request, n int) {
+				fmt.Fprintf(w, `{"lastUpdateId":%d,"bids":[["50000","9"]],"asks":[["50010","%d"]]}`, n, map[bool]int{true: 2, false: 4}[n == at])
+			})
+			e := exerciseOf(t, exchange.Spot)
+			e.caller, e.config = caller, Config{glance: 50 * time.Millisecond, Progress: func(Step) {}}
+			caller.symbols = rest.NewSymbolTable(e.symbol)
+			quantity, err := e.affordable(t.Context())
+			const words = "the best level of the book was never small enough in 20 reads: 100070.01 USDT at least, more than the 150.03 USDT that are spent here"
+			if steps := e.report.Steps; err != nil || quantity != 0 || len(steps) != 1 || !strings.HasPrefix(steps[0].What, words) {
+				t.Errorf("want %q, have %d, %v, %+v", words, quantity, err, steps)
+			}
+			if reads := milliseconds(times()); len(reads) != 20 || reads[1]-reads[0] != 51 {
+				t.Errorf("want 20 reads in their intervals, have %v", reads)
+			}
+		}))
+	}
+}
+
+// TestAPollEndsWithItsContextOrItsWait has a condition that never holds.
+func TestAPollEndsWithItsContextOrItsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := exerciseOf(t, exchange.Futures)
+		e.config.MaxWait = 5 * time.Second
+		never := func() (bool, error) { return false, nil }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if took, err := e.poll(ctx, time.Now(), "x", never); !errors.Is(err, context.DeadlineExceeded) || took != 0 {
+			t.Errorf("want it interrupted, have %s, %v", took, err)
+		}
+		began := time.Now()
+		_, err := e.poll(t.Context(), began, "it is not there", never)
+		if waited := time.Since(began); err == nil || err.Error() != "after 5s it is not there" || waited < 5*time.Second || waited > 5*time.Second+slowestPoll {
+			t.Errorf("want it ended after its wait, have %s, %v", waited, err)
+		}
+		failed := errors.New("no answer")
+		if _, err := e.poll(t.Context(), began, "x", func() (bool, error) { return true, failed }); !errors.Is(err, failed) {
+			t.Errorf("want the failure, have %v", err)
+		}
+		since := time.Now().Add(-time.Minute)
+		if took, err := e.poll(t.Context(), since, "x", func() (bool, error) { return time.Since(since) >= 61*time.Second, nil }); err != nil ||
+			took < 61*time.Second || took > 61*time.Second+slowestPoll {
+			t.Errorf("want the time since then, have %s, %v", took, err)
+		}
+	})
 }
