@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -67,7 +66,6 @@ func always(status int, text string) func(int, string, int) (int, string) {
 
 const (
 	futuresOrder, futuresOpen, futuresPositions = "/fhapi/v1/order", "/fhapi/v1/order/open", "/fhapi/v1/positions/open"
-	spotOrder                                   = "/hapi/v1/spot/order"
 	spotOpen, spotTrades, spotWallet            = "/hapi/v1/spot/order/open", "/hapi/v1/spot/order/trades", "/hapi/v1/spot/wallet"
 )
 
@@ -300,41 +298,6 @@ func TestAWalletThatShowsNoPurchaseEndsTheExercise(t *testing.T) {
 			t.Errorf("want it reported as held, have %+v", step)
 		}
 	}))
-}
-
-// TestASingleOrderThatIsRefusedAndExecutedIsNoticed has each of the orders that fill refused, one at a time, although the venue executes it.
-func TestASingleOrderThatIsRefusedAndExecutedIsNoticed(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		path  string
-		after string
-		from  int
-		step  string
-		words string
-	}{
-		{"the purchase", futuresOrder, `"MARKET"`, 0, "futures_fill", "BUY MARKET 0.002 was refused and executed: the position is 0.002"},
-		{"the reduction", futuresOrder, `"MARKET"`, 1, "futures_reduce", "SELL MARKET reduceOnly 0.001: order 0, refused after 0s"},
-		{"the purchase on spot", spotOrder, `"BUY"`, 0, "spot_fill", "was refused and executed: the wallet has more"},
-	} {
-		t.Run(c.name, virtual(func(t *testing.T) {
-			faulty := rewriter{path: c.path, after: c.after, from: c.from, change: func(status int, body string, n int) (int, string) {
-				if n == 0 {
-					return http.StatusBadRequest, `{"code":-2010,"error":"not now"}`
-				}
-				return status, body
-			}}
-			venue := serve(t, setup{between: faulty.between})
-			r := probed(t, trading(venue))
-			if step := r.step(t, c.step); step.Outcome != OK || !strings.Contains(step.What, c.words) || !slices.Equal(r.Habits, []string{habitRefuses}) {
-				t.Errorf("want %q and the habit, have %+v, %q", c.words, step, r.Habits)
-			}
-			if r.Failed() > 0 {
-				t.Errorf("want nothing failed, have %+v", r.Steps)
-			}
-			wantNothingOpen(t, venue)
-		}))
-	}
 }
 
 // TestTheSmallestOfTheLevelsIsNamed quotes a level of 2 coins once among levels of 4: at first, and later.

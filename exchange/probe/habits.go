@@ -49,8 +49,10 @@ func newHabits() *habits {
 // names returns the observed habits, sorted.
 func (h *habits) names() []string {
 	names := []string{}
-	for name := range h.seen {
-		names = append(names, name)
+	for name, seen := range h.seen {
+		if seen {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names
