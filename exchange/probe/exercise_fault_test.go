@@ -312,7 +312,8 @@ func TestTheSmallestOfTheLevelsIsNamed(t *testing.T) {
 			e.caller, e.config = caller, Config{glance: 50 * time.Millisecond, Progress: func(Step) {}}
 			caller.symbols = rest.NewSymbolTable(e.symbol)
 			quantity, err := e.affordable(t.Context())
-			const words = "the best level of the book was never small enough in 20 reads: 100070.01 USDT at least, more than the 150.03 USDT that are spent here"
+			const words = "the best level of the book was never small enough in 20 reads: 100070.01 USDT at least, " +
+				"more than the 150.03 USDT that are spent here"
 			if steps := e.report.Steps; err != nil || quantity != 0 || len(steps) != 1 || !strings.HasPrefix(steps[0].What, words) {
 				t.Errorf("want %q, have %d, %v, %+v", words, quantity, err, steps)
 			}
@@ -337,7 +338,8 @@ func TestAPollEndsWithItsContextOrItsWait(t *testing.T) {
 		}
 		began := time.Now()
 		_, err := e.poll(t.Context(), began, "it is not there", never)
-		if waited := time.Since(began); err == nil || err.Error() != "after 5s it is not there" || waited < 5*time.Second || waited > 5*time.Second+slowestPoll {
+		if waited := time.Since(began); err == nil || err.Error() != "after 5s it is not there" || waited < 5*time.Second ||
+			waited > 5*time.Second+slowestPoll {
 			t.Errorf("want it ended after its wait, have %s, %v", waited, err)
 		}
 		failed := errors.New("no answer")

@@ -16,7 +16,8 @@ func TestASignatureIsProvenByReadsWithoutWithAQueryAndWithABody(t *testing.T) {
 	t.Parallel()
 	const (
 		account, wallet, leverages = "GET /fhapi/v1/margin/account", "GET /hapi/v1/spot/wallet", "GET /fhapi/v1/leverage"
-		positions, orders, trades  = "GET /fhapi/v1/positions/history?limit=1", "GET /hapi/v1/spot/order/history?limit=1", "GET /hapi/v1/spot/order/trades?limit=1"
+		positions, orders          = "GET /fhapi/v1/positions/history?limit=1", "GET /hapi/v1/spot/order/history?limit=1"
+		trades                     = "GET /hapi/v1/spot/order/trades?limit=1"
 		open, openOrders           = "POST /fhapi/v1/positions/open", "POST /fhapi/v1/order/open"
 	)
 	for _, c := range []struct {

@@ -69,7 +69,8 @@ func TestTwoRunsOfAMinuteAreLogged(t *testing.T) {
 			t.Errorf("run %d: want two strategies, nothing unknown and a clean start, have\n%s", i, strings.Join(lines, "\n"))
 		}
 		known := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "info daemon.reconciled ") })
-		if took, err := time.ParseDuration(wordAfter(t, lines[max(0, known)], "orders and positions, ", " after the start")); err != nil || took > 10*time.Second {
+		took, err := time.ParseDuration(wordAfter(t, lines[max(0, known)], "orders and positions, ", " after the start"))
+		if err != nil || took > 10*time.Second {
 			t.Errorf("run %d: want them known within seconds, have %s", i, lines[max(0, known)])
 		}
 		for _, name := range []string{"botd_exchange_requests_total", "botd_store_write_duration_seconds", "botd_strategy_cycle_duration_seconds",

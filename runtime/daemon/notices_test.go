@@ -67,8 +67,8 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 		stop()
 	})
 	have := received()
-	for text, count := range map[string]int{"the exchange is slow": 1, "so much memory": 0, "incident 7, warning: RATE LIMITED": 1, "in hour 1.": 12, "in hour 2.": 12,
-		"trend opened: 5 in hour 1.": 1, "beyond those listed\ntrend: opened 2": 2} {
+	for text, count := range map[string]int{"the exchange is slow": 1, "so much memory": 0, "incident 7, warning: RATE LIMITED": 1,
+		"in hour 1.": 12, "in hour 2.": 12, "trend opened: 5 in hour 1.": 1, "beyond those listed\ntrend: opened 2": 2} {
 		if n := strings.Count(have, text); n != count {
 			t.Errorf("want %q %d times, have it %d times in\n%s", text, count, n, have)
 		}
@@ -124,7 +124,8 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 		}
 		stop()
 	})
-	if have := lines(); len(have) != 2 || !strings.HasPrefix(have[0], "warn heartbeat.failed heartbeat ") || have[1] != "warn heartbeat.works heartbeat the service answers again" {
+	if have := lines(); len(have) != 2 || !strings.HasPrefix(have[0], "warn heartbeat.failed heartbeat ") ||
+		have[1] != "warn heartbeat.works heartbeat the service answers again" {
 		t.Errorf("want the failure and its end logged, have %q", have)
 	}
 }

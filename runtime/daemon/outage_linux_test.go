@@ -294,7 +294,8 @@ func TestALongJournalEndsWithACheckpoint(t *testing.T) {
 			return 0, 0
 		}
 		defer store.Close()
-		if err := store.Select(context.Background(), journal.Filter{Last: 1}, func(s *journal.Stored) error { kind = s.Record.Kind(); return nil }); err != nil {
+		last := func(s *journal.Stored) error { kind = s.Record.Kind(); return nil }
+		if err := store.Select(context.Background(), journal.Filter{Last: 1}, last); err != nil {
 			t.Error(err)
 		}
 		return kind, store.Records()

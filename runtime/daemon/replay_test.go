@@ -79,7 +79,8 @@ func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
 	book.Apply(&halt)
 	err := store.Append(t.Context(), []record.Record{halt, {AtMS: 6, Body: book.Checkpoint("")}})
 	if err == nil {
-		err = store.Append(t.Context(), append(entries("new", "newer"), record.Record{AtMS: 7, Body: record.Halt{Level: record.LevelCancel, Reason: "more news"}}))
+		err = store.Append(t.Context(), append(entries("new", "newer"),
+			record.Record{AtMS: 7, Body: record.Halt{Level: record.LevelCancel, Reason: "more news"}}))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,8 @@ func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
 	p := &process{config: &configs.Config{}, directory: directory, supervisor: ops.NewSupervisor(), store: store, history: view.NewHistory()}
 	restored, err := p.restore(t.Context())
 	if err != nil || p.replayed != 3 || restored.Halted().Level != record.LevelCancel || len(actors(p.history)) != 0 {
-		t.Fatalf("want the halt in force, three records replayed and none shown yet, have %+v, %d, %q, %v", restored.Halted(), p.replayed, actors(p.history), err)
+		t.Fatalf("want the halt in force, three records replayed and none shown yet, have %+v, %d, %q, %v", restored.Halted(), p.replayed,
+			actors(p.history), err)
 	}
 	p.backlog.run(t.Context())
 	have := actors(p.history)
@@ -106,8 +108,8 @@ func TestAJournalThatCannotBeReadIsNoStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &process{config: &configs.Config{}, supervisor: ops.NewSupervisor(), store: store, history: view.NewHistory()}
-	if book, err := p.restore(t.Context()); failure.CodeOf(err) != failure.Data || !strings.Contains(err.Error(), "botd journal verify says more; nothing was sent") ||
-		book != nil {
+	book, err := p.restore(t.Context())
+	if failure.CodeOf(err) != failure.Data || book != nil || !strings.Contains(err.Error(), "botd journal verify says more; nothing was sent") {
 		t.Errorf("want it refused with a hint, have %v", err)
 	}
 }

@@ -428,8 +428,8 @@ func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
 		for i, c := range []struct {
 			free int64 // below zero is unknown
 			want string
-		}{{incident.LowDiskBytes, ""}, {incident.LowDiskBytes - 1, "255 MiB are free on the disk of /data"}, {0, "0 MiB are free on the disk of /data"}, {-1, ""},
-			{2 << 20, "2 MiB are free on the disk of /data"}, {incident.LowDiskBytes, ""}} {
+		}{{incident.LowDiskBytes, ""}, {incident.LowDiskBytes - 1, "255 MiB are free on the disk of /data"},
+			{0, "0 MiB are free on the disk of /data"}, {-1, ""}, {2 << 20, "2 MiB are free on the disk of /data"}, {incident.LowDiskBytes, ""}} {
 			free.Store(c.free)
 			<-time.After(roomEvery)
 			synctest.Wait()

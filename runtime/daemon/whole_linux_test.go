@@ -333,8 +333,9 @@ func TestARunThatWasCutOffIsReported(t *testing.T) {
 	}
 	open := d.config()
 	open.Listen = "0.0.0.0:0"
-	if err := Run(t.Context(), open, Options{Stderr: io.Discard, LogFormat: "json", Market: gateway.DemoMarket{Seed: 1}}); failure.CodeOf(err) != failure.Config {
-		t.Fatalf("want the start refused, have %v", err)
+	refused := Run(t.Context(), open, Options{Stderr: io.Discard, LogFormat: "json", Market: gateway.DemoMarket{Seed: 1}})
+	if failure.CodeOf(refused) != failure.Config {
+		t.Fatalf("want the start refused, have %v", refused)
 	}
 	for _, unclean := range []bool{true, false} {
 		d.seen = nil
