@@ -26,7 +26,8 @@ func (s *survey) noteArmed(symbol *SymbolState, explained exchange.Quantity) {
 	}
 }
 
-// holdArmed keeps openings away from symbols with such stops, and quarantines them if that lasts.
+// holdArmed keeps openings away from symbols with such stops, and quarantines them if wallets go on to show that. One that may be from before the
+// last fill still has what a sale has sold.
 func (s *survey) holdArmed() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
@@ -35,6 +36,10 @@ func (s *survey) holdArmed() {
 			continue
 		}
 		symbol.settled = false
+		if !s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS) {
+			t.armedFor.pause(s.fetched)
+			continue
+		}
 		if t.armedFor.extend(s.fetched); t.armedFor.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows it")
 		}

@@ -113,6 +113,47 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 	}
 }
 
+// After a start an exit sells a part of what a stop protected that was canceled for it. The last wallet is from before the sale, and no later one is
+// read, nor how the stop ended: that wallet does not show anything beyond the fills.
+func TestWalletOfBeforeASaleShowsNothingBeyondTheFills(t *testing.T) {
+	t.Parallel()
+	walletOfBeforeASale(t)
+}
+
+func walletOfBeforeASale(t testing.TB) {
+	t.Helper()
+	w := holding(t, ForeignHalt)
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 5_000
+	w.restores()
+	symbol := w.book.Symbol(coin)
+	symbol.last = 50_000e8
+	w.now += 1_000
+	w.hasMoney("1", "0.01", "9500", own)
+	sold := w.places(placement.Exit, 9, saleOf(5))
+	w.now += 1_000
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Strategy: "one", Symbol: coin,
+		Body: record.Ended{State: placement.Filled, Filled: 5}})
+	w.now += 100
+	old := exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}, {Asset: "USDT", Free: exchange.MustAmount("9500")}})
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Balances: old,
+		Unread: []exchange.SymbolKey{coin}})...)
+	if symbol.spot.armed == 0 {
+		t.Fatal("want the stop to protect more than the fills, have it covered")
+	}
+	for range 20 {
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			Unread: []exchange.SymbolKey{coin}})...)
+		if symbol.Quarantine() != "" {
+			t.Fatalf("want nothing concluded from that wallet, have %q", symbol.Quarantine())
+		}
+	}
+	if symbol.settled {
+		t.Error("want nothing opened before the next wallet, have it settled")
+	}
+}
+
 // Half a wallet, which freezes less than the stops that stand, takes none of them off after a start, in the quarantine or before it.
 func TestHalfAWalletAfterAStartTakesNoStopOff(t *testing.T) {
 	t.Parallel()

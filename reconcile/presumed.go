@@ -27,6 +27,7 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 		sold += p.Remaining()
 		if !s.noteUnfrozen(p, symbol) {
+			s.noteFrozenAgain(p, symbol)
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
@@ -230,12 +231,37 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 		}
 	}
 	most := int64(mostUnfrozenMS)
-	if p.State() == placement.Sending {
+	switch {
+	case p.State() == placement.Sending:
 		most = repeatMS // it is repeated as soon as one whose answer is known to be lost
+	case p.OrderID() != 0 && read.showsNoEnd(p.OrderID()):
+		most = math.MaxInt64 // it still stands, and the open list and the wallet are from before it
 	}
 	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, most) && frozen < p.Remaining()/2
 	b.noteUnfrozen(p.ClientOrderID(), unfrozen)
 	return unfrozen
+}
+
+// noteFrozenAgain discards the presumed end of a stop for which a later wallet freezes the asset: it freezes enough for every sale that stands, and
+// for this one.
+func (s *survey) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
+	if known := s.book.delivery(p); !known.presumed || s.fetched.BeganMS <= known.releasedMS {
+		return
+	}
+	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
+	for q := range s.book.Live() {
+		if q.Symbol() == symbol.Key() && q.Order().Side == exchange.Sell && s.book.delivery(q).releasedMS == 0 {
+			frozen -= q.Remaining()
+		}
+	}
+	for i := range s.fetched.SpotOrders.Items() {
+		if o := &s.fetched.SpotOrders.Items()[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell && s.match(o) == nil {
+			frozen -= o.Remaining()
+		}
+	}
+	if frozen >= p.Remaining() {
+		s.book.endPresumption(p.ClientOrderID())
+	}
 }
 
 // noteWalletShortfall records that the wallet lacks the quantity of an uncertain sale. A later

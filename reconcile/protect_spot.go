@@ -345,7 +345,8 @@ func (s *situation) placeable(quantity exchange.Quantity) bool {
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
-		return d.book.delivery(p).releasedMS != 0 || unanswered || d.leavesUncovered(p)
+		unread := p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen // as the last wallet showed
+		return d.book.delivery(p).releasedMS != 0 || unanswered || unread || d.leavesUncovered(p)
 	}
 	explained := d.explainedOnSpot()
 	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet removes no stop

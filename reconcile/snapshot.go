@@ -37,6 +37,11 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.Unread, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
+// showsNoEnd reports whether the history of spot, read whole, shows an order open, or not at all.
+func (s *Snapshot) showsNoEnd(orderID int64) bool {
+	return s.History.Done() && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), func(o exchange.Order) bool { return o.ID == orderID && o.Status.Final() })
+}
+
 // OrderByID is the answer to a read of one order by id.
 type OrderByID struct {
 	OrderID int64

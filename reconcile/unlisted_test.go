@@ -682,3 +682,40 @@ func TestStopProtectsOnlyItsOwnPosition(t *testing.T) {
 		})
 	}
 }
+
+// A wallet has shown that an exit of unknown outcome sold nothing. A later one that cannot be read removes no stop for it, and a booked sale does.
+func TestAnUnreadWalletRemovesNoStop(t *testing.T) {
+	t.Parallel()
+	unreadWallet(t)
+}
+
+func unreadWallet(t testing.TB) {
+	t.Helper()
+	for name, c := range map[string]struct {
+		frozen string // for the stop, and for the exit
+		sold   exchange.Quantity
+		off    int
+	}{
+		"nothing was frozen for the exit":         {frozen: "0.01"},
+		"the exit may hold the asset":             {frozen: "0.015", off: 1},
+		"another exit has sold a part, by a list": {frozen: "0.01", sold: 5, off: 1},
+	} {
+		w, derive := protecting(t)
+		stop := w.places(placement.StopLoss, 8, stopOf(10))
+		exit := w.places(placement.Exit, 0, saleOf(5))
+		for range 5 {
+			w.now += 1_000
+			w.shows("1", c.frozen, stop)
+		}
+		if c.sold != 0 {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: exit.ClientOrderID, Strategy: "one", Symbol: coin,
+				Body: record.Ended{State: placement.Filled, Filled: c.sold}})
+		}
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+			Unread: []exchange.SymbolKey{coin}})...)
+		if have := canceled(derive()); len(have) != c.off {
+			t.Errorf("%s: want %d stops taken off, have %v", name, c.off, have)
+		}
+	}
+}

@@ -34,6 +34,18 @@ func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order)
 	return s
 }
 
+// restoresWith restores the book from its checkpoint, with other times.
+func (w *wallet) restoresWith(settle placement.Settle) {
+	w.t.Helper()
+	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules
+	restored, err := Restore(settle, &saved)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.book = restored
+	w.book.Symbol(coin).rules = rules
+}
+
 // buysUnder sends a purchase. It is acknowledged under that id, or uncertain if the id is 0.
 func (w *wallet) buysUnder(orderID int64, quantity exchange.Quantity) exchange.Order {
 	return w.places(placement.Order, orderID, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: quantity, Price: 2_500e8})
@@ -399,17 +411,102 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	}
 	w := explains(t, 10, 0) // four seconds suffice, however old a read may be
 	sale := w.places(placement.Exit, 0, saleOf(10))
-	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules
-	restored, err := Restore(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000}, &saved)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.book = restored
-	w.book.Symbol(coin).rules = rules
+	w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 	for _, afterMS := range []int64{4_000, 4_001} {
 		w.now = w.book.Placement(sale.ClientOrderID).SentMS() + afterMS
 		if have := w.reads(1_010, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin)); have != (afterMS > 4_000) {
 			t.Errorf("after %d ms, L 15 s: want %t, have %t", afterMS, afterMS > 4_000, have)
+		}
+	}
+}
+
+// After four seconds a wallet that freezes nothing for a stop shows that it has ended, unless the order history was read whole and shows no end of it:
+// then list and wallet may be from before the stop for all of L.
+func TestAStopWhoseEndTheHistoryDoesNotShowStandsForL(t *testing.T) {
+	t.Parallel()
+	endOfAStop(t)
+}
+
+func endOfAStop(t testing.TB) {
+	t.Helper()
+	final := func(status exchange.OrderStatus) func(s *Snapshot, row exchange.Order) {
+		return func(s *Snapshot, row exchange.Order) {
+			row.Status, s.HistoryWhole = status, true
+			s.History = exchange.FetchedOf([]exchange.Order{row})
+		}
+	}
+	for name, c := range map[string]struct {
+		with  func(s *Snapshot, row exchange.Order)
+		after int64 // seconds
+	}{
+		"no history was read":        {func(*Snapshot, exchange.Order) {}, 4},
+		"it shows the stop canceled": {final(exchange.StatusCanceled), 4},
+		"it shows the stop filled":   {final(exchange.StatusFilled), 4},
+		"it shows the stop in place": {final(exchange.StatusNew), 15},
+		"it does not show the stop": {func(s *Snapshot, _ exchange.Order) {
+			s.History, s.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
+		}, 15},
+		"it shows a part of the orders": {func(s *Snapshot, _ exchange.Order) { s.History = exchange.FetchedOf[exchange.Order](nil) }, 4},
+	} {
+		w := explains(t, 10, 0)
+		stop := w.places(placement.StopLoss, 9, stopOf(10))
+		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+		sentMS := w.now
+		for _, afterMS := range []int64{c.after * 1_000, c.after*1_000 + 1} {
+			w.now = sentMS + afterMS
+			s := w.reads(1_010, 0)
+			c.with(s.fetched, stop)
+			if have, want := s.noteUnfrozen(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin)), afterMS > c.after*1_000; have != want {
+				t.Errorf("%s: after %d ms want it ended %t, have %t", name, afterMS, want, have)
+			}
+		}
+	}
+}
+
+// A stop had ended, as a wallet showed that froze nothing for it. If a later one freezes the asset for it, beyond what every other sale holds, it stands.
+func TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop(t *testing.T) {
+	t.Parallel()
+	frozenAgain(t)
+}
+
+func frozenAgain(t testing.TB) {
+	t.Helper()
+	for name, c := range map[string]struct {
+		frozen   exchange.Quantity
+		replaced bool // by another stop, which no list shows yet
+		foreign  bool // a person's sale of as much is open
+		sameRead bool
+		ends     bool
+	}{
+		"nothing":                              {frozen: 0},
+		"less than it holds":                   {frozen: 9},
+		"all of it":                            {frozen: 10, ends: true},
+		"by the read that showed its end":      {frozen: 10, sameRead: true},
+		"for another stop":                     {frozen: 10, replaced: true},
+		"for another stop and for this one":    {frozen: 20, replaced: true, ends: true},
+		"for a person's sale":                  {frozen: 10, foreign: true},
+		"for a person's sale and for this one": {frozen: 20, foreign: true, ends: true},
+	} {
+		w := explains(t, 10, 0)
+		stop := w.places(placement.StopLoss, 9, stopOf(10))
+		w.now += 1_001
+		w.reads(1_010, 0).presume(w.book.Symbol(coin))
+		if !w.book.known(stop.ClientOrderID).presumed {
+			t.Fatal("want the end of the stop presumed")
+		}
+		if c.replaced {
+			w.places(placement.StopLoss, 10, stopOf(10))
+		}
+		var listed []exchange.Order
+		if c.foreign {
+			listed = append(listed, anothers("by hand", 77, exchange.Sell, exchange.Limit, 10, 0, w.now))
+		}
+		if !c.sameRead {
+			w.now += 1_000
+		}
+		w.reads(1_010-c.frozen, c.frozen, listed...).presume(w.book.Symbol(coin))
+		if known := w.book.known(stop.ClientOrderID); known.presumed == c.ends || (known.releasedMS == 0) != c.ends {
+			t.Errorf("%s: want it to stand again %t, have presumed %t, released at %d", name, c.ends, known.presumed, known.releasedMS)
 		}
 	}
 }

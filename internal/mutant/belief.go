@@ -306,6 +306,22 @@ var belief = []Row{
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
 			{"reconcile.survey.noteArmed", "explained == 0 && s.book.armedBeyond(symbol) > 0", "false"},
 		}},
+	{"history_unheard", "a stop that the history shows in place has ended, since an older list and wallet do not show it", "40",
+		"reconcile TestAStopWhoseEndTheHistoryDoesNotShowStandsForL", []Edit{
+			{"reconcile.survey.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.OrderID())", "false"},
+		}},
+	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and another is asked for beside it", "40",
+		"reconcile TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop", []Edit{
+			{"reconcile.survey.noteFrozenAgain", "s.book.endPresumption(p.ClientOrderID())", ""},
+		}},
+	{"unread_wallet", "a wallet that cannot be read takes a stop off for an exit that had sold nothing", "40",
+		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
+			{"reconcile.derivation.shrinkStops", "p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen", "false"},
+		}},
+	{"armed_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
+		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
+			{"reconcile.survey.holdArmed", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
+		}},
 	{"armed_halved", "half a wallet takes such a stop off", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
 			{"reconcile.survey.presume", "s.book.freezesLess(symbol)", "false"},
