@@ -21,7 +21,8 @@ func (i *inspector) converged() {
 	}
 	book := w.daemon.machine.Book()
 	for p := range book.Live() {
-		if p.State().Unresolved() && w.nowMS-p.SentMS() > recentMS && book.Symbol(p.Symbol()).Quarantine() == "" {
+		due := w.nowMS-p.SentMS() > recentMS && !w.venue.held[p.Symbol()].recent(w.nowMS, w.bounds.StalenessMS)
+		if p.State().Unresolved() && due && book.Symbol(p.Symbol()).Quarantine() == "" {
 			w.fail("converged", "%s is still %s", p.ClientOrderID(), p.State())
 		}
 	}
