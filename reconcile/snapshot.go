@@ -39,7 +39,8 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 
 // showsNoEnd reports whether the history of spot, read whole, shows an order open, or not at all.
 func (s *Snapshot) showsNoEnd(orderID int64) bool {
-	return s.History.Done() && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), func(o exchange.Order) bool { return o.ID == orderID && o.Status.Final() })
+	ended := func(o exchange.Order) bool { return o.ID == orderID && o.Status.Final() }
+	return s.History.Done() && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), ended)
 }
 
 // OrderByID is the answer to a read of one order by id.
