@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"botd/exchange"
 	"botd/exchange/rest"
@@ -352,4 +355,46 @@ func TestAPollEndsWithItsContextOrItsWait(t *testing.T) {
 			t.Errorf("want the time since then, have %s, %v", took, err)
 		}
 	})
+}
+
+// TestAWalletThatOmitsAPartialPurchaseIsReported has the wallet show the first purchase, and not what an order was filled in part.
+func TestAWalletThatOmitsAPartialPurchaseIsReported(t *testing.T) {
+	t.Parallel()
+	t.Run("of 0.0002", virtual(func(t *testing.T) {
+		balance := regexp.MustCompile(`"asset":"BTC","balance":"([0-9.]+)"`)
+		faulty := rewriter{path: spotWallet, after: `"BUY"`, from: 2, change: func(status int, body string, _ int) (int, string) {
+			less := decimal.RequireFromString(balance.FindStringSubmatch(body)[1]).Sub(decimal.RequireFromString("0.0002"))
+			return status, balance.ReplaceAllLiteralString(body, `"asset":"BTC","balance":"`+less.String()+`"`)
+		}}
+		venue := serve(t, setup{between: faulty.between})
+		config := trading(venue)
+		config.Progress = func(step Step) {
+			if step.Name == "spot_stop" {
+				spotLevel(t, venue)
+			}
+		}
+		r := probed(t, config)
+		if step := r.step(t, "spot_partial"); step.Outcome != OK || !strings.Contains(step.What, "filled 0.0002 in part") {
+			t.Fatalf("want it filled in part, have %+v", step)
+		}
+		if step := r.step(t, "spot_close"); step.Outcome != Fail || step.Hint != "sell it manually" ||
+			!strings.Contains(step.What, " BTC of the purchase may still be held: the wallet does not show it") {
+			t.Errorf("want the part reported as held, have %+v", step)
+		}
+	}))
+}
+
+// TestAnOldRowOfTheHistoryDoesNotShowTheEndOfAPosition has the history list a position that ended a minute before the probe's, and nothing else.
+func TestAnOldRowOfTheHistoryDoesNotShowTheEndOfAPosition(t *testing.T) {
+	t.Parallel()
+	t.Run("of the same symbol", virtual(func(t *testing.T) {
+		faulty := rewriter{path: "/fhapi/v1/positions/history", after: `"BUY"`, change: always(200,
+			fmt.Sprintf(`[{"id":1,"symbol":"BTC-USDT","side":"LONG","updatedAt":%d}]`, nowMS()/1000-60))}
+		venue := serve(t, setup{between: faulty.between})
+		r := probed(t, trading(venue))
+		if step := r.step(t, "futures_close"); step.Outcome != Fail || r.History || !strings.Contains(step.What, "positions/history does not show its end") {
+			t.Errorf("want the end not shown, have %+v", step)
+		}
+		wantNothingOpen(t, venue)
+	}))
 }
