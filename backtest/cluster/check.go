@@ -73,6 +73,9 @@ func compared(first, second *row) error {
 
 // checksEnd waits for second runs while another worker can perform them.
 func (c *Coordinator) checksEnd(ctx context.Context) error {
+	if err := c.beat(ctx); err != nil { // a short sweep has not read yet who works
+		return err
+	}
 	left := func() (n int) {
 		for _, one := range c.checks {
 			if one.first != nil && one.second == nil && c.another(one.first.Worker) {

@@ -16,6 +16,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -203,9 +204,17 @@ func (s *store) sweep(ctx context.Context, key string) (*Sweep, uint64, error) {
 func sweepOf(text []byte) (*Sweep, error) {
 	var found Sweep
 	if err := json.Unmarshal(text, &found); err != nil || found.Spec == nil || len(found.Program) != 2*sha256.Size {
-		return nil, fmt.Errorf("the server has something else than a sweep: %w", err)
+		return nil, foreign("a sweep", err)
 	}
 	return &found, nil
+}
+
+// errIncomplete is the reason of a text that can be read and is none of botd's.
+var errIncomplete = errors.New("it lacks a field")
+
+// foreign reports a text on the server that is none of botd's.
+func foreign(what string, err error) error {
+	return fmt.Errorf("the server has something else than %s: %w", what, cmp.Or(err, errIncomplete))
 }
 
 // alive reports whether a running sweep has a live coordinator.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func (s *store) present(ctx context.Context) (map[string]*WorkerStatus, error) {
 	err := each(ctx, s.workers, func(entry jetstream.KeyValueEntry) error {
 		var w WorkerStatus
 		if err := json.Unmarshal(entry.Value(), &w); err != nil || len(w.Program) < 16 {
-			return fmt.Errorf("the server has something else than a worker: %w", err)
+			return foreign("a worker", err)
 		}
 		if time.Since(entry.Created()) < silent {
 			all[w.ID] = &w
@@ -130,7 +129,7 @@ func (v *View) Rows(ctx context.Context, name string) (*Sweep, []backtest.Trial,
 			var made row
 			var t backtest.Trial
 			if err := errors.Join(json.Unmarshal(entry.Value(), &made), json.Unmarshal(made.Trial, &t)); err != nil || t.Seen == nil {
-				return nil, nil, fmt.Errorf("the server has something else than a row: %w", err)
+				return nil, nil, foreign("a row", err)
 			}
 			trials = append(trials, t)
 		case <-ctx.Done():

@@ -218,9 +218,6 @@ func (e *exercise) closePosition(ctx context.Context) {
 			sent, was, e.holds = time.Now(), held, false
 			_, _, refused = e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: own, ReduceOnly: true})
 		}
-		if err == nil && held == 0 && e.serial == 0 {
-			return // nothing was sent
-		}
 		_, polled := e.poll(ctx, began, "it is not there", func() (bool, error) {
 			if held, err = e.position(ctx); err == nil && held == 0 && took == 0 && e.closed(ctx) {
 				took = time.Since(sent)

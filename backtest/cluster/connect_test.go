@@ -1,0 +1,216 @@
+package cluster
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/internal/failure"
+)
+
+// TestAccessThatAdmitsAnyoneIsRefused types addresses of servers that are there and of embedded ones, with and without a token in the environment.
+func TestAccessThatAdmitsAnyoneIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		token  string
+		access Access
+		code   int
+		words  string
+	}{
+		{"", Access{Serve: "127.0.0.1:0", URL: "nats://127.0.0.1:4222"}, failure.Usage, "give one of them"},
+		{"", Access{URL: "nats://127.0.0.1:4222", Cert: "a.pem"}, failure.Usage, "--tls-cert and --tls-key belong together"},
+		{"", Access{URL: "nats://127.0.0.1:4222", Key: "a.pem"}, failure.Usage, "--tls-cert and --tls-key belong together"},
+		{"", Access{Serve: "127.0.0.1"}, failure.Usage, "--serve 127.0.0.1: want HOST:PORT, as 127.0.0.1:4222"},
+		{"", Access{Serve: "127.0.0.1:0", Creds: "a.creds"}, failure.Usage,
+			"--creds is for a server that is there (--on); one that is embedded takes BOTD_NATS_TOKEN"},
+		{"", Access{Serve: "127.0.0.1:0"}, failure.OK, ""}, {"", Access{Serve: "localhost:4222"}, failure.OK, ""}, {"", Access{Serve: "[::1]:4222"},
+			failure.OK, ""},
+		{"", Access{Serve: "0.0.0.0:4222"}, failure.Credentials, "--serve 0.0.0.0:4222: beyond this machine everybody could run programs"},
+		{"", Access{Serve: ":4222"}, failure.Credentials, "beyond this machine"},
+		{"", Access{Serve: "0.0.0.0:4222", CA: "ca.pem"}, failure.Credentials, "beyond this machine"},
+		{"", Access{Serve: "0.0.0.0:4222", Cert: "a.pem", Key: "a.key"}, failure.Credentials, "beyond this machine"},
+		{"", Access{Serve: "0.0.0.0:4222", CA: "ca.pem", Cert: "a.pem", Key: "a.key"}, failure.OK, ""}, {"secret", Access{Serve: "0.0.0.0:4222"},
+			failure.OK, ""},
+		{"", Access{URL: "nats://127.0.0.1:4222"}, failure.OK, ""}, {"", Access{URL: "tls://localhost:4222"}, failure.OK, ""},
+		{"", Access{URL: "nats://[::1]"}, failure.OK, ""}, {"", Access{}, failure.Usage, "--on : want nats://HOST:PORT"},
+		{"", Access{URL: "http://127.0.0.1:4222"}, failure.Usage, "--on http://127.0.0.1:4222: want nats://HOST:PORT or tls://HOST:PORT"},
+		{"", Access{URL: "127.0.0.1:4222"}, failure.Usage, "want nats://HOST:PORT"}, {"", Access{URL: "nats://"}, failure.Usage, "want nats://HOST:PORT"},
+		{"", Access{URL: "nats://user:secret@127.0.0.1:4222"}, failure.Usage, "--on: an address holds no secret"},
+		{"", Access{URL: "nats://10.0.0.1:4222"}, failure.Credentials, "--on nats://10.0.0.1:4222: beyond this machine a server must ask who its clients are"},
+		{"", Access{URL: "nats://127.0.0.1:4222, nats://venue.example:4222"}, failure.Credentials, "beyond this machine"},
+		{"secret", Access{URL: "nats://10.0.0.1:4222,nats://10.0.0.2:4222"}, failure.OK, ""}, {"", Access{URL: "nats://10.0.0.1:4222",
+			Creds: "a.creds"}, failure.OK, ""},
+		{"", Access{URL: "nats://10.0.0.1:4222", Cert: "a.pem", Key: "a.key"}, failure.OK, ""},
+		{"", Access{URL: "nats://10.0.0.1:4222", CA: "ca.pem"}, failure.Credentials, "beyond this machine"},
+	} {
+		t.Setenv(TokenVariable, c.token)
+		err := c.access.Check()
+		if codeOf(err) != c.code || err != nil && !strings.Contains(err.Error(), c.words) || (err == nil) != (c.code == failure.OK) {
+			t.Errorf("%+v with token %q: want %d, %q, have %v", c.access, c.token, c.code, c.words, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "user:secret") {
+			t.Errorf("want no secret shown, have %v", err)
+		}
+	}
+}
+
+// TestDataThatCrossANetworkUnencryptedAreNamed has addresses with and without encryption.
+func TestDataThatCrossANetworkUnencryptedAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		access Access
+		want   bool
+	}{
+		{Access{Serve: "127.0.0.1:4222"}, false}, {Access{Serve: "0.0.0.0:4222"}, true}, {Access{Serve: "0.0.0.0:4222", Cert: "a.pem"}, false},
+		{Access{Serve: "0.0.0.0:4222", CA: "ca.pem"}, true}, {Access{URL: "nats://127.0.0.1:4222"}, false}, {Access{URL: "nats://10.0.0.1:4222"}, true},
+		{Access{URL: "tls://10.0.0.1:4222"}, false}, {Access{URL: "nats://10.0.0.1:4222", CA: "ca.pem"}, false},
+		{Access{URL: "nats://10.0.0.1:4222", Cert: "a.pem"}, false}, {Access{URL: "nats://%zz"}, false},
+	} {
+		if have := c.access.Plain(); have != c.want {
+			t.Errorf("%+v: want plain %t", c.access, c.want)
+		}
+	}
+}
+
+// certificate writes a certificate that signs itself, with its key.
+func certificate(t *testing.T, name string, addresses ...net.IP) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "botd"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: addresses}
+	if name != "" {
+		template.DNSNames = []string{name}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	cert, key = filepath.Join(directory, "cert.pem"), filepath.Join(directory, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "EC PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+// TestAServerLetsInThoseWhoShowACertificate has a server of this process with a certificate for a name, and one for an address.
+func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
+	t.Parallel()
+	for name, addresses := range map[string][]net.IP{"botd.example": {net.IPv4(127, 0, 0, 1)}, "": {net.IPv4(127, 0, 0, 1)}} {
+		cert, key := certificate(t, name, addresses...)
+		server, err := Serve(Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), CA: cert, Cert: cert, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			who    string
+			access Access
+			in     *Server
+			admits bool
+		}{
+			{"this process", Access{Cert: cert, Key: key, CA: cert}, server, true}, {"a worker with the certificate", Access{URL: server.url,
+				Cert: cert, Key: key, CA: cert}, nil, true},
+			{"a worker without a certificate", Access{URL: server.url, CA: cert}, nil, false}, {"a worker without TLS", Access{URL: server.url}, nil, false},
+		} {
+			connection, err := c.access.connect(t.Context(), "test", c.in)
+			if (err == nil) != c.admits {
+				t.Errorf("%s: want it let in %t, have %v", c.who, c.admits, err)
+			}
+			if err == nil {
+				connection.Close()
+			}
+		}
+		server.Close()
+	}
+}
+
+// TestFilesOfCertificatesThatAreNoneAreRefused names each.
+func TestFilesOfCertificatesThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t, "botd.example")
+	other := filepath.Join(t.TempDir(), "other.pem")
+	if err := os.WriteFile(other, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		access Access
+		code   int
+		words  string
+	}{
+		{Access{CA: "/none.pem"}, failure.NoInput, "/none.pem"}, {Access{CA: other}, failure.Data, "--tls-ca " + other + " holds no certificate"},
+		{Access{Cert: other, Key: key}, failure.Data, "--tls-cert " + other + " with --tls-key " + key}, {Access{CA: cert, Cert: cert, Key: key},
+			failure.OK, ""},
+	} {
+		config, err := c.access.secured()
+		if codeOf(err) != c.code || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%+v: want %d, %q, have %v", c.access, c.code, c.words, err)
+		}
+		if err == nil && (config.RootCAs == nil || len(config.Certificates) != 1) {
+			t.Errorf("want both read, have %+v", config)
+		}
+	}
+	if config, err := (&Access{}).secured(); config != nil || err != nil {
+		t.Errorf("no files: want no TLS, have %v, %v", config, err)
+	}
+}
+
+// TestAServerAsksForItsToken has a client with the token, one with another, and one without.
+func TestAServerAsksForItsToken(t *testing.T) {
+	t.Setenv(TokenVariable, "secret")
+	server, err := Serve(Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	for token, code := range map[string]int{"secret": failure.OK, "another": failure.Credentials, "": failure.Credentials} {
+		t.Setenv(TokenVariable, token)
+		view, err := Open(t.Context(), Access{URL: server.url})
+		if codeOf(err) != code || err != nil && !strings.Contains(err.Error(), "does not let this program in") {
+			t.Errorf("token %q: want %d, have %v", token, code, err)
+		}
+		if err == nil {
+			view.Close()
+		}
+	}
+}
+
+// TestAServerThatCannotBeReachedOrStartedIsNamed has an address at which nobody listens, a port that is none, and a folder that cannot be written.
+func TestAServerThatCannotBeReachedOrStartedIsNamed(t *testing.T) {
+	t.Parallel()
+	if _, err := Open(t.Context(), Access{URL: "nats://127.0.0.1:1"}); codeOf(err) != failure.Unavailable ||
+		!strings.Contains(err.Error(), "connect to NATS at nats://127.0.0.1:1") || !strings.Contains(err.Error(), "botd sweep run --serve starts one") {
+		t.Errorf("want it named with a hint, have %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		access Access
+		code   int
+	}{{Access{Serve: "127.0.0.1:nothing"}, failure.Usage}, {Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(file, "nats")}, failure.IO},
+		{Access{Serve: "127.0.0.1:0", StoreDir: t.TempDir(), CA: "/none.pem"}, failure.NoInput}, {Access{Serve: "0.0.0.0:0"}, failure.Credentials}} {
+		if server, err := Serve(c.access); codeOf(err) != c.code || server != nil {
+			t.Errorf("%+v: want %d, have %v", c.access, c.code, err)
+		}
+	}
+}
