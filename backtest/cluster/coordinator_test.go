@@ -301,31 +301,31 @@ func TestJobsThatNoMessageIsAboutAreHandedOutAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look := func(after time.Duration) {
+	poll := func(after time.Duration) {
 		t.Helper()
 		if err := c.missing(t.Context(), b, b.latest.Add(after)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	look(silent - time.Millisecond)
+	poll(silent - time.Millisecond)
 	if len(b.queue) != 0 {
 		t.Errorf("within %s: want nothing handed out, have %v", silent, b.queue)
 	}
 	if sent, err := c.send(t.Context(), &message{Sweep: c.key}); err != nil || !sent {
 		t.Fatal(sent, err)
 	}
-	look(silent)
+	poll(silent)
 	if len(b.queue) != 0 {
 		t.Errorf("with a message: want nothing handed out, have %v", b.queue)
 	}
 	queued(t, s)
-	look(silent)
+	poll(silent)
 	if len(b.queue) != 2 || b.queue[0].Job != "j0" || b.queue[1].Job != "j2" || b.queue[1].Choice["fast"] != "j2" || len(b.out) != 0 || c.sweep.Ended != 1 ||
 		!log.has("2 trials that no message is about are handed out again") {
 		t.Errorf("want the row taken and the others handed out, have %v, %v, %s", b.queue, b.out, log.text())
 	}
 	b.trials = nil
-	if look(time.Hour); len(b.queue) != 2 {
+	if poll(time.Hour); len(b.queue) != 2 {
 		t.Errorf("with nothing requested: have %v", b.queue)
 	}
 }
