@@ -55,10 +55,14 @@ func TestDecisionsThatAreMadeAtOnceAreTheSame(t *testing.T) {
 		var found [3][]string
 		for i, program := range []string{c.program, alone, prices} {
 			p.file("cross.py", program, 0o600)
-			found[i] = result.FindStringSubmatch(p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q"))
+			answer := p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "-o", "json", "-q")
+			if found[i] = result.FindStringSubmatch(answer); found[i] == nil {
+				t.Fatalf("%s: want the number of fills and the result's hash, have %s", c.name, answer)
+			}
+			found[i] = found[i][1:]
 		}
-		if len(found[0]) != 3 || found[0][1] == "0" || !slices.Equal(found[0][1:], found[1][1:]) || !slices.Equal(found[0][1:], found[2][1:]) {
-			t.Errorf("%s: want fills, and the same result, have %q, %q and %q", c.name, found[0][1:], found[1][1:], found[2][1:])
+		if found[0][0] == "0" || !slices.Equal(found[0], found[1]) || !slices.Equal(found[0], found[2]) {
+			t.Errorf("%s: want fills, and the same result, have %q, %q and %q", c.name, found[0], found[1], found[2])
 		}
 	}
 }
