@@ -34,6 +34,10 @@ var ErrInexact = errors.New("not representable exactly")
 // AmountOf returns whole units as an Amount: AmountOf(5) is 5 USDT.
 func AmountOf(units int64) Amount { return scaled(units, 1e18) }
 
+// MaxValue bounds every computed value, in USDT, far above any real one. A larger value counts as MaxValue, or as unknown where an exact one is required,
+// so that no sum overflows.
+var MaxValue = AmountOf(1_000_000_000_000_000)
+
 // scaled returns n times unit, unit being a count of 1e-18.
 func scaled(n int64, unit uint64) Amount {
 	hi, lo := bits.Mul64(magnitude(n), unit)

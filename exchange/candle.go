@@ -29,6 +29,9 @@ var intervals = []struct {
 	{Hour1, "1h"}, {Hour4, "4h"}, {Day1, "1d"}, {Week1, "1w"},
 }
 
+// FuturesCandlesPage and SpotCandlesPage are the maximum numbers of candles in one answer (interface, Limits).
+const FuturesCandlesPage, SpotCandlesPage = 1_500, 500
+
 // Intervals returns all intervals, shortest first.
 func Intervals() []Interval {
 	all := make([]Interval, len(intervals))

@@ -49,6 +49,9 @@ func ParsePositionStatus(text string) (PositionStatus, error) {
 	return positionStatusNames.parse(text)
 }
 
+// WholeSecond returns a time without its milliseconds: the exchange reports when a position began and ended in whole seconds.
+func WholeSecond(ms int64) int64 { return ms - ms%1_000 }
+
 // Position is a futures position (interface, Futures position). At most one is
 // open per symbol.
 type Position struct {

@@ -121,6 +121,9 @@ func (l SendLimit) IsRecalled() bool {
 	}
 }
 
+// HistoryPage is the maximum number of rows in an answer of orders, trades or ended positions (interface, Limits).
+const HistoryPage = 1_000
+
 // Request is one call of an operation. The client reads only the operation's own fields; a zero
 // field is not sent.
 type Request struct {

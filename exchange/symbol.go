@@ -249,7 +249,8 @@ func (s *Symbol) QuantityOf(amount Amount) Quantity {
 	return Quantity(units(amount, scaled(1, PowerOf10(AmountScale-s.QuantityScale))))
 }
 
-// PriceOf returns the highest Price that is not above an Amount: for display, not for sums.
+// PriceOf returns the highest Price that is not above an Amount. It loses a fraction of a unit: sums are made of Amounts, and a caller that needs an
+// upper bound adds one.
 func (s *Symbol) PriceOf(amount Amount) Price {
 	return Price(units(amount, scaled(1, PowerOf10(AmountScale-s.PriceScale))))
 }
@@ -318,6 +319,30 @@ func (s *Symbol) FloorQuantity(q Quantity) Quantity { return q - q%s.QuantityTic
 
 // FloorPrice rounds a positive price down to a multiple of the tick.
 func (s *Symbol) FloorPrice(p Price) Price { return p - p%s.PriceTick }
+
+// Share returns a share of a price, rounded down.
+func (p Price) Share(rate Rate) Price {
+	one := int64(RateOne)
+	return Price(int64(p)/one*int64(rate) + int64(p)%one*int64(rate)/one)
+}
+
+// SalePrice returns the limit price of a sale that accepts at most collar below the last price. It is higher where the quantity would be worth less
+// than the exchange accepts.
+func (s *Symbol) SalePrice(last Price, collar Rate, quantity Quantity) Price {
+	return s.AtLeastMinimum(s.CeilPrice(last-last.Share(collar)), quantity)
+}
+
+// AtLeastMinimum returns a price, or the lowest higher one at which the quantity is worth the minimum notional.
+func (s *Symbol) AtLeastMinimum(price Price, quantity Quantity) Price {
+	if quantity <= 0 || !s.BelowMinimum(price, quantity) {
+		return price
+	}
+	price = s.CeilPrice(s.PriceOf(s.AverageCost(s.MinNotional, quantity)))
+	if s.BelowMinimum(price, quantity) { // the average was rounded down
+		price = s.CeilPrice(price + 1)
+	}
+	return price
+}
 
 // CeilPrice rounds a positive price up to a multiple of the tick.
 func (s *Symbol) CeilPrice(p Price) Price { return s.FloorPrice(p + s.PriceTick - 1) }

@@ -45,6 +45,48 @@ func TestNotionalIsExactOnEveryTick(t *testing.T) {
 	}
 }
 
+// A sale goes through the book by the collar, rounded up, and is worth the minimum at least: at no higher price than it takes.
+func TestASaleIsWorthTheMinimumAtTheLowestPrice(t *testing.T) {
+	t.Parallel()
+	const percent = RateOne / 100
+	for _, c := range []struct {
+		tick, last, quantity string
+		collar               Rate
+		want                 string
+	}{
+		{"0.01", "2500", "1", percent, "2475"},
+		{"0.01", "2500.01", "1", percent, "2475.01"},
+		{"0.01", "2500", "0.002", percent, "2500"},    // exactly five
+		{"0.01", "2500", "0.0021", percent, "2475"},   // more than five
+		{"0.01", "1700", "0.003", percent, "1683"},    // worth it without help
+		{"0.01", "1670", "0.003", percent, "1666.67"}, // five at 1666.666...
+		{"0.1", "50.5", "0.1", 5 * percent, "50"},     // five at a tick
+		{"0.1", "2500", "0.0001", 0, "50000"},
+		{"0.1", "2500", "0", 0, "2500"}, // no price makes nothing worth an order
+		{"1e-08", "1000", "0.003", 0, "1666.66666667"},
+	} {
+		s := testSymbol(t, c.tick, "0.0001")
+		parsed := func(text string) Price {
+			price, err := s.Price(decimal.RequireFromString(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return price
+		}
+		quantity, err := s.Quantity(decimal.RequireFromString(c.quantity))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := s.SalePrice(parsed(c.last), c.collar, quantity)
+		if have != parsed(c.want) {
+			t.Errorf("%s at %s: want %s, have %s", c.quantity, c.last, c.want, s.PriceDecimal(have))
+		}
+		if quantity > 0 && (s.BelowMinimum(have, quantity) || have > parsed(c.last) && !s.BelowMinimum(have-s.PriceTick, quantity)) {
+			t.Errorf("%s at %s: %s is not the lowest price worth the minimum", c.quantity, c.last, s.PriceDecimal(have))
+		}
+	}
+}
+
 func TestTicksBindOrdersAndNotData(t *testing.T) {
 	t.Parallel()
 	s := testSymbol(t, "0.1", "0.001")

@@ -227,8 +227,7 @@ func (d *derivation) add(intent Intent) {
 
 // cancel cancels a placement unless a cancel was just sent.
 func (d *derivation) cancel(p *account.Placement, reason string) {
-	const again = 2_000 // ms; a cancel is idempotent by the venue's own rules
-	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || d.nowMS-sent < again {
+	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || d.nowMS-sent < RepeatMS {
 		return
 	}
 	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {

@@ -145,5 +145,5 @@ func (d *dispatched) arrivedMS(p *account.Placement) int64 {
 // unanswered reports whether a stop was handed out so long ago that its answer counts as lost.
 func (d *dispatched) unanswered(p *account.Placement, nowMS int64) bool {
 	at := d.delivery(p).handedOutMS
-	return at != 0 && nowMS-at >= repeatMS && p.State() == placement.Sending && p.Purpose() == placement.StopLoss
+	return at != 0 && nowMS-at >= RepeatMS && p.State() == placement.Sending && p.Purpose() == placement.StopLoss
 }

@@ -110,7 +110,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 		return !d.mayRepeat(p) || d.nowMS-at < ExitReleaseMS
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
-	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= repeatMS
+	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= RepeatMS
 	return p.State() != placement.Uncertain && !d.book.EndUnread(p) && d.symbol.rules.Cancelable && !waited
 }
 
@@ -165,7 +165,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		// A spot MARKET sale is by USDT amount, so base quantity is sold by a limit through the
 		// collar. It includes the result of an uncertain purchase that fills do not explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
-		order.Price = sellable(rules, rules.CeilPrice(d.symbol.last-share(d.symbol.last, d.desired.Collar)), quantity)
+		order.Price = rules.SalePrice(d.symbol.last, d.desired.Collar, quantity)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }

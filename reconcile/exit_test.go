@@ -36,7 +36,7 @@ func TestPlanExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	d.now += 10_000
 	d.none(stopAt2) // it has no answer yet
 	d.unknown(id)
-	d.now += repeatMS - 1
+	d.now += RepeatMS - 1
 	d.none(stopAt2) // the exit is uncertain
 	d.now++
 	if exit := d.one(placement.Exit, stopAt2); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
@@ -76,7 +76,7 @@ func TestPartialExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	d.none(nil)
 	d.unknown(id)
 	for range 5 { // a repetition could exit more than the plan requests
-		d.now += repeatMS
+		d.now += RepeatMS
 		d.none(nil)
 	}
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Absent}})

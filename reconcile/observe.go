@@ -226,7 +226,7 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 // the send time by botd's clock: that clock is ahead, and the position that the order opens would
 // seem younger than its row in positions/history.
 func datedBefore(p *account.Placement, order *exchange.Order) int64 {
-	if order.Market != exchange.Futures || !p.Purpose().Opens() || order.CreatedMS >= p.SentMS()-p.SentMS()%1000 {
+	if order.Market != exchange.Futures || !p.Purpose().Opens() || order.CreatedMS >= exchange.WholeSecond(p.SentMS()) {
 		return 0
 	}
 	return order.CreatedMS

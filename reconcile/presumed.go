@@ -233,7 +233,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	most := int64(mostUnfrozenMS)
 	switch {
 	case p.State() == placement.Sending:
-		most = repeatMS // it is repeated as soon as one whose answer is known to be lost
+		most = RepeatMS // it is repeated as soon as one whose answer is known to be lost
 	case p.OrderID() != 0 && read.showsNoEnd(p.OrderID()):
 		most = math.MaxInt64 // it still stands, and the open list and the wallet are from before it
 	}

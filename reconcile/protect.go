@@ -10,11 +10,12 @@ import (
 	"botd/strategy"
 )
 
-// repeatMS is the time after which an exit or a protection whose answer was lost is sent again, as
-// a new placement (exactly-once.md, case 20 and class I). With more than three uncertain ones it
+// RepeatMS is the time after which a request without an answer counts as lost. An exit, a protection or a cancel is then sent again: an order as a new
+// placement (exactly-once.md, case 20 and class I), a cancel because it is idempotent by the venue's own rules. With more than three uncertain orders it
 // doubles for each, up to eight times.
+const RepeatMS = 2_000
+
 const (
-	repeatMS      = 2_000
 	replaceMS     = 500 // after a stop's cancel was sent, if nothing reports its outcome
 	promptRepeats = 3
 	repeatLevels  = 3
@@ -35,7 +36,7 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false // only a fresh read shows how much is left
 	}
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && (d.desired.Repeat || d.unansweredStop(p))
-	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.superseded(p)
+	late := d.nowMS-lostMS(p) >= d.repeatAfterMS(p) || d.desired.Repeat && d.superseded(p)
 	if !lost || !late {
 		return false
 	}
@@ -43,6 +44,14 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false // an uncertain placement represents each lost one: there is no room for more of them
 	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
+}
+
+// lostMS returns the time since which a placement has no answer: sent, or declared uncertain.
+func lostMS(p *account.Placement) int64 { return max(p.SentMS(), p.UnknownMS()) }
+
+// answerLost reports whether a placement is uncertain for so long that another may be sent.
+func answerLost(p *account.Placement, nowMS int64) bool {
+	return p.State() == placement.Uncertain && nowMS-lostMS(p) >= RepeatMS
 }
 
 // unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, though it may come yet: the exchange
@@ -85,7 +94,7 @@ func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 	if s.desired.Flatten {
 		levels = min(levels, 1) // the kill switch is not patient
 	}
-	return repeatMS << max(0, min(levels, repeatLevels))
+	return RepeatMS << max(0, min(levels, repeatLevels))
 }
 
 // superseded reports whether a younger exit was sent after this one: its own outcome holds
@@ -349,8 +358,7 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 func (d *derivation) exitsWhole() bool {
 	ahead := d.symbol.Ahead()
 	for _, p := range d.targetOrders {
-		lost := p.State() == placement.Uncertain && d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
-		if p.Purpose() != placement.Exit || lost {
+		if p.Purpose() != placement.Exit || answerLost(p, d.nowMS) {
 			continue
 		}
 		part := explained(p, ahead)
@@ -364,11 +372,6 @@ func (d *derivation) exitsWhole() bool {
 		}
 	}
 	return false
-}
-
-func share(price exchange.Price, rate exchange.Rate) exchange.Price {
-	one := int64(exchange.RateOne)
-	return exchange.Price(int64(price)/one*int64(rate) + int64(price)%one*int64(rate)/one)
 }
 
 // protectionPrice is the stop price: on the losing side for a stop, on the

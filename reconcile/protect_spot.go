@@ -67,7 +67,7 @@ func (d *derivation) protectSpot() {
 
 // stopLimit returns the limit of a spot stop: the collar below its stop price, or above that if the quantity would be too small to be sold there.
 func stopLimit(rules *exchange.Symbol, stop exchange.Price, quantity exchange.Quantity, collar exchange.Rate) exchange.Price {
-	return sellable(rules, rules.FloorPrice(stop-share(stop, collar)), quantity)
+	return rules.AtLeastMinimum(rules.FloorPrice(stop-stop.Share(collar)), quantity)
 }
 
 // stopHasAsset reports whether a spot stop must reserve the asset, so that no resting exit can.

@@ -19,7 +19,7 @@ const heldMargin = "the account uses the margin of an opening that the exchange 
 // that may not rest count if possible is set. It returns false if the account was never read, or if the needs are not known.
 func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
 	orders, positions := b.marginAccount.OrderMargin, b.marginAccount.PositionMargin
-	if b.accountMS == 0 || mostMargin.Less(orders.Abs()) || mostMargin.Less(positions.Abs()) {
+	if b.accountMS == 0 || exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
 		return exchange.Amount{}, false
 	}
 	beyond, known = orders.Add(positions), true
@@ -32,7 +32,7 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 		if known = known && rules != nil && leverage > 0; !known {
 			return
 		}
-		notional, within := rules.NotionalWithin(price, quantity, mostMargin)
+		notional, within := rules.NotionalWithin(price, quantity, exchange.MaxValue)
 		known, beyond = within, beyond.Sub(notional.Div(int64(leverage)))
 	}
 	for i := range b.openPositions {
@@ -59,9 +59,6 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 	}
 	return beyond, known
 }
-
-// mostMargin bounds each amount that is summed: no real account has more, and sums do not overflow.
-var mostMargin = exchange.AmountOf(1e12)
 
 // marginBefore returns the margin in use before a futures opening was sent that the exchange has refused, if the account has not been read since.
 func (b *Book) marginBefore(p *account.Placement) priorBalance {

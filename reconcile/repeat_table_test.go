@@ -596,30 +596,6 @@ func TestSpotSaleBound(t *testing.T) {
 	}
 }
 
-// The price is the given one, or else the lowest one at which the quantity is worth an order.
-func TestLowestPriceOfTradableSale(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		price    exchange.Price
-		quantity exchange.Quantity
-		want     exchange.Price
-	}{
-		{2_500e8, 2, 2_500e8},     // worth five, which is enough
-		{2_499.9e8, 2, 2_500.1e8}, // a tick above the price of exactly five, since an average may be rounded
-		{2_500e8, 1, 5_000.1e8},
-		{2_500e8, 0, 2_500e8}, // no price makes nothing worth an order
-	} {
-		if have := sellable(explains(t, 10, 0).book.Symbol(coin).rules, c.price, c.quantity); have != c.want {
-			t.Errorf("%d at %v: want %v, have %v", c.quantity, c.price, c.want, have)
-		}
-	}
-	w := explains(t, 10, 0)
-	w.book.Symbol(coin).rules.PriceTick = 1
-	if have := sellable(w.book.Symbol(coin).rules, 1_000e8, 3); have != 1_666_66666667 {
-		t.Errorf("three, in the finest ticks: want the least price at which they are worth five, 1666.66666667, have %v", have)
-	}
-}
-
 // The exit is on spot and known to have rested for two seconds.
 func TestSpotExitRestsBehindPrice(t *testing.T) {
 	t.Parallel()

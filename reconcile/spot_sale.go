@@ -155,10 +155,8 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
 	}
-	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.delivery(p).unfrozen &&
-		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
 	switch {
-	case !lost || !d.book.walletRead:
+	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
 		return false
 	case d.book.StandsDown(): // what another botd bought may take the place of what the sale has sold
 		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
@@ -195,22 +193,13 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, mostUnfrozenMS)) && b.freezesLess(symbol)
 }
 
-// sellable is a price at which a sale of this quantity on spot is worth the least that the
-// exchange takes: the one given, or above it.
-func sellable(rules *exchange.Symbol, price exchange.Price, quantity exchange.Quantity) exchange.Price {
-	if quantity <= 0 || !rules.BelowMinimum(price, quantity) {
-		return price
-	}
-	return rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)
-}
-
 // cancelPassedExits cancels a spot exit that rests because the price has passed its limit, and
 // reports whether one is blocking: the next exit uses the then current price.
 func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()
 		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
-			!p.State().Unresolved() && d.nowMS-p.SentMS() >= repeatMS {
+			!p.State().Unresolved() && d.nowMS-p.SentMS() >= RepeatMS {
 			d.cancel(p, "rests, since the price has passed its limit")
 			stuck = true
 		}

@@ -458,7 +458,7 @@ func TestAPriceIsPassedByItsCollar(t *testing.T) {
 	if have := summary(w.derives(nil)); have != "exit sell limit 10 at 11728.4: the target is flat" {
 		t.Errorf("want it sold at 11728.4, have %q", have)
 	}
-	if have := share(1_23456789, 2_000_000); have != 2_469135 {
+	if have := exchange.Price(1_23456789).Share(2_000_000); have != 2_469135 {
 		t.Errorf("want 2 %% of 1.23456789 to be 0.02469135, have %v", have)
 	}
 }

@@ -116,11 +116,11 @@ func TestFuturesTargetIntents(t *testing.T) {
 			d.resting(12, 16)
 			d.book.Symbol(bitcoin).rules.QuantityTick = 10
 		}, nil, "cancel 12: no longer desired"},
-		{"the kill switch, just canceled", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS - 1 },
+		{"the kill switch, just canceled", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += RepeatMS - 1 },
 			func(w *Desired) { w.Flatten = true }, ""},
-		{"the kill switch, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS },
+		{"the kill switch, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += RepeatMS },
 			func(w *Desired) { w.Flatten = true }, "cancel 12: makes room for the exit; " + fmt.Sprintf(flat, 20)},
-		{"a plan's exit, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += repeatMS }, nil,
+		{"a plan's exit, canceled two seconds ago", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += RepeatMS }, nil,
 			"cancel 12: makes room for the exit"},
 		{"a stop of the whole position stays", 20, 0, func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Sell, "49000") }, stop, fmt.Sprintf(flat, 20)},
 		{"one exit at a time", 20, 0, func(d *desk) {

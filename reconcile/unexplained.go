@@ -55,7 +55,7 @@ func (o *observed) protectsUnexplained(p *account.Placement, symbol *SymbolState
 		return false
 	}
 	before := p.SentMS() < o.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
-	return symbol.unexplainedID != 0 || before && symbol.closedMS < p.SentMS()-p.SentMS()%1000
+	return symbol.unexplainedID != 0 || before && symbol.closedMS < exchange.WholeSecond(p.SentMS())
 }
 
 // keepsForUnexplained reports whether an order stays for that reason. A person who wants all of it closed wants it gone with what the list shows.

@@ -210,7 +210,7 @@ func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	for i := range s.fetched.Closed {
 		c := &s.fetched.Closed[i]
 		if c.Symbol != symbol.Key().Name || (c.Side == exchange.Long) != (p.Order().Side == exchange.Buy) ||
-			c.CreatedMS < p.SentMS()-p.SentMS()%1000 ||
+			c.CreatedMS < exchange.WholeSecond(p.SentMS()) ||
 			slices.Contains(symbol.seen, c.ID) {
 			continue
 		}

@@ -198,10 +198,10 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 		return true // the list showed it last, and it was adopted after it was opened
 	case s.adoptedWas(row):
 		return true // a symbol has one position: the one open at its adoption
-	case s.Ignored().Sign() == s.Known().Sign() && row.UpdatedMS >= s.DatedMS()-s.DatedMS()%1000 && row.Quantity >= (s.Known()+s.Ignored()).Abs():
+	case s.Ignored().Sign() == s.Known().Sign() && row.UpdatedMS >= exchange.WholeSecond(s.DatedMS()) && row.Quantity >= (s.Known()+s.Ignored()).Abs():
 		return true // botd opened its part in another's position of that total size
 	}
-	return row.CreatedMS >= s.DatedMS()-s.DatedMS()%1000
+	return row.CreatedMS >= exchange.WholeSecond(s.DatedMS())
 }
 
 // adoptedWas reports whether a row's position was open, by any clock, when botd's was adopted.
@@ -260,7 +260,7 @@ func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
 	}
 	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
-			row.CreatedMS >= openedMS-openedMS%1000-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
+			row.CreatedMS >= exchange.WholeSecond(openedMS)-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
 	})
 }
 
@@ -366,7 +366,7 @@ func (o *observed) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask
 	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.futuresEvidence.by == closedRow || symbol.futuresEvidence.by == aPerson {
 		return 0, false
 	}
-	return max(0, symbol.DatedMS()-symbol.DatedMS()%1000-1000-maxClockStepMS), true
+	return max(0, exchange.WholeSecond(symbol.DatedMS())-1000-maxClockStepMS), true
 }
 
 // latchOn latches the strategies of a symbol after a change that their plan did not cause, so that

@@ -117,13 +117,16 @@ func (o *observed) mayHaveBought(symbol *SymbolState) bool {
 	return o.observedMS < symbol.RefusedUntilMS(&settle)
 }
 
+// HistorySlackMS is how long before an order was sent its history is read from: clocks differ.
+const HistorySlackMS = 60_000
+
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
 // wallet disagrees with the fills, and from which time.
 func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
 	}
-	return max(0, o.salesFrom(symbol)-60_000), true
+	return max(0, o.salesFrom(symbol)-HistorySlackMS), true
 }
 
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,

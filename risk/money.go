@@ -12,8 +12,8 @@ import (
 // order in flight or uncertain is counted as accepted and filled at a bad price. The figures of the
 // last read already include every order that the read returned.
 
-// defaultSlip is the slippage assumed for a market order in flight if no price collar is set.
-const defaultSlip = exchange.RateOne / 20
+// defaultCollar is the price collar where none is set: the slippage assumed for a market order in flight, and the maximum distance of a spot exit.
+const defaultCollar = exchange.RateOne / 20
 
 // setLeverage requires a leverage that the bracket allows and that leaves enough margin for the
 // open position and orders.
@@ -176,17 +176,17 @@ func slippage(state *reconcile.SymbolState, collar exchange.Rate) (away exchange
 
 // collar returns the assumed distance of a fill from the last price.
 func (g *Gate) collar(facts *Facts) exchange.Rate {
-	collar := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultSlip)
+	collar := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultCollar)
 	if account := g.limits.PriceCollar; account != 0 {
 		collar = min(collar, account)
 	}
 	return collar
 }
 
-// ExitCollar returns the maximum distance of a spot exit through the price: 5 % unless the limits of
+// ExitCollar returns the maximum distance of a spot exit through the price: the default unless the limits of
 // the account or of the strategy set less.
 func ExitCollar(account, own *Limits) exchange.Rate {
-	collar := exchange.RateOne / 20
+	collar := exchange.Rate(defaultCollar)
 	for _, limits := range [...]*Limits{account, own} {
 		if limits.PriceCollar != 0 {
 			collar = min(collar, limits.PriceCollar)

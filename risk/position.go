@@ -25,8 +25,7 @@ func repeats(purpose placement.Purpose) bool {
 // unanswered reports whether a placement's outcome is unknown or its answer is late. Neither a kill
 // switch nor a stop waits for it.
 func unanswered(p *account.Placement, facts *Facts) bool {
-	const lateMS = 2_000
-	return p.State() == placement.Uncertain || p.State() == placement.Sending && facts.NowMS-p.SentMS() >= lateMS
+	return p.State() == placement.Uncertain || p.State() == placement.Sending && facts.NowMS-p.SentMS() >= reconcile.RepeatMS
 }
 
 // reduceOnly requires an open position and the opposite side (rule 5).

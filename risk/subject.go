@@ -114,7 +114,7 @@ func (s *subject) exposed(f figures, multiple exchange.Rate) figures {
 		}
 		f.value = f.value.Add(more)
 	}
-	if s.equity.Sign() <= 0 || maxNotional.Less(s.equity) {
+	if s.equity.Sign() <= 0 || exchange.MaxValue.Less(s.equity) {
 		f.unknown, f.hint = "equity of "+s.market.String()+" is "+s.equity.String()+" USDT", nextRound
 		return f
 	}

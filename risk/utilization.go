@@ -35,7 +35,7 @@ type StrategyFacts struct {
 // The utilization states of a limit.
 const (
 	StateOK       = "ok"
-	StateNear     = "near"     // four fifths of the limit are used
+	StateNear     = "near"     // NearRatio of the limit is used
 	StateFull     = "full"     // no further opening fits
 	StateBreached = "breached" // entries are held back
 	StateUnknown  = "unknown"  // a figure is not known: openings are refused
@@ -110,6 +110,9 @@ func (s *subject) utilization(all []Utilization, reach Reach) []Utilization {
 	return all
 }
 
+// NearRatio is the share of a limit from which its state is near.
+const NearRatio = 0.8
+
 func (l *Limit) utilization(s *subject) Utilization {
 	f, scope := l.measure(s), l.scope(s)
 	u := Utilization{Scope: scope.String(), Strategy: s.strategy, Rule: l.Name, State: StateOK}
@@ -128,7 +131,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 		u.Value = "-"
 	case u.Ratio >= 1:
 		u.State, u.WayOut = StateFull, l.clears
-	case u.Ratio >= 0.8:
+	case u.Ratio >= NearRatio:
 		u.State = StateNear
 	}
 	if f.unknown != "" {

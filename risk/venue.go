@@ -124,17 +124,13 @@ func basis(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Pric
 	return state.Last()
 }
 
-// maxNotional bounds every computed value, in USDT, far above any real value. A larger value counts
-// as maxNotional, or as unknown where an exact value is required, so no sum overflows.
-var maxNotional = exchange.AmountOf(1_000_000_000_000_000)
-
 // notionalOf returns the value of a quantity at a price, and whether it is exact.
 func notionalOf(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) (exchange.Amount, bool) {
-	amount, known := rules.NotionalWithin(at, size, maxNotional)
-	return amount.Min(maxNotional), known
+	amount, known := rules.NotionalWithin(at, size, exchange.MaxValue)
+	return amount.Min(exchange.MaxValue), known
 }
 
-// boundedNotional returns notionalOf, capped at maxNotional.
+// boundedNotional returns notionalOf, capped at exchange.MaxValue.
 func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
 	amount, _ := notionalOf(rules, at, size)
 	return amount
@@ -143,7 +139,7 @@ func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Qu
 // value returns an order's value, and whether it is exact.
 func value(order *exchange.NewOrder, state *reconcile.SymbolState) (exchange.Amount, bool) {
 	if !order.QuoteAmount.IsZero() {
-		return order.QuoteAmount.Min(maxNotional), order.QuoteAmount.Less(maxNotional)
+		return order.QuoteAmount.Min(exchange.MaxValue), order.QuoteAmount.Less(exchange.MaxValue)
 	}
 	return notionalOf(state.Rules(), basis(order, state), order.Quantity)
 }

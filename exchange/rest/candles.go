@@ -6,10 +6,6 @@ import (
 	"botd/exchange"
 )
 
-// FuturesCandlesPage and SpotCandlesPage are the maximum numbers of candles per page (interface,
-// Limits).
-const FuturesCandlesPage, SpotCandlesPage = 1500, 500
-
 // Span narrows a list. Zero fields are not sent; the venue's defaults apply.
 type Span struct {
 	StartMS, EndMS int64 // inclusive

@@ -188,7 +188,7 @@ func (p *position) report() exchange.Position {
 	reported := exchange.Position{
 		ID: p.id, Symbol: s.Name, Side: p.side, Quantity: p.opened, Remaining: p.remaining, RealizedPNL: p.realized, Status: p.status,
 		LastUpdatePrice: s.PriceAmount(p.last), ClosePrice: s.AverageCost(p.exits, p.exited),
-		CreatedMS: p.createdMS - p.createdMS%1000, UpdatedMS: p.updatedMS - p.updatedMS%1000,
+		CreatedMS: exchange.WholeSecond(p.createdMS), UpdatedMS: exchange.WholeSecond(p.updatedMS),
 		EntryPrice: p.entry, Leverage: p.leverage,
 	}
 	if p.status == exchange.PositionOpen {

@@ -175,9 +175,9 @@ func (b *book) candlesFor(request *exchange.Request) (*exchange.Candles, *exchan
 		// Spot names no 30m and no 1w (interface, Spot public).
 		known = known || each == interval && !(spot && (each == exchange.Minute30 || each == exchange.Week1))
 	}
-	standard, maximum := 500, 1500
+	standard, maximum := 500, exchange.FuturesCandlesPage
 	if spot {
-		standard, maximum = 100, 500
+		standard, maximum = 100, exchange.SpotCandlesPage
 	}
 	count, refusal := limit(request, standard, maximum)
 	switch {

@@ -167,7 +167,7 @@ var protocol = []Row{
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
-		{"reconcile.derivation.mayRepeat", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p)", "true"},
+		{"reconcile.derivation.mayRepeat", "d.nowMS-lostMS(p) >= d.repeatAfterMS(p)", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.derivation.exit", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
@@ -325,7 +325,7 @@ var protocol = []Row{
 		}},
 	{"exit_keeps_stop_away", "an exit of unknown fate keeps the stop away until its fence", "20",
 		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{
-			{"reconcile.derivation.exitsWhole", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS", "false"},
+			{"reconcile.derivation.exitsWhole", "answerLost(p, d.nowMS)", "false"},
 		}},
 	{"exit_beside_exit", "on spot a part is sold beside an exit in place of a stop", "29",
 		"reconcile TestNoSecondSpotExitDuringExitInPlaceOfStop", []Edit{

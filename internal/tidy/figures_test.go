@@ -8,50 +8,70 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// figures are constants whose values texts repeat: a phrase with %s for the value.
+// figures are constants whose values texts repeat, in a unit: 64 << 20 is 64 if the text counts in MiB.
 var figures = []struct {
 	directory, constant string
+	unit                int64
 	texts               []figureText
 }{
-	{"runtime/ops", "maxLogLines", []figureText{
+	{"runtime/ops", "maxLogLines", 1, []figureText{
 		{"docs/logs.md", "the newest %s log lines"},
 		{"docs/operations.md", "%s log lines"},
 		{"runtime/api/log.go", "the newest %s log lines"},
 		{"cmd/botd/cli/daemon/logs.go", "the newest %s log lines"},
 	}},
+	{"runtime/backups", "maxBackups", 1, []figureText{
+		{"runtime/api/backup.go", "The newest %s such copies are kept."},
+		{"cmd/botd/cli/offline/backup.go", "newest %s"},
+	}},
+	{"runtime/incident", "NearLiquidation", 1, []figureText{
+		{"runtime/web/static/js/bounds.js", "NEAR_LIQUIDATION = %s;"},
+	}},
+	{"runtime/incident", "UnsettledAfterMS", 1, []figureText{
+		{"runtime/web/static/js/bounds.js", "UNSETTLED_AFTER_MS = %s;"},
+	}},
+	{"runtime/incident", "LowDiskBytes", 1 << 20, []figureText{
+		{"docs/operations.md", "`disk` (%s MiB are free"},
+		{"docs/operations.md", "Less than %s MiB are free"},
+		{"runtime/ops/alert.go", "Below %s MiB"},
+	}},
+	{"internal/disk", "MinFree", 1 << 20, []figureText{
+		{"docs/operations.md", "less than %s MiB are free"},
+		{"docs/backtest.md", "less than %s MiB are free"},
+	}},
 }
 
-// figureText is a phrase in a file.
+// figureText is a phrase in a file, with %s for the value.
 type figureText struct{ file, phrase string }
 
 // TestTextsRepeatTheFiguresOfTheCode compares figures in documents and help texts with the constants of the code.
 func TestTextsRepeatTheFiguresOfTheCode(t *testing.T) {
 	t.Parallel()
 	for _, row := range figures {
-		value, found := constantOf(t, row.directory, row.constant)
-		if !found {
-			t.Errorf("%s has no constant %s", row.directory, row.constant)
-			continue
-		}
+		value := constantOf(t, row.directory, row.constant)
 		for _, text := range row.texts {
 			content, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(text.file)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := fmt.Sprintf(text.phrase, value); !strings.Contains(strings.Join(strings.Fields(string(content)), " "), want) {
+			spaced := strings.ReplaceAll(strings.Join(strings.Fields(string(content)), " "), "_000", ",000") // as code writes it
+			if want := fmt.Sprintf(text.phrase, figure(value, row.unit)); !strings.Contains(spaced, want) {
 				t.Errorf("%s: want %q, as %s.%s is", text.file, want, row.directory, row.constant)
 			}
 		}
 	}
 }
 
-// constantOf returns the value of a constant of a package as a text writes it: 4_000 as 4,000.
-func constantOf(t *testing.T, directory, name string) (text string, found bool) {
+var nameInExpression = regexp.MustCompile(`[A-Za-z]\w*`)
+
+// constantOf returns the value of a constant of a package. It may follow from other constants of the package.
+func constantOf(t *testing.T, directory, name string) (value constant.Value) {
 	t.Helper()
 	for _, file := range sources(t, directory, false) {
 		ast.Inspect(file.tree, func(node ast.Node) bool {
@@ -63,19 +83,30 @@ func constantOf(t *testing.T, directory, name string) (text string, found bool) 
 			if i < 0 || i >= len(spec.Values) {
 				return true
 			}
-			value, err := types.Eval(token.NewFileSet(), nil, token.NoPos, types.ExprString(spec.Values[i]))
-			if err == nil && value.Value != nil {
-				text, found = grouped(value.Value), true
+			expression := nameInExpression.ReplaceAllStringFunc(types.ExprString(spec.Values[i]), func(other string) string {
+				return constantOf(t, directory, other).ExactString()
+			})
+			evaluated, err := types.Eval(token.NewFileSet(), nil, token.NoPos, expression)
+			if err != nil {
+				t.Fatalf("%s.%s is %s: %v", directory, name, expression, err)
 			}
+			value = evaluated.Value
 			return true
 		})
 	}
-	return text, found
+	if value == nil {
+		t.Fatalf("%s has no constant %s", directory, name)
+	}
+	return value
 }
 
-// grouped writes a whole number with a comma between groups of three digits.
-func grouped(value constant.Value) string {
-	digits := value.ExactString()
+// figure writes a number as a text does: with a comma between groups of three digits, and no more places than it has.
+func figure(value constant.Value, unit int64) string {
+	whole := constant.ToInt(value)
+	if whole.Kind() != constant.Int {
+		return value.String()
+	}
+	digits := constant.BinaryOp(whole, token.QUO_ASSIGN, constant.MakeInt64(unit)).ExactString()
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
@@ -84,9 +115,15 @@ func grouped(value constant.Value) string {
 
 func TestFiguresAreGrouped(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[int64]string{7: "7", 400: "400", 4_000: "4,000", 1_234_567: "1,234,567"} {
-		if have := grouped(constant.MakeInt64(value)); have != want {
-			t.Errorf("%d: want %s, have %s", value, want, have)
+	for want, c := range map[string]struct {
+		value constant.Value
+		unit  int64
+	}{
+		"7": {constant.MakeInt64(7), 1}, "400": {constant.MakeInt64(400), 1}, "4,000": {constant.MakeInt64(4_000), 1},
+		"1,234,567": {constant.MakeInt64(1_234_567), 1}, "64": {constant.MakeInt64(64 << 20), 1 << 20}, "0.05": {constant.MakeFloat64(0.05), 1},
+	} {
+		if have := figure(c.value, c.unit); have != want {
+			t.Errorf("%s in %d: want %s, have %s", c.value, c.unit, want, have)
 		}
 	}
 }

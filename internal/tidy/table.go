@@ -127,7 +127,7 @@ var Table = []Row{
 	{"runtime/profit", "computes the profit of strategies from the ledger: the one definition behind every displayed figure",
 		pure, "exchange reconcile/ledger runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "internal/private internal/paint internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk " +
+		impure, "internal/disk internal/private internal/paint internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk " +
 			"runtime/engine runtime/profit runtime/incident runtime/wording", "zerolog prometheus"},
 	{"runtime/notify", "notifies people through the services that they read, bounded and asynchronously",
 		impure, "internal/printable runtime/engine runtime/profit exchange reconcile/placement", "shoutrrr rate"},
@@ -235,7 +235,7 @@ var Table = []Row{
 			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
 			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra yaml"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
-		impure, "exchange exchange/wire exchange/rest exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
+		impure, "exchange exchange/wire exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/moment internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep; one file each",
 		impure, "internal/paint internal/private internal/printable docs reconcile/placement reconcile/ledger " +

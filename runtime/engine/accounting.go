@@ -17,7 +17,6 @@ import (
 const (
 	closedPage    = 100    // ended positions, a page
 	maxClosed     = 1_000  // ended positions, all pages
-	tradesPage    = 1_000  // executions of one order
 	moneyGiveUpMS = 60_000 // an ended position or order that is not reported for this long is booked without it; uncertain ones are not awaited longer
 	starvedMS     = 60_000 // a market that is never stable is read outside the rounds
 	maxBetween    = 11     // answers that may arrive while an unstable reading is completed
@@ -166,7 +165,7 @@ func (a *accounting) complete(m *bookkeeping) {
 			a.askFor(
 				m,
 				purpose{kind: callExecutions, orderID: o.OrderID},
-				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesPage},
+				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: exchange.HistoryPage},
 			)
 		}
 	}

@@ -16,7 +16,7 @@ const overdueMS = 120_000
 // alarms halt whatever needs a person, and report what blocks openings.
 type alarms struct{ *base }
 
-// guardOverdue halts a strategy whose uncertain placement could not be decided for two minutes
+// guardOverdue halts a strategy whose uncertain placement could not be decided for overdueMS
 // after its fence, because there was no valid snapshot (case 24).
 func (a *alarms) guardOverdue() {
 	for _, leg := range a.legs {
@@ -24,7 +24,7 @@ func (a *alarms) guardOverdue() {
 		if p == nil || a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level != record.LevelNone {
 			continue
 		}
-		why := "placement " + p.ClientOrderID() + " is unknown two minutes after it could have been decided: no valid snapshot"
+		why := fmt.Sprintf("placement %s is unknown %d minutes after it could have been decided: no valid snapshot", p.ClientOrderID(), overdueMS/60_000)
 		a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 		a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}

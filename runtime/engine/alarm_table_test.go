@@ -27,7 +27,7 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 		a.guardOverdue()
 		a.guardOverdue()
 		halt := w.engine.book.HaltOf(account.Scope{Strategy: "one"})
-		why := "placement " + id + " is unknown two minutes after it could have been decided: no valid snapshot"
+		why := "placement " + id + " is unknown 2 minutes after it could have been decided: no valid snapshot"
 		notes := facts[NoteHalt](w.out.Notes)
 		if (halt.Level == record.LevelPause && halt.Reason == why) != want || (len(notes) == 1) != want || want && notes[0].Reason != why {
 			t.Errorf("%d ms after its fence: want it halted and reported once %t, have %+v, %+v", after, want, halt, notes)

@@ -37,7 +37,8 @@ func (b *breaker) guardBreaker() {
 	case unknown >= config.Unknowns:
 		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case sent >= shareAtLeast && unknown*unknownShare > sent:
-		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
+		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than one in %d", unknown, sent, config.WithinMS/60_000,
+			unknownShare), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
 			return // a longer pause is in force: the check repeats at its end, not with every wake until then

@@ -75,7 +75,7 @@ func TestBreakerPausesOpenings(t *testing.T) {
 		if c.wantMS == pause && c.lost > 0 {
 			want := fmt.Sprintf("%d of %d placements within 10 min lost their answer", c.lost, c.answered+c.lost)
 			if c.lost < 5 {
-				want += ": more than a fifth"
+				want += ": more than one in 5"
 			}
 			if why := b.book.Breaker().Reason; why != want {
 				t.Errorf("%s: want %q, have %q", c.name, want, why)

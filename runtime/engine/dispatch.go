@@ -326,33 +326,48 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 
 // outcome returns the record and the note for the answer to a placement.
 func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
-	if event.Err == nil {
-		if answersAnotherOrder(&event.Answer.Order, p.clientID) { // case 2
-			const why = "the answer is another order's"
-			return record.Unknown{Reason: why}, NoteUncertain{order, why, nil}
+	switch body := Outcome(p.clientID, &event.Answer.Order, event.Err).(type) {
+	case record.Acknowledged:
+		order.OrderID = body.OrderID
+		return body, NoteAcknowledged{order, d.nowMS - p.sentMS}
+	case record.Refused:
+		if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !refusal.Unauthorized() && !d.config.Feed {
+			d.rulesMS = d.nowMS // refused by a rule: the rules may have changed
 		}
-		order.OrderID = event.Answer.Order.ID
-		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, d.nowMS - p.sentMS}
+		return body, NoteRefused{order, body.Reason, event.Err}
+	case record.Ended:
+		if p.recalled != "" {
+			body.Evidence = neverSent + p.recalled
+		}
+		return body, NoteSettled{NoteOrder: order, State: body.State, Evidence: body.Evidence, DurationMS: d.nowMS - p.sentMS}
+	case record.Unknown:
+		return body, NoteUncertain{order, body.Reason, event.Err}
 	}
+	panic("engine: the answer to a placement has no such outcome")
+}
+
+const neverSent = "never sent: "
+
+// Outcome returns the meaning of a placement's answer: acknowledged, refused, certainly not sent (ended), or unknown. The engine and the kill switch's
+// lane share it.
+func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 	var (
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
 		unknown *exchange.Uncertain
 	)
 	switch {
-	case errors.As(event.Err, &unknown): // first: whatever it wraps, the outcome is unknown
-	case errors.As(event.Err, &refusal):
-		if !refusal.Unauthorized() && !d.config.Feed {
-			d.rulesMS = d.nowMS // refused by a rule: the rules may have changed
-		}
-		return record.Refused{Reason: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
-	case errors.As(event.Err, &unsent):
-		evidence := "never sent: " + cmp.Or(p.recalled, unsent.Reason)
-		return record.Ended{State: placement.Expired, Evidence: evidence},
-			NoteSettled{NoteOrder: order, State: placement.Expired, Evidence: evidence, DurationMS: d.nowMS - p.sentMS}
+	case err == nil && (answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID): // case 2
+		return record.Unknown{Reason: "the answer is another order's"}
+	case err == nil:
+		return record.Acknowledged{OrderID: answer.ID}
+	case errors.As(err, &unknown): // first: whatever it wraps, the outcome is unknown
+	case errors.As(err, &refusal):
+		return record.Refused{Reason: refusal.Message, Code: refusal.Code}
+	case errors.As(err, &unsent):
+		return record.Ended{State: placement.Expired, Evidence: neverSent + cmp.Or(unsent.Reason, "unavailable")}
 	}
-	why := errorText(event.Err)
-	return record.Unknown{Reason: why}, NoteUncertain{order, why, event.Err}
+	return record.Unknown{Reason: errorText(err)}
 }
 
 // canceled applies the answer to a cancel. An accepted cancel is not the end, and a refused one
@@ -429,9 +444,4 @@ func (d *dispatcher) answered(a attempt, err error) {
 	case errors.As(err, &refusal):
 		d.backoffs.refusedBy(a, refusal)
 	}
-}
-
-// answersAnotherOrder reports whether a placement's answer contains no order or a different one.
-func answersAnotherOrder(answer *exchange.Order, clientID string) bool {
-	return answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID
 }

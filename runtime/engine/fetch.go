@@ -10,9 +10,6 @@ import (
 	"botd/reconcile/placement"
 )
 
-// spotHistory is the number of orders or trades on one page of spot history.
-const spotHistory = 1_000
-
 func (r *round) askForRound(p purpose, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
 	if r.config.Read != nil {
@@ -121,7 +118,7 @@ func (r *round) fetchSpotHistory() {
 		r.reading.requested = true
 		r.askForRound(
 			purpose{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
-			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory},
+			orderHistory(p.Order().Symbol, p.SentMS()-reconcile.HistorySlackMS),
 		)
 	}
 	for _, leg := range r.legs {
@@ -129,7 +126,7 @@ func (r *round) fetchSpotHistory() {
 			r.reading.requested = true
 			r.askForRound(
 				purpose{kind: callHistory, symbol: leg.symbol},
-				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: spotHistory},
+				orderHistory(leg.symbol.Key().Name, since),
 			)
 		}
 	}
@@ -140,15 +137,20 @@ func (r *round) fetchSpotHistory() {
 		requested = append(requested, refused.Symbol.Name)
 		r.reading.requested = true
 		r.askForRound(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
-			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: refused.Symbol.Name, StartMS: max(0, refused.SentMS-60_000), Limit: spotHistory})
+			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
 	}
 	standsDown := r.book.StandsDown() // another botd's actions are in no list of botd's own
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
 			r.askForRound(purpose{kind: callNewest, symbol: leg.symbol},
-				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})
+				orderHistory(leg.symbol.Key().Name, 0))
 		}
 	}
+}
+
+// orderHistory requests a page of a spot symbol's orders, from a time on; 0 for the newest.
+func orderHistory(symbol string, sinceMS int64) exchange.Request {
+	return exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: symbol, StartMS: max(0, sinceMS), Limit: exchange.HistoryPage}
 }
 
 // vanished reports whether the list of open spot orders omits an order of botd's with an id, or
@@ -169,7 +171,7 @@ func (r *round) askEvidence() {
 	for p := range r.book.Live() {
 		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
-				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
+				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: exchange.HistoryPage})
 		}
 	}
 }
@@ -180,7 +182,7 @@ func (r *round) askEnds() {
 	for _, leg := range r.legs {
 		since, ask := r.book.NeedsPositionHistory(leg.symbol)
 		if p := r.book.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
-			sentMS := p.SentMS() - p.SentMS()%1000
+			sentMS := exchange.WholeSecond(p.SentMS())
 			if !ask || sentMS < since {
 				since = sentMS
 			}

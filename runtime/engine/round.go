@@ -174,7 +174,7 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID, Order: answer.Order, Known: true})
 	case p.kind == callHistory:
 		r.reading.history = append(r.reading.history, answer.Orders.Items()...)
-		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= spotHistory
+		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= exchange.HistoryPage
 	case p.kind == callNewest:
 		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
 	case p.kind == callClosed:

@@ -12,11 +12,9 @@ import (
 
 // Bounds of polling.
 const (
-	keepCandles    = 4_096 // per series, at least the warm-up
-	pollAgainMS    = 1_000 // a candle that should be closed is missing
-	pollBackoffMS  = 5_000 // a poll failed
-	futuresCandles = 1_500 // maximum number of candles in one answer
-	spotCandles    = 500
+	keepCandles   = 4_096 // per series, at least the warm-up
+	pollAgainMS   = 1_000 // a candle that should be closed is missing
+	pollBackoffMS = 5_000 // a poll failed
 )
 
 // frozenAfter is the maximum age of the newest closed candle, in intervals. Candles close by the

@@ -62,10 +62,10 @@ func (m *market) pollSeries(s *series) {
 		Symbol:    s.key.Name,
 		Interval:  s.interval,
 		StartMS:   max(0, from),
-		Limit:     futuresCandles,
+		Limit:     exchange.FuturesCandlesPage,
 	}
 	if s.key.Market == exchange.Spot {
-		request.EndMS, request.Limit = m.nowMS, spotCandles
+		request.EndMS, request.Limit = m.nowMS, exchange.SpotCandlesPage
 	}
 	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
 }
@@ -129,9 +129,9 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 	if taken > 0 && !m.config.Quiet {
 		m.note("", s.symbol, NoteCandles{polled})
 	}
-	limit := futuresCandles
+	limit := exchange.FuturesCandlesPage
 	if s.key.Market == exchange.Spot {
-		limit = spotCandles
+		limit = exchange.SpotCandlesPage
 	}
 	return taken, answer.Len() >= limit
 }

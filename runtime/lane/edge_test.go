@@ -55,7 +55,7 @@ func TestAnswerOutcome(t *testing.T) {
 		"not sent, no reason":    {of(0, ""), &exchange.Unavailable{}, record.Ended{State: placement.Expired, Evidence: "never sent: unavailable"}},
 		"another error":          {of(0, ""), errBusy, record.Unknown{Reason: "busy"}},
 		"uncertain": {of(0, ""), errors.Join(&exchange.Uncertain{}, &exchange.Refusal{Message: "no"}),
-			record.Unknown{Reason: (&exchange.Uncertain{}).Error()}},
+			record.Unknown{Reason: "no"}},
 	} {
 		venue := &answering{answer: c.answer, err: c.err}
 		o := &engine.LaneOrder{Order: exchange.NewOrder{Market: exchange.Futures, ClientOrderID: "l-1"}, DeadlineMS: 9}
@@ -299,24 +299,6 @@ func TestOwnPositionIsClosedDuringPlacements(t *testing.T) {
 			t.Errorf("want it flat, have %d", s.position())
 		}
 	})
-}
-
-// The price is through the book by the collar, rounded up, and worth the minimum at least.
-func TestPriceOfASale(t *testing.T) {
-	t.Parallel()
-	price := func(text string) exchange.Price { return enginetest.Price(t, symbolOf(spot), text) }
-	for _, c := range []struct {
-		last     string
-		quantity exchange.Quantity
-		want     string
-	}{
-		{"2500", 10_000, "2475"}, {"2500.01", 10_000, "2475.01"}, {"2500", 20, "2500"}, {"2500", 21, "2475"}, {"1700", 30, "1683"}, {"1670", 30, "1666.67"},
-	} {
-		target := &target{Exposure: engine.Exposure{Symbol: symbolOf(spot), Collar: exchange.RateOne / 100}}
-		if have := target.price(price(c.last), c.quantity); have != price(c.want) {
-			t.Errorf("%d at %s: want %s, have %s", c.quantity, c.last, c.want, symbolOf(spot).PriceDecimal(have))
-		}
-	}
 }
 
 // An own order whose fill is unknown keeps the sale, because the asset could be sold twice.

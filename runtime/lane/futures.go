@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/record"
 )
 
-// Times between the lane's reads, and before a close without visible effect is sent again (case
-// 20).
+// Times between the lane's reads, and before a request is sent again.
 const (
 	soon       = 100 * time.Millisecond
 	later      = time.Second
-	closeAgain = 2 * time.Second
-	retryAfter = 500 * time.Millisecond // a refused close
+	sendAgain  = reconcile.RepeatMS * time.Millisecond // a cancel, and an order without visible effect (case 20)
+	retryAfter = 500 * time.Millisecond                // a refused close
 )
 
 // actOnFutures cancels and closes: at once by the journalled list, then by its own reads.
@@ -154,7 +154,7 @@ func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
 	case c.refused:
 		return time.Since(c.at) >= retryAfter
 	}
-	return remaining == c.from-c.by || time.Since(c.at) >= closeAgain
+	return remaining == c.from-c.by || time.Since(c.at) >= sendAgain
 }
 
 // close sends one reduceOnly market order. It returns the reason if nothing can be sent.

@@ -1,9 +1,7 @@
 package lane
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -13,8 +11,6 @@ import (
 	"botd/runtime"
 	"botd/runtime/engine"
 )
-
-const cancelAgain = 2 * time.Second // a cancel is idempotent by the venue's own rules
 
 // read fetches a list, with priority over everything except exits.
 func (l *Lane) read(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
@@ -28,7 +24,7 @@ func (l *Lane) read(ctx context.Context, request exchange.Request) (exchange.Ans
 func (l *Lane) cancel(ctx context.Context, t *target, orderID int64) {
 	l.mu.Lock()
 	_, ended := t.final[orderID]
-	fresh := orderID == 0 || ended || time.Since(t.canceled[orderID]) < cancelAgain
+	fresh := orderID == 0 || ended || time.Since(t.canceled[orderID]) < sendAgain
 	if !fresh {
 		t.canceled[orderID] = time.Now()
 	}
@@ -112,25 +108,7 @@ func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	} else {
 		answer, err = l.config.Venue.Do(limited, request)
 	}
-	var (
-		refusal *exchange.Refusal
-		unsent  *exchange.Unavailable
-		unknown *exchange.Uncertain
-	)
-	id := answer.Order.ClientOrderID
-	switch {
-	case errors.As(err, &unknown):
-		return record.Unknown{Reason: unknown.Error()}
-	case err == nil && (answer.Order.ID == 0 || id != "" && id != o.Order.ClientOrderID): // case 2
-		return record.Unknown{Reason: "the answer is another order's"}
-	case err == nil:
-		return record.Acknowledged{OrderID: answer.Order.ID}
-	case errors.As(err, &refusal):
-		return record.Refused{Code: refusal.Code, Reason: refusal.Message}
-	case errors.As(err, &unsent):
-		return record.Ended{State: placement.Expired, Evidence: "never sent: " + cmp.Or(unsent.Reason, "unavailable")}
-	}
-	return record.Unknown{Reason: err.Error()}
+	return engine.Outcome(o.Order.ClientOrderID, &answer.Order, err)
 }
 
 // report stores the lane's progress on a market: 0 is futures, 1 is spot.

@@ -7,14 +7,9 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
-)
-
-const (
-	saleRests   = 2 * time.Second // then the price has passed its limit: it is canceled, and the next uses the current price
-	historyRows = 1_000
-	historyMS   = 60_000 // before an order was sent: clocks differ
 )
 
 // sale is one spot sale whose end is not known yet.
@@ -92,7 +87,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 			left = append(left, fmt.Sprintf("order %d on %s to cancel", o.ID, t.Symbol.Key()))
 			l.cancel(ctx, t, o.ID)
 		case t.sale != nil && o.ClientOrderID == t.sale.clientID:
-			if t.sale.orderID = o.ID; time.Since(t.sale.at) >= saleRests {
+			if t.sale.orderID = o.ID; time.Since(t.sale.at) >= sendAgain { // the price has passed its limit: the next uses the current price
 				l.cancel(ctx, t, o.ID)
 			}
 		}
@@ -116,7 +111,8 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 		return left, nil
 	}
 	quantity = min(quantity, t.Symbol.FloorQuantity(t.Symbol.QuantityFor(t.Symbol.MaxNotional, last)))
-	order := exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Type: exchange.Limit, Quantity: quantity, Price: t.price(last, quantity)}
+	order := exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Type: exchange.Limit, Quantity: quantity,
+		Price: t.Symbol.SalePrice(last, t.Collar, quantity)}
 	at := time.Now()
 	id, outcome := l.place(ctx, a, t, order)
 	switch outcome := outcome.(type) {
@@ -131,19 +127,6 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 		blind = append(blind, fmt.Sprintf("the sale of %s did not leave: %s", t.Symbol.Key(), outcome.Evidence))
 	}
 	return left, blind
-}
-
-// price returns a price through the book by the collar, but not below the minimum notional.
-func (t *target) price(last exchange.Price, quantity exchange.Quantity) exchange.Price {
-	rules := t.Symbol
-	price := rules.CeilPrice(last - rules.PriceOf(rules.PriceAmount(last).MulRate(t.Collar)))
-	if rules.BelowMinimum(price, quantity) {
-		price = rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)))
-	}
-	if rules.BelowMinimum(price, quantity) { // the average was rounded down
-		price = rules.CeilPrice(price + 1)
-	}
-	return price
 }
 
 // lastPrice returns the newest price, or the list's.
@@ -168,8 +151,8 @@ func (l *Lane) evidence(ctx context.Context, t *target, open []exchange.Order) (
 	if t.sale != nil {
 		since = min(since, l.config.NowMS()-time.Since(t.sale.at).Milliseconds())
 	}
-	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: t.Symbol.Name, StartMS: max(0, since-historyMS),
-		Limit: historyRows})
+	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: t.Symbol.Name, StartMS: max(0, since-reconcile.HistorySlackMS),
+		Limit: exchange.HistoryPage})
 	if err != nil {
 		return fmt.Sprintf("the sold quantity of %s is unknown: %v", t.Symbol.Key(), err)
 	}

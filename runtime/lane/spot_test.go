@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/internal/enginetest"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -63,7 +64,7 @@ func TestSpotHoldingIsSoldThroughThePrice(t *testing.T) {
 		}
 		pass(5 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 247500000000")
-		if first := s.venue.since[0]; first != 20-historyMS { // the resting sale was sent at 20 ms, and clocks differ by a minute at most
+		if first := s.venue.since[0]; first != 20-reconcile.HistorySlackMS { // the resting sale was sent at 20 ms, and clocks differ by a minute at most
 			t.Errorf("want the history since the oldest order, have %d ms", first)
 		}
 		if s.free() != "0" || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"botd/risk"
+	"botd/runtime/incident"
 )
 
 // Panel is one panel of the dashboard.
@@ -40,8 +41,8 @@ const chosen = `job=~"$job", instance=~"$instance"`
 var (
 	goodIfOne  = []Step{{0, "red"}, {1, "green"}}
 	badIfAny   = []Step{{0, "green"}, {1, "red"}}
-	badIfSmall = []Step{{0, "red"}, {0.05, "orange"}, {0.15, "green"}}
-	badIfLarge = []Step{{0, "green"}, {0.8, "orange"}, {1, "red"}}
+	badIfSmall = []Step{{0, "red"}, {incident.NearLiquidation, "orange"}, {0.15, "green"}}
+	badIfLarge = []Step{{0, "green"}, {risk.NearRatio, "orange"}, {1, "red"}}
 	badIfOld   = []Step{{0, "green"}, {60, "orange"}, {120, "red"}}
 )
 

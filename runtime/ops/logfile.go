@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"botd/internal/disk"
 	"botd/internal/private"
 )
 
@@ -19,8 +20,7 @@ const LogFolder = "logs"
 // Bounds of the log on disk.
 const (
 	logFiles    = 8
-	logQueue    = 4_096    // lines that wait for the disk
-	minLogFree  = 64 << 20 // nothing is written below it: this space is for the journal
+	logQueue    = 4_096 // lines that wait for the disk
 	maxLineRead = 1 << 20
 )
 
@@ -88,7 +88,7 @@ func (l *LogFile) run() {
 
 // write appends a line, to a new file when this one is full.
 func (l *LogFile) write(line []byte) (err error) {
-	if free, known := l.free(l.directory); known && free < minLogFree {
+	if free, known := l.free(l.directory); known && free < disk.MinFree {
 		return fmt.Errorf("the disk has %d MiB left", free>>20)
 	}
 	if l.file == nil {

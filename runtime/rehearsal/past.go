@@ -294,10 +294,10 @@ func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbo
 			Interval:  interval,
 			StartMS:   max(0, from),
 			EndMS:     atMS,
-			Limit:     1500,
+			Limit:     exchange.FuturesCandlesPage,
 		}
 		if symbol.Market == exchange.Spot {
-			request.Operation, request.Limit = exchange.SpotCandles, 500
+			request.Operation, request.Limit = exchange.SpotCandles, exchange.SpotCandlesPage
 		}
 		answer, err := v.Ask(ctx, request)
 		if err != nil {

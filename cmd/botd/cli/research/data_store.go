@@ -232,9 +232,9 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	if flags.untilMS == 0 || flags.untilMS > closed {
 		flags.untilMS = closed
 	}
-	page := rest.FuturesCandlesPage
+	page := exchange.FuturesCandlesPage
 	if market == exchange.Spot {
-		page = rest.SpotCandlesPage
+		page = exchange.SpotCandlesPage
 	}
 	bar := shell.NewProgress(command, 0, "candles")
 	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page,

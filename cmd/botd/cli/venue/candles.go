@@ -10,7 +10,6 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
-	"botd/exchange/rest"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/moment"
@@ -47,16 +46,17 @@ closed ones alone, so that a backtest can read them. For long spans: botd data d
 	}
 	flags.add(command, "futures")
 	command.Flags().StringVar(&flags.interval, "interval", "1m", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w (spot: no 30m, no 1w)")
-	command.Flags().IntVar(&flags.limit, "limit", 20, "how many; futures up to 1500, spot up to 500")
+	command.Flags().IntVar(&flags.limit, "limit", 20,
+		fmt.Sprintf("maximum number of candles; futures up to %d, spot up to %d", exchange.FuturesCandlesPage, exchange.SpotCandlesPage))
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
 func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.Request, error) {
 	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Limit: f.limit}
-	most := rest.FuturesCandlesPage
+	most := exchange.FuturesCandlesPage
 	if symbol.Market == exchange.Spot {
-		request.Operation, most = exchange.SpotCandles, rest.SpotCandlesPage
+		request.Operation, most = exchange.SpotCandles, exchange.SpotCandlesPage
 	}
 	var err error
 	if request.Interval, err = exchange.ParseInterval(f.interval); err != nil {

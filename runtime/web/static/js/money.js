@@ -1,5 +1,6 @@
 // Open positions, the profit of each strategy, and the result of each day: net, and rounded to the symbol's places.
 
+import { NEAR_LIQUIDATION } from "./bounds.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { live, now } from "./live.js";
@@ -31,7 +32,7 @@ export function positionsPanel(positions) {
     { name: "Profit", num: true, cell: (p) => h("span", { title: `${p.profit} net; price difference ${p.unrealized}` }, signed(p.profit)) },
     { name: "%", num: true, cell: (p) => (p.profit_ratio === null ? "–" : signed(String((p.profit_ratio * 100).toFixed(2)))) },
     { name: "Stop", num: true, cell: (p) => away(p.stop_price, p.stop_distance_ratio, p.last_price) },
-    { name: "Liquidation", num: true, cell: (p) => away(p.liq_price, p.liquidation_distance_ratio, p.last_price, 0.05) },
+    { name: "Liquidation", num: true, cell: (p) => away(p.liq_price, p.liquidation_distance_ratio, p.last_price, NEAR_LIQUIDATION) },
     { name: "Age", num: true, cell: (p) => (p.since_ms ? ago(p.since_ms, now()) : "–") },
   ];
   const sums = positions.length > 1 ? h("span", `${positions.length} positions, profit `, total(positions, (p) => p.profit)) : null;

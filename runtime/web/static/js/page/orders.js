@@ -1,4 +1,5 @@
 import { get } from "../api.js";
+import { UNSETTLED_AFTER_MS } from "../bounds.js";
 import { h, morph } from "../dom.js";
 import * as f from "../format.js";
 import { cancelOrder, HaltForm } from "../halt.js";
@@ -127,6 +128,6 @@ function unsettled() {
   if (!s.unsettled) return null;
   const waits = now() - s.unsettled_since_ms;
   return h("section.panel", { key: "unsettled", "aria-label": "Unsettled orders" },
-    h("p.calm", tag(waits > 60_000 ? "uncertain" : "working", f.plural(s.unsettled, "order") + " unsettled"),
+    h("p.calm", tag(waits > UNSETTLED_AFTER_MS ? "uncertain" : "working", f.plural(s.unsettled, "order") + " unsettled"),
       h("span", "the oldest was sent ", ago(s.unsettled_since_ms, now()), ". botd fetches until it knows; nothing is sent twice.")));
 }

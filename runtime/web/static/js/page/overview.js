@@ -1,4 +1,5 @@
 import { get } from "../api.js";
+import { NEAR_LIQUIDATION, UNSETTLED_AFTER_MS } from "../bounds.js";
 import { notice, segments } from "../chart.js";
 import { Curve } from "../curve.js";
 import { h } from "../dom.js";
@@ -10,7 +11,7 @@ import { daysPanel, positionsPanel, strategiesPanel } from "../money.js";
 import { ago, empty, facts, link, panel, signed, table, tag, tile, time } from "../parts.js";
 import { visitedAt, Since } from "../seen.js";
 
-const HOUR = 3_600_000, SHOWN = 6, LATE_MS = 60_000;
+const HOUR = 3_600_000, SHOWN = 6;
 const ranges = [["1h", "1 h", HOUR], ["24h", "24 h", 24 * HOUR], ["7d", "7 d", 168 * HOUR], ["30d", "30 d", 720 * HOUR], ["all", "All", 0]];
 
 export const title = () => "Overview";
@@ -144,13 +145,13 @@ function tiles(positions, whole) {
 function state(limits) {
   const s = live.status, near = s.nearest_liquidation, tightest = highest(limits.filter((one) => one.near !== "usual"));
   const margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null, differs = s.reconcile.differences;
-  const late = s.unsettled && now() - s.unsettled_since_ms > LATE_MS, at = near && placed(near.symbol, near.price);
+  const late = s.unsettled && now() - s.unsettled_since_ms > UNSETTLED_AFTER_MS, at = near && placed(near.symbol, near.price);
   return facts([
     ...titled(limits),
-    ["Tightest limit", tightest ? link("/risk", h("span", { class: tightest.state === "breached" ? "bad" : tightest.ratio >= 0.8 ? "warn" : "" },
+    ["Tightest limit", tightest ? link("/risk", h("span", { class: { ok: "", breached: "bad" }[tightest.state] ?? "warn" },
           f.percent(tightest.ratio, { places: 0 }), ` ${f.words(tightest.rule)}`)) : "no limit is set"],
     ["Margin in use", h("span", { title: `${s.available} USDT available` }, f.percent(margin, { places: 1 }))],
-    ["Nearest liquidation", near ? h("span", { class: near.distance_ratio < 0.05 ? "bad" : "", title: near.price }, `${near.symbol} at ${at}, `,
+    ["Nearest liquidation", near ? h("span", { class: near.distance_ratio < NEAR_LIQUIDATION ? "bad" : "", title: near.price }, `${near.symbol} at ${at}, `,
         f.percent(near.distance_ratio, { places: 1 }), " away") : "no position can be liquidated"],
     ["Orders", h("span", { class: late ? "bad" : "" }, link("/orders", String(s.open_orders), s.unsettled
         ? `, ${s.unsettled} unsettled for ${f.age(now() - s.unsettled_since_ms)}` : ", all settled"))],
@@ -184,7 +185,7 @@ function attention(notices) {
   for (const one of live.strategies) {
     if (one.state === "failed") all.push(["bad", `Strategy ${one.name} failed`, one.why, null, "/strategies/" + encodeURIComponent(one.name), null]);
   }
-  if (s.unsettled && now() - s.unsettled_since_ms > LATE_MS) all.push(["warn", `${f.plural(s.unsettled, "order")} unsettled`,
+  if (s.unsettled && now() - s.unsettled_since_ms > UNSETTLED_AFTER_MS) all.push(["warn", `${f.plural(s.unsettled, "order")} unsettled`,
       "botd polls until the outcome is known; nothing is sent twice", s.unsettled_since_ms, "/orders", null]);
   for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 &&
     !["halt", "limit", "quarantine", "contradicted"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);

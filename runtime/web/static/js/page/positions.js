@@ -1,4 +1,5 @@
 import { get } from "../api.js";
+import { NEAR_LIQUIDATION } from "../bounds.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { icon } from "../icons.js";
@@ -90,7 +91,7 @@ function protection(p) {
 function liquidation(p) {
   if (p.market === "spot") return h("p.note", "Spot positions cannot be liquidated.");
   if (p.liquidation_distance_ratio === null) return h("p.note", "It cannot be liquidated.");
-  const near = p.liquidation_distance_ratio < 0.05;
+  const near = p.liquidation_distance_ratio < NEAR_LIQUIDATION;
   return [h("p", { class: near ? "bad" : "" }, near ? [icon("warning"), " "] : null,
       `Liquidation at ${f.exact(p.liq_price)}, ${f.percent(p.liquidation_distance_ratio, { places: 1 })} away`),
     meter(1 - p.liquidation_distance_ratio, "Proximity to liquidation of " + p.symbol, near ? "breached" : p.liquidation_distance_ratio < 0.15
