@@ -40,7 +40,6 @@ func DefaultAccount(name string) AccountConfig {
 // account is one account on both markets.
 type account struct {
 	config AccountConfig
-	index  int
 
 	money          Money // all but Unrealized
 	orderMargin    exchange.Amount
@@ -164,7 +163,7 @@ func (c *AccountConfig) checkFees() error {
 }
 
 func (x *Exchange) join(config AccountConfig) *account {
-	a := &account{config: config, index: len(x.accounts), holdings: make([]holding, len(x.books))}
+	a := &account{config: config, holdings: make([]holding, len(x.books))}
 	a.money.Wallet, a.money.Deposits = config.FuturesUSDT, config.FuturesUSDT
 	for i := range a.holdings {
 		a.holdings[i].leverage = config.Leverage

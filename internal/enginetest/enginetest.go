@@ -71,7 +71,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteNotice{Text: id, Before: 2}, engine.NoteSignal{Text: id, Err: err},
 		engine.NoteLatch{Side: 1, Reason: id},
 		engine.NoteTransfer{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
-		engine.NoteLiquidated{Quantity: 10, Realized: mean, Text: id}, engine.NoteUnprotected{Reason: id, ForMS: 120},
+		engine.NoteLiquidated{Realized: mean, Text: id}, engine.NoteUnprotected{Reason: id, ForMS: 120},
 		engine.NoteIntentRefused{Purpose: placement.Exit, Reason: id},
 		engine.NoteQuarantine{Reason: id}, engine.NoteContradicted{Reason: id},
 		engine.NoteForeign{OrderID: 7, Reason: id}, engine.NoteHalt{Reason: id}, engine.NoteBlind{Reason: id},

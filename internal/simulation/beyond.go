@@ -40,8 +40,6 @@ type episode struct {
 	beganMS   int64
 	untilMS   int64
 	frozen    map[replicaKey]exchange.Answer // stale lists: their state when the episode began
-	wrong     int                            // number of wrong answers delivered
-	wrongMS   int64                          // time of the first wrong answer
 }
 
 // newBeyond draws the classes of a seed.

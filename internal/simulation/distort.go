@@ -48,9 +48,6 @@ func (e *episode) distort(b *beyond, f *flight, answer *exchange.Answer) error {
 
 // change distorts a list as the episode prescribes.
 func (e *episode) change(b *beyond, f *flight, answer *exchange.Answer) {
-	if e.wrong++; e.wrong == 1 {
-		e.wrongMS = b.w.nowMS
-	}
 	way := e.way % listWays
 	if way == listStale {
 		if old, saved := e.frozen[replicaKey{operation: f.call.Request.Operation}]; saved {

@@ -16,7 +16,6 @@ type dispatcher struct {
 	*base
 	readHealth *readHealth
 	breaker    *breaker
-	protection *protection
 	ruleset    *ruleset
 	halts      *halts
 	permission *permission

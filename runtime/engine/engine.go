@@ -92,7 +92,7 @@ func assemble(b *base) *Engine {
 	e.permission = &permission{base: b, readHealth: e.readHealth, limits: e.limits, ruleset: e.ruleset, halts: e.halts,
 		protection: e.protection, conditions: conditions()}
 	e.sender = &sender{base: b, permission: e.permission}
-	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
+	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, ruleset: e.ruleset, halts: e.halts,
 		permission: e.permission, sender: e.sender, refusals: refusals, backoffs: e.backoffs}
 	e.tick = &tick{base: b, halts: e.halts, ruleset: e.ruleset}
 	e.halts.tick, e.sender.tick = e.tick, e.tick

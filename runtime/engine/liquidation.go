@@ -57,13 +57,13 @@ func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, qua
 			continue
 		}
 		traded = true
-		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{quantity, price, realized, why})
+		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{realized, why})
 		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
 			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 		}
 	}
 	if !traded {
-		a.note("", nil, NoteLiquidated{quantity, price, realized, why})
+		a.note("", nil, NoteLiquidated{realized, why})
 	}
 }

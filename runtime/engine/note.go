@@ -147,10 +147,8 @@ type NoteRefused struct {
 
 // NoteLiquidated reports that the exchange liquidated a position.
 type NoteLiquidated struct {
-	Quantity   exchange.Quantity // signed: the position
-	ClosePrice exchange.Amount   // if the exchange reports one
-	Realized   exchange.Amount   // price difference only
-	Text       string
+	Realized exchange.Amount // price difference only
+	Text     string
 }
 
 // NoteTransfer reports an external transfer into a wallet or, if negative, out of it.

@@ -385,7 +385,7 @@ func TestLiquidationText(t *testing.T) {
 			(&alarms{w.engine.base}).liquidated(w.symbol(), 9, 10, exchange.MustAmount(price), exchange.AmountOf(-40))
 		}
 		notes := facts[NoteLiquidated](w.out.Notes)
-		if len(notes) != 1 || notes[0].Text != want || notes[0].Quantity != 10 {
+		if len(notes) != 1 || notes[0].Text != want || notes[0].Realized != exchange.AmountOf(-40) {
 			t.Errorf("at %s: want %q once, have %+v", price, want, notes)
 		}
 		if h := w.engine.book.HaltOf(account.Scope{Strategy: "one"}); h.Level != record.LevelPause || h.Reason != want {

@@ -18,9 +18,8 @@ import (
 
 // Console turns notes into log lines: a story for a person, JSON for a program.
 type Console struct {
-	log     zerolog.Logger
-	metrics *Metrics
-	logs    *Logs // whose level holds; nil: info
+	log  zerolog.Logger
+	logs *Logs // whose level holds; nil: info
 }
 
 // Format is how log lines look.
@@ -48,7 +47,7 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 	if logs != nil {
 		w = zerolog.MultiLevelWriter(passes{zerolog.MultiLevelWriter(w, logs), logs}, offers{logs})
 	}
-	c := &Console{metrics: metrics, logs: logs}
+	c := &Console{logs: logs}
 	c.log = zerolog.New(w).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
 		if metrics != nil {
 			metrics.logEvents.WithLabelValues(oneOf(levels, level.String())).Inc()
