@@ -1,6 +1,10 @@
 package sim
 
-import "botd/exchange"
+import (
+	"slices"
+
+	"botd/exchange"
+)
 
 // placement is a futures or spot order being validated.
 type placement struct {
@@ -42,12 +46,7 @@ func (c *call) prepare() (*placement, *exchange.Refusal) {
 }
 
 func accepts(s *exchange.Symbol, kind exchange.OrderType) bool {
-	for _, accepted := range s.OrderTypes {
-		if accepted == kind {
-			return true
-		}
-	}
-	return len(s.OrderTypes) == 0
+	return len(s.OrderTypes) == 0 || slices.Contains(s.OrderTypes, kind)
 }
 
 // prices validates price, stopPrice and workingType.

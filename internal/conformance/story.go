@@ -67,7 +67,7 @@ func (s *story) symbol(symbol *exchange.Symbol, listed exchange.Ticker) {
 			if interval == exchange.Hour1 && candles[exchange.Minute30] == nil { // spot has no such candles
 				shorter = candles[exchange.Minute15]
 			}
-			s.note("candles of "+interval.String()+": "+name, s.checkMerged(t, shorter, longer)...)
+			s.note("candles of "+interval.String()+": "+name, s.checkMerged(shorter, longer)...)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (s *story) checkCandles(symbol *exchange.Symbol, c *exchange.Candles) []err
 }
 
 // checkMerged compares the complete longer candles with the shorter ones they consist of.
-func (s *story) checkMerged(t *tape, shorter, longer *exchange.Candles) []error {
+func (s *story) checkMerged(shorter, longer *exchange.Candles) []error {
 	if shorter == nil || longer == nil {
 		return nil
 	}

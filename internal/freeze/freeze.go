@@ -42,9 +42,9 @@ func layout(text *bytes.Buffer, t reflect.Type, seen map[reflect.Type]bool) {
 		layout(text, t.Key(), seen)
 		layout(text, t.Elem(), seen)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			text.WriteString(t.Field(i).Name + " ")
-			layout(text, t.Field(i).Type, seen)
+		for field := range t.Fields() {
+			text.WriteString(field.Name + " ")
+			layout(text, field.Type, seen)
 		}
 	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		panic(fmt.Sprintf("freeze: a %s cannot be frozen", t))
@@ -97,8 +97,8 @@ func (w *writer) value(v reflect.Value) {
 		w.number(uint64(v.Len()))
 		w.text = append(w.text, v.String()...)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			w.value(open(v.Field(i)))
+		for _, field := range v.Fields() {
+			w.value(open(field))
 		}
 	case reflect.Array:
 		for i := range v.Len() {
@@ -209,8 +209,8 @@ func (r *reader) value(v reflect.Value) {
 		v.SetString(string(r.text[:n]))
 		r.text = r.text[n:]
 	case reflect.Struct:
-		for i := range v.NumField() {
-			r.value(open(v.Field(i)))
+		for _, field := range v.Fields() {
+			r.value(open(field))
 		}
 	case reflect.Array:
 		for i := range v.Len() {

@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"botd/exchange"
@@ -115,9 +116,7 @@ func foreignRow(row any) any {
 		return row
 	}
 	foreign := map[string]any{}
-	for name, value := range fields {
-		foreign[name] = value
-	}
+	maps.Copy(foreign, fields)
 	for name, value := range map[string]any{"id": json.Number("987654321"), "client_order_id": "", "clientOrderId": "", "type": "TRAILING_STOP_MARKET",
 		"asset": "ZZZ"} {
 		if _, has := foreign[name]; has {

@@ -278,10 +278,7 @@ func (w *world) takePart() bool {
 		return false
 	}
 	rules := w.venue.held[order.Key()].rules
-	part := rules.FloorQuantity(exchange.Quantity(float64(order.Remaining()) * w.people.unit()))
-	if part < rules.QuantityTick {
-		part = rules.QuantityTick
-	}
+	part := max(rules.FloorQuantity(exchange.Quantity(float64(order.Remaining())*w.people.unit())), rules.QuantityTick)
 	counterparty, operation := seller, exchange.FuturesPlace
 	if order.Side == exchange.Sell {
 		counterparty = buyer

@@ -371,12 +371,12 @@ func (f *figures) status(book *reconcile.Book) {
 		}
 		f.near("the equity that the day began with", begin, ratOf(status.Day.Equity), slack) // read at the first time that all markets were readable
 	}
-	f.profits(&status, slack)
+	f.profits(&status)
 }
 
 // profits compares the ledger's result of each strategy, if it has booked the present wallets since before the
 // first trade: no entry contains a fee from before the ledger began.
-func (f *figures) profits(status *engine.Status, slack *big.Rat) {
+func (f *figures) profits(status *engine.Status) {
 	w := f.w
 	have := map[exchange.Market]*big.Rat{exchange.Futures: new(big.Rat), exchange.Spot: new(big.Rat)}
 	held, begun := map[string]*big.Rat{}, map[exchange.Market]*big.Rat{exchange.Futures: new(big.Rat), exchange.Spot: new(big.Rat)}

@@ -55,7 +55,7 @@ func (p *part) funding() exchange.Amount {
 
 // futuresLines books the changes since the last reading.
 func (l *Ledger) futuresLines(r *Reading) []Line {
-	change := walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset))
+	change := walletOf(r).Sub(l.wallet(exchange.Futures, FuturesAsset))
 	parts := l.parts(r)
 	rest := change.Neg() // amount paid: fees, funding, and unexplained
 	var lines []Line
@@ -129,9 +129,10 @@ func External(lines []Line, asset string) (sum exchange.Amount) {
 	return sum
 }
 
-func walletOf(r *Reading, asset string) exchange.Amount {
+// walletOf returns the balance that a reading of futures shows.
+func walletOf(r *Reading) exchange.Amount {
 	for _, a := range r.Wallet {
-		if a.Name == asset {
+		if a.Name == FuturesAsset {
 			return a.Amount
 		}
 	}
@@ -366,7 +367,7 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 	if l.Untouched(exchange.Futures) {
 		return false
 	}
-	return !l.futures.opened || walletOf(r, FuturesAsset) != l.wallet(exchange.Futures, FuturesAsset) ||
+	return !l.futures.opened || walletOf(r) != l.wallet(exchange.Futures, FuturesAsset) ||
 		slices.ContainsFunc(l.positions, func(g Position) bool {
 			return !slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID })
 		})
@@ -421,7 +422,7 @@ func (l *Ledger) usual(r *Reading) bool {
 		}
 	}
 	bound = bound.Add(least.Div(50))
-	paid = paid.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
+	paid = paid.Sub(walletOf(r).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	return !bound.Less(paid.Sub(expected).Abs())
 }
 
@@ -450,7 +451,7 @@ func (l *Ledger) learnRates(r *Reading) {
 		return
 	}
 	p := &parts[0]
-	paid := p.realized.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
+	paid := p.realized.Sub(walletOf(r).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	if p.traded.IsZero() || !p.exact || p.forced || !p.valueHeld.IsZero() || p.takes == p.rests ||
 		paid.Less(p.traded.MulRate(leastFee)) || p.traded.MulRate(mostFee).Less(paid) {
 		return

@@ -151,7 +151,8 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 		out.Blind = append(out.Blind, m.config.Engine.HaltBlind(level, scope, 0)...)
 	})
 	if err != nil && within == lanePatience {
-		scope, unknown, err = m.haltByLane(level, what, &out)
+		scope, unknown = m.haltByLane(level, what, &out)
+		err = nil
 	}
 	out.Scope = scope.String()
 	switch {
@@ -174,14 +175,14 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 const lanePatience = time.Second
 
 // haltByLane previews a halt while the engine does not answer.
-func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown, err error) {
+func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown error) {
 	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(m.config.Lane.Scopes())
 	out.Does = []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",
 		"halt the " + scope.String() + ": " + does(level)}
 	for _, line := range m.config.Lane.Preview(level, scope) {
 		out.Steps = append(out.Steps, view.HaltStep{Text: line})
 	}
-	return scope, unknown, nil
+	return scope, unknown
 }
 
 // does lists the effects of a level, with those of the milder ones.

@@ -80,14 +80,10 @@ func (e *examination) find(check, state, remedy, format string, values ...any) {
 	e.findings = append(e.findings, finding{check, state, fmt.Sprintf(format, values...), remedy})
 }
 
-// hinted adds an error of botd's own, whose hint is its remedy.
-func (e *examination) hinted(check, state string, err error) { e.hintedOr(check, state, "", err) }
-
-// hintedOr adds an error that may come from elsewhere; remedy is the remedy for an error without a
-// hint.
-func (e *examination) hintedOr(check, state, remedy string, err error) {
+// failed adds an error, with its hint as the remedy, or with the given one if it has none.
+func (e *examination) failed(check, remedy string, err error) {
 	what, hint, _ := strings.Cut(err.Error(), "hint: ")
-	e.find(check, state, cmp.Or(strings.TrimSpace(hint), remedy), "%s", strings.TrimSpace(what))
+	e.find(check, StateFail, cmp.Or(strings.TrimSpace(hint), remedy), "%s", strings.TrimSpace(what))
 }
 
 // Diagnosis is the output of botd doctor -o json.
@@ -146,7 +142,7 @@ func (e *examination) version(info version.Info) {
 func (e *examination) configuration() {
 	config, problems, err := e.of.Load()
 	if err != nil {
-		e.hinted("configuration", StateFail, err)
+		e.failed("configuration", "", err)
 		return
 	}
 	e.config = config
@@ -162,7 +158,7 @@ func (e *examination) configuration() {
 		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
 	}
 	if err := engineconfig.Supported(config); err != nil {
-		e.hinted("configuration", StateFail, err)
+		e.failed("configuration", "", err)
 	}
 }
 
@@ -194,13 +190,13 @@ func (e *examination) permissions() {
 	}
 	if e.config.Mode == configs.Live {
 		if _, _, err := configs.ReadSecrets(e.config.Exchange); err != nil {
-			e.hinted(check, StateFail, err)
+			e.failed(check, "", err)
 		} else {
 			e.ok(check, "key and secret are readable, and by nobody else")
 		}
 	}
 	for _, err := range unreadable(e.config) {
-		e.hinted(check, StateFail, err)
+		e.failed(check, "", err)
 	}
 	if len(e.findings) == before {
 		e.ok(check, "data and configuration are their owner's")
@@ -210,7 +206,7 @@ func (e *examination) permissions() {
 func (e *examination) disk() {
 	directory := existing(e.directory)
 	if err := journal.CheckWritable(directory); err != nil {
-		e.hinted("disk", StateFail, err)
+		e.failed("disk", "", err)
 		return
 	}
 	e.space(disk.Free(directory))
@@ -234,7 +230,7 @@ func (e *examination) speed(took time.Duration, err error) {
 	const check = "disk"
 	switch {
 	case err != nil:
-		e.hintedOr(check, StateFail, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first",
+		e.failed(check, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first",
 			err)
 	case took > slowSync:
 		e.warn(check, "every order waits for one write like that: use a local disk", "a durable write takes %s", took.Round(time.Millisecond))
@@ -252,7 +248,7 @@ func (e *examination) journal() {
 	}
 	secret, err := e.config.JournalKey()
 	if err != nil {
-		e.hinted(check, StateFail, err)
+		e.failed(check, "", err)
 		return
 	}
 	key := journal.NewKey(secret)
@@ -322,7 +318,7 @@ func (e *examination) venue() {
 	began := time.Now()
 	client, err := gateway.Client(ctx, settings)
 	if err != nil {
-		e.hintedOr(check, StateFail, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
+		e.failed(check, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
 		return
 	}
 	offset, bound := client.Offset()
@@ -397,7 +393,7 @@ func (e *examination) running(d *client.Daemon) {
 		return
 	}
 	if err != nil {
-		e.hintedOr(check, StateFail, "see botd logs, or the journal of its service", err)
+		e.failed(check, "see botd logs, or the journal of its service", err)
 		return
 	}
 	for _, c := range status.Checks {

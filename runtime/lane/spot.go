@@ -95,7 +95,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 	if t.level < record.LevelFlatten || len(left) > 0 {
 		return left, nil
 	}
-	if why := l.evidence(ctx, t, open); why != "" {
+	if why := l.evidence(ctx, t); why != "" {
 		return []string{why}, nil
 	}
 	quantity := t.Symbol.FloorQuantity(min(t.leftToSell(), free))
@@ -140,7 +140,7 @@ func (l *Lane) lastPrice(ctx context.Context, t *target) exchange.Price {
 
 // evidence finds the final fill of every own order in the order history. It returns what is still
 // unknown.
-func (l *Lane) evidence(ctx context.Context, t *target, open []exchange.Order) (missing string) {
+func (l *Lane) evidence(ctx context.Context, t *target) (missing string) {
 	if t.known() {
 		return ""
 	}

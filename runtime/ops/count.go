@@ -2,6 +2,7 @@ package ops
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -206,10 +207,8 @@ func (m *Metrics) fill(symbol *exchange.Symbol, fact *engine.NoteFill, market, s
 }
 
 func oneOf(set []string, value string) string {
-	for _, one := range set {
-		if one == value {
-			return value
-		}
+	if slices.Contains(set, value) {
+		return value
 	}
 	return other
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,10 +95,8 @@ func (f *limitFlags) ask(command *cobra.Command) error {
 
 // limitNamed rejects a name that is not a limit's before it asks the person.
 func limitNamed(rule string) error {
-	for _, known := range risk.Tightenable() {
-		if rule == known {
-			return nil
-		}
+	if slices.Contains(risk.Tightenable(), rule) {
+		return nil
 	}
 	text := "there is no limit " + rule + " that can be set (there are: " + strings.Join(risk.Tightenable(), ", ") + ")"
 	if near := spell.Nearest(rule, risk.Tightenable()); near != "" {
