@@ -174,7 +174,7 @@ func (p *peer) prefixed(clientOrderID string) bool {
 }
 
 // sellsUnknown returns the quantity of the explained position that open spot orders with this
-// instance's prefix, unknown to the journal, may still sell. A stop from an old backup does not
+// instance's prefix, unknown to the journal, may still sell, or orders that stand in for own stops. A stop from an old backup does not
 // just reduce a position, as on futures, but sells again.
 func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for i := range symbol.foreign {
@@ -185,7 +185,7 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, one := range symbol.unlistedSales {
 		sum += one.net
 	}
-	return sum
+	return sum + symbol.StandIn()
 }
 
 // noteUnlisted records that such orders have left the list, and that they are listed again. Only the wallet shows how much
@@ -207,14 +207,20 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	}
 }
 
-// noteTaken records that, while another botd may be placing, somebody else has canceled an own spot stop, and may be selling the
-// quantity that it held. The stop in its place waits as it does for one of that botd's.
+// noteTaken records that somebody else has canceled an own spot stop. While another botd may be placing, that one may be selling the quantity that the stop
+// held: the stop in its place waits as it does for one of that botd's. Where lists omit ids, that one may have moved the stop.
 func (b *Book) noteTaken(p *account.Placement, atMS int64) {
-	taken := p.State() == placement.Canceled && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && b.CancelMS(p.ClientOrderID()) == 0
-	if left := p.Order().Quantity - p.Filled(); taken && left > 0 && p.Order().Market == exchange.Spot && b.StandsDown() {
-		symbol := b.Symbol(p.Symbol())
+	left := p.Order().Quantity - p.Filled()
+	if p.State() != placement.Canceled || p.Purpose() != placement.StopLoss || p.OrderID() == 0 || p.Order().Market != exchange.Spot || left <= 0 {
+		return
+	}
+	symbol, known := b.Symbol(p.Symbol()), b.delivery(p)
+	switch {
+	case b.StandsDown() && b.CancelMS(p.ClientOrderID()) == 0:
 		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
+	case !b.StandsDown() && b.omitsIDs() && (known.releasedMS == 0 || known.presumed):
+		b.noteTakenStop(symbol, left, atMS)
 	}
 }
 
@@ -275,6 +281,7 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 func (s *survey) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
 	s.noteUnknownEnded(s.fetched.Newest)
+	s.quarantineSecondBuyer(s.fetched.Newest)
 }
 
 // noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
@@ -329,7 +336,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 		emit(record.Record{
 			Symbol:        key,
 			ClientOrderID: symbol.unknownEnded,
-			Body:          record.Adopted{Quantity: quantity, Decided: symbol.newestPeerOrder(), Evidence: evidence},
+			Body:          record.Adopted{Quantity: quantity, Decided: max(symbol.newestPeerOrder(), symbol.spot.secondBuyer), Evidence: evidence},
 		})
 		return records
 	}

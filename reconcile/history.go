@@ -21,6 +21,7 @@ func (s *survey) observeHistory() {
 			s.observeExtra(order)
 		}
 	}
+	s.quarantineSecondBuyer(s.fetched.History.Items())
 	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}

@@ -264,6 +264,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	}
 	symbol.unread = false
 	if symbol.Key().Market == exchange.Spot {
+		s.noteStandIns(symbol)
 		s.forgetUnlisted(symbol)
 		s.observeWallet(symbol)
 		return

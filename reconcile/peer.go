@@ -137,11 +137,12 @@ func (s *SymbolState) resolvePeerOrders() {
 // jointPosition returns the quantity that all orders under the prefix have bought and not sold, as
 // far as the wallet shows it. The wallet's balance before botd bought may include earlier purchases
 // of the peer. A conclusive wallet shows how much of botd's own the peer sold, unless a person's coins make up for it: orders of
-// a start that this journal knows sold what the journal holds, or what they bought since.
+// a start that this journal knows sold what the journal holds, or what they bought since. The same holds for all orders once a wallet has shown that
+// they sold some of it: a later deposit is not botd's.
 func (s *SymbolState) jointPosition() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.peerNet()
 	sold := min(0, others)
-	if !s.spot.inconclusive {
+	if !s.spot.inconclusive && s.Cause() != record.SoldByOthers {
 		sold = max(sold, min(0, s.spot.continued))
 	}
 	own, others = own+sold, max(0, others)

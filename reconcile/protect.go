@@ -110,7 +110,8 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // existing protection closes the rest
-	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() && d.symbol.jointPosition() > 0):
+	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || len(d.symbol.spot.standIns) > 0 ||
+		d.book.StandsDown() && d.symbol.jointPosition() > 0):
 		d.protectSpot()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:

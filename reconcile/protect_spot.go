@@ -125,7 +125,7 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 // whose they are. A protective order is not placed again, whoever placed it.
 func (s *situation) unnamedStops() (sum exchange.Quantity) {
 	for i := range s.symbol.foreign {
-		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
+		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.standsIn(o.ID) {
 			sum += o.Remaining()
 		}
 	}

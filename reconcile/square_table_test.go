@@ -313,6 +313,27 @@ func TestForeignSalesSinceAgreement(t *testing.T) {
 	}
 }
 
+// The reads that show botd a change of its position precede its record by up to a second, and may not show a sale of that moment: two botds that sell
+// at once see each other's sale after a start only.
+func TestForeignSaleOfTheMomentOfTheLastChangeCounts(t *testing.T) {
+	t.Parallel()
+	for beforeMS, want := range map[int64]exchange.Quantity{0: 4, 1_000: 4, 1_001: 0} {
+		saleOfTheMoment(t, beforeMS, want)
+	}
+}
+
+func saleOfTheMoment(t testing.TB, beforeMS int64, want exchange.Quantity) {
+	w := explains(t, 10, 0)
+	symbol := w.book.Symbol(coin)
+	symbol.spot.squaredMS, symbol.spot.changedMS = 0, w.now
+	s := w.reads(1_010, 0)
+	s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 4, Quantity: 4,
+		Status: exchange.StatusFilled, CreatedMS: w.now - beforeMS}})
+	if _, have := s.salesOfOthers(symbol); have != want {
+		t.Errorf("%d ms before: want %d, have %d", beforeMS, want, have)
+	}
+}
+
 // The same sale does not explain a second loss.
 func TestForeignSaleExplainsOneLoss(t *testing.T) {
 	t.Parallel()

@@ -267,6 +267,36 @@ func soldByALaterJournal(t testing.TB, free string, sold exchange.Quantity, id s
 	}
 }
 
+// A wallet has shown that another botd with a copy of the journal sold the coins. What somebody deposits later is not botd's, after a start either.
+func TestDepositDoesNotBringBackWhatAnotherBotdSold(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []bool{false, true} {
+		depositAfterASale(t, restarts)
+	}
+}
+
+func depositAfterASale(t testing.TB, restarts bool) {
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-9", Body: record.Halt{Level: record.LevelPause, Reason: "a copy of the journal"}})
+	rules, sale := w.book.Symbol(coin).rules, exchange.Order{ID: 7, ClientOrderID: "bt-00000100000-1", Market: exchange.Spot, Symbol: "BTC-USDT",
+		Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Filled: 10, Status: exchange.StatusFilled, CreatedMS: w.now}
+	for _, free := range []string{"1", "1.02"} {
+		for range 8 {
+			w.now += 1_000
+			w.sees(free, "0", []exchange.Order{sale})
+		}
+		if restarts && free == "1" {
+			w.start()
+			w.book.Symbol(coin).rules = rules
+			derive = w.deriver()
+		}
+	}
+	if symbol := w.book.Symbol(coin); symbol.Cause() != record.SoldByOthers || w.book.Closable(symbol) != 0 || len(derive()) != 0 {
+		t.Errorf("restarted %t: want nothing of it to be botd's, have %d, and %+v", restarts, w.book.Closable(symbol), derive())
+	}
+}
+
 // Another botd's stop leaves the list, or its row cannot be read, and is listed again: it sells its coins once.
 func TestAnothersStopThatIsListedAgainSellsOnce(t *testing.T) {
 	t.Parallel()

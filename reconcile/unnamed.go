@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"slices"
 
 	"botd/exchange"
@@ -112,12 +113,15 @@ const repeatedMS = 10_000
 func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 	rules := symbol.rules
 	if row.Market != exchange.Spot || row.ClientOrderID != "" || row.Side != exchange.Sell || row.Type != exchange.StopLimit ||
-		rules == nil || symbol.collar == 0 || o.idsShown && !o.idsLeftOut {
+		rules == nil || symbol.collar == 0 || !o.omitsIDs() {
 		return false
 	}
 	differs := row.Price - stopLimit(rules, row.StopPrice, row.Quantity, symbol.collar)
 	return max(differs, -differs) <= max(rules.PriceTick, row.StopPrice/priceSlack)
 }
+
+// omitsIDs reports whether the spot lists omit the client order ids of botd's orders, or may do so.
+func (o *observed) omitsIDs() bool { return !o.idsShown || o.idsLeftOut }
 
 // priceSlack is the part of its stop price by which the limit of such an order may differ, since the step of prices may have changed.
 const priceSlack = 10_000
@@ -156,4 +160,79 @@ func repeats(row *exchange.Order, order *exchange.NewOrder) bool {
 		return same && row.Quantity == order.Quantity && row.Price == order.Price
 	}
 	return same && row.QuoteAmount == order.QuoteAmount
+}
+
+// purchaseSlack is the part of its mean price by which a purchase's price at its decision may differ: it moved until the purchase was executed.
+const purchaseSlack = 500
+
+// purchaseOfForm reports whether an executed purchase by amount buys a whole number of quantity steps at a price of about that time, as botd's do. One
+// amount in some hundreds has that form by chance.
+func purchaseOfForm(rules *exchange.Symbol, row *exchange.Order) bool {
+	steps, mean := rules.QuantityFor(row.QuoteAmount, rules.PriceTick), rules.PriceOf(row.AveragePrice)
+	if rules.Notional(rules.PriceTick, steps) != row.QuoteAmount {
+		return false
+	}
+	amount := int64(steps / rules.QuantityTick) // in units of one step at a price of one tick
+	low, high := int64((mean-mean/purchaseSlack+rules.PriceTick-1)/rules.PriceTick), int64((mean+mean/purchaseSlack)/rules.PriceTick)
+	if low <= 0 {
+		return false
+	}
+	if least, most := (amount+high-1)/high, amount/low; most-least < high-low { // there are fewer quantities than prices
+		low, high = max(1, least), most
+	}
+	for n := low; n <= high; n++ {
+		if amount%n == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeCents reports whether an amount is one that a person enters.
+func wholeCents(amount exchange.Amount) bool {
+	d := amount.Decimal()
+	return d.Equal(d.Truncate(2))
+}
+
+// quarantineSecondBuyer quarantines a symbol if the newest purchase by amount in its history that no placement claims has the form of botd's: where the
+// history omits ids, nothing else shows that another botd buys there, or that a journal was lost which had bought. A person decides once; nothing is
+// adopted.
+func (s *survey) quarantineSecondBuyer(rows []exchange.Order) {
+	if !s.book.omitsIDs() || s.book.StandsDown() {
+		return
+	}
+	for symbol := range s.book.Symbols() {
+		newest := s.newestUnclaimed(symbol, rows)
+		if newest == nil || !purchaseOfForm(symbol.rules, newest) {
+			continue
+		}
+		symbol.spot.secondBuyer = newest.ID
+		if !s.mayBeBotds(newest) {
+			s.quarantine(symbol, fmt.Sprintf("order %d has no id and the form of botd's purchases: another botd is running, or was, or a journal was lost",
+				newest.ID))
+		}
+	}
+}
+
+// newestUnclaimed returns the newest executed purchase on a spot symbol by an amount that no person enters, without an id, that no placement claims and that no
+// person has decided. One that is not newer than an order that the journal no longer remembers may have been botd's.
+func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (newest *exchange.Order) {
+	if symbol.rules == nil {
+		return nil
+	}
+	after := max(symbol.DecidedID(), e.book.ForgottenID())
+	for i := range slices.Backward(rows) { // an order's newest rows first
+		o := &rows[i]
+		bought := o.Key() == symbol.Key() && o.Side == exchange.Buy && o.Filled > 0
+		if bought && o.ClientOrderID == "" && o.ID > after && !wholeCents(o.QuoteAmount) && !e.claimed(o) {
+			newest, after = o, o.ID
+		}
+	}
+	return newest
+}
+
+// mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided otherwise.
+func (e *evidence) mayBeBotds(o *exchange.Order) bool {
+	return slices.ContainsFunc(e.book.everRefused(), func(r RefusedOrder) bool { return repeats(o, &r.order) }) ||
+		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
 }

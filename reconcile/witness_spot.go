@@ -27,11 +27,15 @@ type spotEvidence struct {
 	presumed     exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
 	undecided    exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
 	shown        exchange.Quantity // most that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
+	secondBuyer  int64             // newest purchase of botd's form that no placement claims
 	others       []exchange.Order  // purchases that no placement claims, from histories
 	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	armed        exchange.Quantity // quantity of stops from before the start that only the wallet explains
 	armedFor     persistence       // persistence of that
 	armedDecided bool              // a person, or a policy, has decided it
+
+	taken    []takenStop // own stops that somebody else canceled, oldest first
+	standIns []standIn   // open orders in the place of such stops
 
 	takenMS   int64 // when the exchange last refused to cancel a stop
 	overdrawn bool  // the exchange refused a stop for more than the wallet shows
@@ -143,9 +147,12 @@ func (o *observed) salesFrom(symbol *SymbolState) int64 {
 }
 
 // salesOfOthers returns what orders that no placement claims have sold since wallet and
-// fills last agreed.
+// fills last agreed. A change of the position is booked after the read that showed it, which may not have shown a sale of that moment.
 func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
 	from := e.book.salesFrom(symbol)
+	if symbol.spot.squaredMS == 0 {
+		from -= createdSlackMS
+	}
 	for _, list := range [...]exchange.Fetched[exchange.Order]{e.fetched.SpotOrders, e.fetched.History} {
 		if !list.Done() {
 			continue

@@ -58,4 +58,36 @@ var peer = []Row{
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
 			{"runtime/engine.round.skipLateRead", "p.kind == callTicker", "false"},
 		}},
+	{"deposit_brings_back", "a deposit brings back what another botd has sold, as a wallet showed", "15",
+		"reconcile TestDepositDoesNotBringBackWhatAnotherBotdSold", []Edit{
+			{"reconcile.SymbolState.jointPosition", "s.Cause() != record.SoldByOthers", "true"},
+		}},
+	{"stand_in_ignored", "a stop is placed beside the one that another botd put in its place, where lists omit ids", "34",
+		"reconcile TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain", []Edit{
+			{"reconcile.peer.sellsUnknown", "symbol.StandIn()", "0"},
+		}},
+	{"stand_in_moves_once", "a stop is placed once the order in its place is moved again", "34",
+		"reconcile TestOrderInPlaceOfAStopMayMove", []Edit{
+			{"reconcile.survey.noteStandIns", "s.book.noteTakenStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
+		}},
+	{"moment_excluded", "after a start a sale by others of the moment in which the position last changed is no witness", "40",
+		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
+			{"reconcile.evidence.salesOfOthers", "from -= createdSlackMS", ""},
+		}},
+	{"second_buyer_ignored", "an opening is placed beside a purchase of botd's form, whose id no list shows", "42",
+		"runtime/engine TestPurchaseOfBotdsFormWithoutIDBlocksOpenings", []Edit{
+			{"reconcile.survey.quarantineSecondBuyer", "!purchaseOfForm(symbol.rules, newest)", "true"},
+		}},
+	{"lost_purchases_ignored", "a botd whose journal was lost buys beside its own earlier purchases, whose ids no list shows", "42",
+		"runtime/engine TestPurchasesOfALostJournalBlockOpenings", []Edit{
+			{"reconcile.survey.observeNewest", "s.quarantineSecondBuyer(s.fetched.Newest)", ""},
+		}},
+	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
+		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
+			{"reconcile.Book.Resolve", "max(symbol.newestPeerOrder(), symbol.spot.secondBuyer)", "symbol.newestPeerOrder()"},
+		}},
+	{"memory_trusted", "a purchase of botd's that the journal no longer remembers is another botd's", "42",
+		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{
+			{"reconcile.evidence.newestUnclaimed", "e.book.ForgottenID()", "0"},
+		}},
 }

@@ -19,9 +19,13 @@ type Ending struct {
 
 // endings are the newest ended placements, at most maxRemembered.
 type endings struct {
-	byID  map[string]Ending
-	order []string // oldest first
+	byID        map[string]Ending
+	order       []string // oldest first
+	forgottenID int64
 }
+
+// ForgottenID returns the highest order id on spot of those that are no longer remembered; 0 for none.
+func (e *endings) ForgottenID() int64 { return e.forgottenID }
 
 // Ended returns the ending of a placement.
 func (e *endings) Ended(clientOrderID string) (Ending, bool) {
@@ -46,6 +50,9 @@ func (e *endings) remember(id string, ending Ending) {
 	}
 	e.byID[id] = ending
 	if len(e.order) > maxRemembered {
+		if oldest := e.byID[e.order[0]]; oldest.Symbol.Market == exchange.Spot {
+			e.forgottenID = max(e.forgottenID, oldest.OrderID)
+		}
 		delete(e.byID, e.order[0])
 		e.order = e.order[1:]
 	}

@@ -1,0 +1,70 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// Where lists omit client order ids, two botds with copies of one journal do not know of each other. If one of them moves a stop that both journals
+// contain, somebody has canceled the other one's stop, and an order without an id holds the same coins. Another stop beside it would sell them twice.
+
+// takenStop is an own spot stop that somebody else canceled, or an order in its place that has left the list.
+type takenStop struct {
+	fromMS   int64 // an order in its place is created in this time
+	untilMS  int64
+	quantity exchange.Quantity
+}
+
+// standIn is an open order in the place of such a stop.
+type standIn struct {
+	orderID  int64
+	quantity exchange.Quantity
+}
+
+// noteTakenStop expects an order in the place of a stop: created since the last list before this one, or soon.
+func (o *observed) noteTakenStop(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
+	t := &symbol.spot
+	t.taken = append(t.taken[max(0, len(t.taken)-mostRemembered+1):],
+		takenStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
+}
+
+// noteStandIns records the foreign orders that stand in for such stops: of botd's form, of the same quantity, and created since the last list that may
+// have shown the stop. Each stands in for one of them, and if it has left the list, for another one to come.
+func (s *survey) noteStandIns(symbol *SymbolState) {
+	if !s.fetched.SpotOrders.Done() {
+		return
+	}
+	t := &symbol.spot
+	t.standIns = slices.DeleteFunc(t.standIns, func(one standIn) bool {
+		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })
+		if !open {
+			s.book.noteTakenStop(symbol, one.quantity, s.fetched.EndedMS)
+		}
+		return !open
+	})
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
+		at := slices.IndexFunc(t.taken, func(one takenStop) bool {
+			return o.Quantity == one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
+		})
+		if at >= 0 && !t.standsIn(o.ID) && s.book.Resembles(symbol, o) {
+			t.standIns, t.taken = append(t.standIns, standIn{o.ID, o.Quantity}), slices.Delete(t.taken, at, at+1)
+		}
+	}
+}
+
+// standsIn reports whether an open order stands in for an own stop.
+func (t *spotEvidence) standsIn(orderID int64) bool {
+	return slices.ContainsFunc(t.standIns, func(one standIn) bool { return one.orderID == orderID })
+}
+
+// StandIn returns the quantity that open orders in the place of botd's stops sell on a spot symbol.
+func (s *SymbolState) StandIn() (sum exchange.Quantity) {
+	for i := range s.foreign {
+		if o := &s.foreign[i]; s.spot.standsIn(o.ID) {
+			sum += o.Remaining()
+		}
+	}
+	return sum
+}

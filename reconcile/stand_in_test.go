@@ -1,0 +1,160 @@
+package reconcile
+
+import (
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// movedStop is what two lists without ids show of a stop that another botd with a copy of the journal moves, and what follows from both.
+type movedStop struct {
+	w      *wallet
+	derive func() []Intent
+	first  exchange.Order // botd's own stop
+	second exchange.Order // the one in its place
+}
+
+// movesStop brings about a list that shows botd's own stop.
+func movesStop(t testing.TB) *movedStop {
+	t.Helper()
+	w, derive := protecting(t)
+	w.book.Symbol(coin).collar = exchange.RateOne / 20
+	m := &movedStop{w: w, derive: derive}
+	w.now += 3_000
+	m.first = unnamed(w.places(placement.StopLoss, 8, stopOf(10)))
+	w.now += 1_000
+	w.sees("1", "0.01", nil, m.first)
+	w.now += 1_000
+	m.second = m.first
+	m.second.ID, m.second.CreatedMS, m.second.StopPrice, m.second.Price = 9, w.now, 49_100e8, 46_645e8
+	return m
+}
+
+// ends shows the first stop canceled, and what else is open.
+func (m *movedStop) ends(open ...exchange.Order) {
+	m.w.now += 1_000
+	ended := m.first
+	ended.Status = exchange.StatusCanceled
+	m.w.sees("1", "0.01", []exchange.Order{ended}, open...)
+}
+
+// For this botd somebody has canceled its stop. Another one beside the stop in its place would sell the same coins twice.
+func TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain(t *testing.T) {
+	t.Parallel()
+	notPlacedAgain(t)
+}
+
+func notPlacedAgain(t testing.TB) {
+	m := movesStop(t)
+	m.ends(m.second)
+	if have := stopped(m.derive()); have != 0 {
+		t.Errorf("want no stop beside it, have one of %d", have)
+	}
+	m.w.now += 1_000
+	m.w.sees("1", "0.01", nil, m.second)
+	if have := stopped(m.derive()); have != 0 {
+		t.Errorf("want none while it rests, have one of %d", have)
+	}
+	m.w.now += 1_000
+	m.w.sees("1.01", "0", nil)
+	if have := stopped(m.derive()); have != 10 {
+		t.Errorf("want a stop once it is ended, have one of %d", have)
+	}
+}
+
+// Its order in the place of the stop is moved as well.
+func TestOrderInPlaceOfAStopMayMove(t *testing.T) {
+	t.Parallel()
+	movedTwice(t)
+}
+
+func movedTwice(t testing.TB) {
+	m := movesStop(t)
+	m.ends(m.second)
+	m.w.now += 1_000
+	third := m.second
+	third.ID, third.CreatedMS, third.StopPrice, third.Price = 11, m.w.now, 49_200e8, 46_740e8
+	m.w.now += 1_000
+	m.w.sees("1", "0.01", nil, third)
+	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.StandIn() != 10 {
+		t.Errorf("want no stop beside it, have one of %d, and %d in its place", have, symbol.StandIn())
+	}
+}
+
+// A list of the moment between the two shows neither. What was placed then is canceled.
+func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
+	t.Parallel()
+	m := movesStop(t)
+	m.ends()
+	if have := stopped(m.derive()); have != 10 {
+		t.Fatalf("want a stop while none rests, have one of %d", have)
+	}
+	again := unnamed(m.w.places(placement.StopLoss, 10, stopOf(10)))
+	m.w.now += 1_000
+	m.w.sees("0.99", "0.02", nil, m.second, again)
+	if have := canceled(m.derive()); !slices.Equal(have, []int64{10}) {
+		t.Errorf("want order 10 canceled, have %v", have)
+	}
+}
+
+// Any other order is another one's, beside which the position needs a stop.
+func TestOrderBesideACanceledStopStandsInForNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(m *movedStop){
+		"of another quantity":                       func(m *movedStop) { m.second.Quantity = 9 },
+		"of another form":                           func(m *movedStop) { m.second.Price = 47_000e8 },
+		"older than the list that showed the stop":  func(m *movedStop) { m.second.CreatedMS -= 2_001 },
+		"more than ten seconds younger":             func(m *movedStop) { m.second.CreatedMS += 12_001 },
+		"under an id":                               func(m *movedStop) { m.second.ClientOrderID = "a person's" },
+		"where the exchange answered botd's cancel": func(m *movedStop) { m.w.book.release(m.w.book.LiveAt(0).ClientOrderID(), m.w.now) },
+		"where lists show ids": func(m *movedStop) {
+			m.w.book.idsShown, m.first.ClientOrderID = true, m.w.book.LiveAt(0).ClientOrderID()
+		},
+	} {
+		m := movesStop(t)
+		if m.w.book.LiveCount() != 1 {
+			t.Fatalf("want the stop alone live, have %d", m.w.book.LiveCount())
+		}
+		if name == "where lists show ids" {
+			m.w.book.idsLeftOut = false
+		}
+		change(m)
+		m.ends(m.second)
+		if have := stopped(m.derive()); have != 10 {
+			t.Errorf("%s: want a stop of 10, have one of %d", name, have)
+		}
+	}
+}
+
+// The wallet alone had shown that the stop holds nothing any more. Nothing has answered a cancel.
+func TestStopPresumedEndedMayHaveAnotherInItsPlace(t *testing.T) {
+	t.Parallel()
+	m := movesStop(t)
+	m.w.book.presumeEnded(m.w.book.LiveAt(0).ClientOrderID(), m.w.now)
+	m.ends(m.second)
+	if have := stopped(m.derive()); have != 0 {
+		t.Errorf("want no stop beside it, have one of %d", have)
+	}
+}
+
+// One order stands in for one stop.
+func TestOneOrderStandsInForOneStop(t *testing.T) {
+	t.Parallel()
+	m := movesStop(t)
+	m.w.apply(record.Record{AtMS: m.w.now, Symbol: coin, Body: record.Adopted{Quantity: 10, Evidence: "a test"}})
+	other := unnamed(m.w.places(placement.StopLoss, 7, stopOf(10)))
+	m.w.sees("1", "0.02", nil, m.first, other)
+	m.second.CreatedMS = m.w.now
+	ended := []exchange.Order{m.first, other}
+	for i := range ended {
+		ended[i].Status = exchange.StatusCanceled
+	}
+	m.w.now += 1_000
+	m.w.sees("1.01", "0.01", ended, m.second)
+	if have := stopped(m.derive()); have != 10 {
+		t.Errorf("want a stop of the other 10, have one of %d", have)
+	}
+}
