@@ -248,7 +248,7 @@ var belief = []Row{
 		}},
 	{"canceled_by_another", "where botd stands down, a stop that other hands have canceled is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
-			{"reconcile.Book.noteTaken", "left > 0", "false"},
+			{"reconcile.Book.noteTaken", "b.StandsDown() && b.CancelMS(p.ClientOrderID()) == 0", "false"},
 		}},
 	{"own_is_anothers_too", "what is booked as botd's own by the exchange's id counts as another botd's once a row shows its id", "42",
 		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{
