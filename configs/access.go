@@ -29,15 +29,15 @@ func (a *AccessConfig) keys() []key {
 	const both = "access: {certificate_file: /etc/botd/tls.crt, key_file: /etc/botd/tls.key}"
 	return []key{
 		{name: "certificate_file", value: text(&a.CertificateFile), what: "the TLS certificate of dashboard and API, PEM", example: both},
-		{name: "key_file", value: text(&a.KeyFile), what: "its key, PEM", example: both},
+		{name: "key_file", value: text(&a.KeyFile), what: "the private key of `certificate_file`, PEM", example: both},
 		{name: "behind_proxy", value: flag(&a.BehindProxy),
 			what: "a proxy with TLS is in front of botd, so that `listen` need not be loopback", example: "true"},
 		{name: "hosts", value: custom(func() string { return strings.Join(a.Hosts, ", ") }), check: a.readHosts,
-			what: "names that browsers may ask for, separated by commas, besides loopback", example: "botd.example, 10.0.0.5"},
+			what: "additional host names and addresses of the dashboard, besides loopback, separated by commas", example: "botd.example, 10.0.0.5"},
 		{name: "metrics_token", value: flag(&a.MetricsToken),
-			what: "says that /metrics need a viewer's token over TCP; without it they show everything but money to whoever connects", example: "true"},
+			what: "/metrics requires a viewer's token over TCP; without it, it shows everything except money to anyone who connects", example: "true"},
 		{name: "metrics_open", value: flag(&a.MetricsOpen),
-			what: "says that /metrics show money, too, to whoever connects to `listen`", example: "true"},
+			what: "/metrics shows money, too, to anyone who connects to `listen`", example: "true"},
 	}
 }
 

@@ -23,12 +23,12 @@ func (e *EntryConfig) rests() bool { return e.Order != "market" && e.Order != ""
 func (e *EntryConfig) keys() []key {
 	return []key{
 		{name: "order", value: choice(&e.Order, "market", "limit", "post_only"),
-			what: "how positions are entered: at market, or by an order that rests", example: "limit"},
+			what: "order type of an entry: market, or an order that rests", example: "limit"},
 		{name: "patience", value: duration(&e.PatienceMS, second, day),
-			what: "how long one rests before it is moved", example: "entry: {order: limit, patience: 1m}"},
-		{name: "tries", value: whole(&e.Tries, 1, 1000), what: "how often", unit: "orders", example: "entry: {order: limit, tries: 5}"},
+			what: "how long an entry order rests before its price is adjusted", example: "entry: {order: limit, patience: 1m}"},
+		{name: "tries", value: whole(&e.Tries, 1, 1000), what: "maximum number of orders of an entry, each at a new price", unit: "orders", example: "entry: {order: limit, tries: 5}"},
 		{name: "then", value: choice(&e.Then, "market", "give_up"),
-			what: "what to do about the rest", example: "entry: {order: limit, then: give_up}"},
+			what: "what happens to the unfilled remainder after the last try", example: "entry: {order: limit, then: give_up}"},
 	}
 }
 

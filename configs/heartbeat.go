@@ -21,7 +21,7 @@ func (c *HeartbeatConfig) keys() []key {
 		{name: "url_file", value: text(&c.AddressFile), what: "the file of mode 600 that holds the address of a dead-man's service " +
 			"(healthchecks.io, Uptime Kuma, Dead Man's Snitch): it is requested while botd works, and the service raises the alarm when it is not",
 			example: both, instead: "systemd's credential BOTD_HEARTBEAT, where `every` is set and no file is named"},
-		{name: "every", value: duration(&c.EveryMS, 10*second, day), what: "how often", example: both},
+		{name: "every", value: duration(&c.EveryMS, 10*second, day), what: "interval between requests", example: both},
 	}
 }
 

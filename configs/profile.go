@@ -126,7 +126,7 @@ func (c *ProfileConfig) keys() []key {
 	}
 	return []key{
 		{name: "null_lists", value: choice(&c.NullLists, NullIsError, NullIsEmpty), modes: profileModes, example: NullIsEmpty,
-			what: "what null means where the interface has a list: a list that cannot be read, or an empty one"},
+			what: "how to read null in place of a list: as an unreadable list, or as an empty one"},
 		{name: "number_noise", value: choice(&c.NumberNoise, NoiseOfFloats, NoiseHalfTick), modes: profileModes, example: NoiseHalfTick,
 			what: "which digits finer than the tick are noise in one's own quantities: those that binary floats leave (0.9970000000000002), " +
 				"or all within half a tick"},

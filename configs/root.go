@@ -104,10 +104,10 @@ func (c *RetentionConfig) keys() []key {
 			what: "when the journal's file holds more than this, the oldest records are sealed in compressed segments in " +
 				"`data_dir/MODE/journal.db.segments`, which you may copy and move away; 0 seals none", unit: "MiB", example: "1024"},
 		{name: "logs_mib", zero: true, value: whole(&c.LogsMiB, 0, 1<<14),
-			what: "up to this much of the log is stored in `data_dir/MODE/logs`, in 8 files of which the oldest goes, for `botd logs --since` and " +
+			what: "maximum size of the log in `data_dir/MODE/logs`, in 8 rotating files, for `botd logs --since` and " +
 				"`botd timeline`; 0 stores none", unit: "MiB", example: "128"},
 		{name: "recorded_mib", zero: true, value: whole(&c.RecordedMiB, 0, maxRecordedMiB),
-			what: "up to this much of the polled candles and funding rates is stored in `data_dir/MODE/recorded` for `botd backtest run --recorded`; " +
-				"beyond it the oldest are deleted; 0 stores none", unit: "MiB", example: "512"},
+			what: "maximum size of the polled candles and funding rates in `data_dir/MODE/recorded`, for `botd backtest run --recorded`; " +
+				"then the oldest are deleted; 0 stores none", unit: "MiB", example: "512"},
 	}
 }

@@ -135,7 +135,7 @@ func settleKeys(c *SettleConfig) []key {
 	market := func(m *MarketSettle, name string) key {
 		keys := boundKeys(&m.WindowMS, &m.VisibilityMS, &m.StalenessMS, &m.Measured)
 		for i := range keys {
-			keys[i].what, keys[i].modes = "the same, of "+name+" alone", "live"
+			keys[i].what, keys[i].modes = keys[i].what+"; on "+name, "live"
 		}
 		return key{name: name, keys: keys, hidden: func() bool { return *m == MarketSettle{} },
 			after: func(s *section) { m.Written = m.Written || allBounds(s) }}

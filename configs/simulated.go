@@ -58,12 +58,12 @@ func (c *SimulatedConfig) keys() []key {
 				modes: simulatedModes, example: "simulated: {spot: {USDT: 10000, BTC: 1}}"}}},
 		{name: "fees", keys: []key{
 			{name: "futures", keys: []key{
-				fee("maker", &c.FuturesMaker, "of the value, for an order that rested; a negative one is paid out", "0.02%"),
-				fee("taker", &c.FuturesTaker, "of the value, for an order that took", "0.05%"),
+				fee("maker", &c.FuturesMaker, "maker fee, share of the order value; a negative fee is a rebate", "0.02%"),
+				fee("taker", &c.FuturesTaker, "taker fee, share of the order value", "0.05%"),
 			}},
 			{name: "spot", keys: []key{
-				fee("maker", &c.SpotMaker, "of what is received, for an order that rested", "0.1%"),
-				fee("taker", &c.SpotTaker, "of what is received, for an order that took", "0.1%"),
+				fee("maker", &c.SpotMaker, "maker fee, share of the amount received", "0.1%"),
+				fee("taker", &c.SpotTaker, "taker fee, share of the amount received", "0.1%"),
 			}},
 		}},
 	}

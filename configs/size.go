@@ -30,7 +30,7 @@ func (r *strategyReader) sizeKeys() []key {
 			what:    "with risk, volatility or kelly: the maximum value of the position, as a share of the equity; without it 100%",
 			example: "size: {volatility: 15%, max: 200%}"},
 		{name: "quote", value: amount(&c.Size.Quote, exchange.MustAmount("0.00000001")), check: r.checkQuote,
-			what: "or as money", unit: "USDT", example: "1000"},
+			what: "position value in USDT", unit: "USDT", example: "1000"},
 	}
 }
 

@@ -150,14 +150,14 @@ func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 	for state := range facts.Book.Symbols() {
 		free = free.Add(state.Moved().Min(exchange.Amount{}))
 		if state.LiveCount() > 0 {
-			free = free.Sub(taken(state, collar, facts))
+			free = free.Sub(marginInFlight(state, collar, facts))
 		}
 	}
 	return free
 }
 
-// taken returns the margin that a symbol's live placements may still take.
-func taken(state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
+// marginInFlight returns the margin that a symbol's live placements may still take.
+func marginInFlight(state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
 	if away, takes := slippage(state, collar); takes {
 		for p := range state.Live() {
 			sum = sum.Add(reserve(p, state, away, facts))

@@ -16,9 +16,9 @@ import (
 // not counted against the next one. If the first did arrive, the exchange refuses the second; it
 // never doubles it (classes I and R of the protocol).
 
-// repeats reports whether an intent may be sent although an earlier one of its kind has an unknown
+// mayRepeat reports whether an intent may be sent although an earlier one of its kind has an unknown
 // outcome.
-func repeats(purpose placement.Purpose) bool {
+func mayRepeat(purpose placement.Purpose) bool {
 	return purpose == placement.Exit || purpose.Protects()
 }
 
@@ -56,7 +56,7 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 // order. Exits and protections use the standing position even if the newest list is not trusted
 // yet; a resting order waits for the list.
 func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, whole exchange.Quantity) {
-	if repeats(intent.Purpose) {
+	if mayRepeat(intent.Purpose) {
 		return state.Standing(), state.StandingAtVenue()
 	}
 	return state.Position(), state.AtVenue()
@@ -75,7 +75,7 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
 	for p := range facts.State.Live() {
 		swept := sweeps && p.Order().Type != exchange.MarketOrder
-		if p.Order().ReduceOnly && !swept && !(repeats(intent.Purpose) && unanswered(p, facts)) {
+		if p.Order().ReduceOnly && !swept && !(mayRepeat(intent.Purpose) && unanswered(p, facts)) {
 			sum = plus(sum, p.Remaining())
 		}
 	}

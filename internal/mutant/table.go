@@ -468,10 +468,10 @@ var protocol = []Row{
 
 // cancelAnswerTrusted takes the answer of a cancel for the end of its order.
 func cancelAnswerTrusted(condition string) Edit {
-	return Edit{"runtime/engine.dispatcher.canceled", "d.soon()", `if o := d.book.Placement(p.clientID); o != nil && ` + condition + ` {
+	return Edit{"runtime/engine.dispatcher.canceled", "d.requestRoundSoon()", `if o := d.book.Placement(p.clientID); o != nil && ` + condition + ` {
 		d.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
 	}
-	d.soon()`}
+	d.requestRoundSoon()`}
 }
 
 // unchecked passes over rules of the gate: most rules stand twice, where an

@@ -27,7 +27,7 @@ var figures = []struct {
 		{"cmd/botd/cli/daemon/logs.go", "the newest %s log lines"},
 	}},
 	{"runtime/backups", "maxBackups", 1, []figureText{
-		{"runtime/api/backup.go", "The newest %s such copies are kept."},
+		{"runtime/api/backup.go", "The newest %s such copies are stored."},
 		{"cmd/botd/cli/offline/backup.go", "newest %s"},
 	}},
 	{"runtime/incident", "NearLiquidation", 1, []figureText{

@@ -11,7 +11,7 @@ var backupRoutes = []route{
 	{id: "backup", tag: "log", method: "POST", path: "/api/v1/backup", minimum: auth.Operator,
 		endpoint: change(by(maintenanceOf, (*maintenance).backup)), fails: []int{409},
 		summary: "Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. " +
-			"The newest 7 such copies are kept. " +
+			"The newest 7 such copies are stored. " +
 			"The request ends when the backup is made; if the client disconnects, the backup is abandoned."},
 }
 

@@ -456,11 +456,11 @@ func statuses(r *route) []int {
 func statusText(r *route, status int) string {
 	switch {
 	case r.later && status == http.StatusOK:
-		return "What would be done; nothing was."
+		return "Dry run: what would be done."
 	case r.later:
-		return "It is in force and journalled; what it sends is on its way."
+		return "Accepted: journalled and in force; requests are being sent."
 	case status == http.StatusNoContent:
-		return "It is done."
+		return "Done."
 	}
 	return "The answer."
 }

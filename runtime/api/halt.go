@@ -33,7 +33,7 @@ var haltRoutes = []route{
 		summary:  "Ends the halt of this strategy, and releases its latch.", fails: []int{404}},
 	{id: "halt_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/halt", minimum: auth.Operator,
 		endpoint: order(by(manualOf, (*manual).haltStrategy)),
-		summary:  "The kill switch for this strategy alone.", fails: []int{404}},
+		summary:  "The kill switch for only this strategy.", fails: []int{404}},
 }
 
 // HaltRequest is a halt of the account, or of a part of it.

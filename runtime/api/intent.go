@@ -8,14 +8,14 @@ import (
 var intentRoutes = []route{
 	{id: "intents", tag: "orders", method: "GET", path: "/api/v1/intents", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).intents)),
 		summary: "The intents derived since the start, newest first, each with its outcome.",
-		takes: []parameter{ofStrategy, ofMarket, ofSymbol, {name: "outcome", text: "Of this outcome alone."}, {name: "purpose",
-			text: "Of this purpose alone."}}},
+		takes: []parameter{ofStrategy, ofMarket, ofSymbol, {name: "outcome", text: "Only with this outcome."}, {name: "purpose",
+			text: "Only with this purpose."}}},
 	{id: "intent", tag: "orders", method: "GET", path: "/api/v1/intents/{id}", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).intent)),
 		summary: "The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too.",
 		fails:   []int{404}},
 	{id: "refusals", tag: "risk", method: "GET", path: "/api/v1/risk/rejections", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).refusals)),
 		summary: "Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.",
-		takes:   []parameter{{name: "rule", text: "Of this rule alone."}, ofStrategy, ofMarket, ofSymbol}},
+		takes:   []parameter{{name: "rule", text: "Only of this rule."}, ofStrategy, ofMarket, ofSymbol}},
 }
 
 func (v *views) intents(r *request) ([]view.Intent, string) {

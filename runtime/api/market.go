@@ -35,7 +35,7 @@ func marketsOf(s *Server) *markets { return &s.markets }
 // candleSpan is which candles are shown.
 var candleSpan = []parameter{{name: "from", text: "First open time, milliseconds.", kind: milliseconds}, {name: "to",
 	text: "Open times before this, milliseconds; now by default.", kind: milliseconds},
-	{name: "limit", text: "At most that many candles.", kind: number, fallback: 500, maximum: view.MaxCandles}}
+	{name: "limit", text: "Maximum number of candles.", kind: number, fallback: 500, maximum: view.MaxCandles}}
 
 // marketTimeout bounds how long a request waits for the exchange.
 const marketTimeout = 8 * time.Second

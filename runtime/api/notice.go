@@ -8,16 +8,16 @@ import (
 var noticeRoutes = []route{
 	{id: "notices", tag: "log", method: "GET", path: "/api/v1/notices", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).notices)),
 		summary: "Notices for people, newest first, since the start.",
-		takes: []parameter{{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"info",
+		takes: []parameter{{name: "kind", text: "Only of this kind."}, {name: "severity", text: "Only of this severity.", values: []string{"info",
 			"warning", "error"}}, ofStrategy, ofMarket, ofSymbol}},
 	{id: "incidents", tag: "log", method: "GET", path: "/api/v1/incidents", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).incidents)),
 		summary: "Incidents, one per cause, newest first, across restarts: the open ones and those that have ended.",
-		takes: []parameter{{name: "state", text: "Open or closed ones alone.", values: []string{"open", "closed"}},
-			{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"warning", "critical"}},
+		takes: []parameter{{name: "state", text: "Only open or only closed ones.", values: []string{"open", "closed"}},
+			{name: "kind", text: "Only of this kind."}, {name: "severity", text: "Only of this severity.", values: []string{"warning", "critical"}},
 			ofStrategy, ofMarket, ofSymbol}},
 	{id: "audit", tag: "log", method: "GET", path: "/api/v1/audit", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).audits)),
 		summary: "Who changed what, newest first, from the journal: what people asked for and what botd did by itself.",
-		takes:   []parameter{{name: "kind", text: "Of this kind alone."}, {name: "actor", text: "By this actor alone."}}},
+		takes:   []parameter{{name: "kind", text: "Only of this kind."}, {name: "actor", text: "Only by this actor."}}},
 }
 
 func (v *views) notices(r *request) ([]view.Notice, string) {

@@ -13,7 +13,7 @@ var orderRoutes = []route{
 		summary: "One placement with its steps, by client order id or order id.", fails: []int{404}},
 	{id: "fills", tag: "orders", method: "GET", path: "/api/v1/fills", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).fills)),
 		summary: "Fills, newest first, those of earlier runs too.",
-		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "order", text: "Of this client order id alone."}}},
+		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "order", text: "Only of this client order id."}}},
 }
 
 func (v *views) orders(r *request) ([]view.Order, string) {

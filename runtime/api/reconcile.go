@@ -24,7 +24,7 @@ var reconcileRoutes = []route{
 	{id: "differences", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/differences", minimum: auth.Viewer,
 		endpoint: list(of(viewsOf, (*views).differences)),
 		summary:  "Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.",
-		takes: []parameter{{name: "kind", text: "Of this kind alone.", values: view.DifferenceKinds}, ofMarket, ofSymbol,
+		takes: []parameter{{name: "kind", text: "Only of this kind.", values: view.DifferenceKinds}, ofMarket, ofSymbol,
 			{name: "open", text: "Only quarantines that wait for a person, or only all others.", kind: boolean}}},
 	{id: "quarantines", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/quarantines", minimum: auth.Viewer, endpoint: all((*Server).quarantines),
 		summary: "Symbols that wait for a person, with the evidence and what each decision would change.", fails: []int{503}},

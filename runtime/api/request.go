@@ -65,10 +65,10 @@ const (
 
 // Parameters of many routes.
 var (
-	ofStrategy  = parameter{name: "strategy", text: "Of this strategy alone."}
-	ofMarket    = parameter{name: "market", text: "Of this market alone.", values: []string{"futures", "spot"}}
-	ofSymbol    = parameter{name: "symbol", text: "Of this symbol alone."}
-	pageLimit   = parameter{name: "limit", text: "At most that many.", kind: number, fallback: defaultLimit, maximum: maxLimit}
+	ofStrategy  = parameter{name: "strategy", text: "Only of this strategy."}
+	ofMarket    = parameter{name: "market", text: "Only of this market.", values: []string{"futures", "spot"}}
+	ofSymbol    = parameter{name: "symbol", text: "Only of this symbol."}
+	pageLimit   = parameter{name: "limit", text: "Maximum number of items.", kind: number, fallback: defaultLimit, maximum: maxLimit}
 	pageAfter   = parameter{name: "after", text: "The `next` of the page before: only what is older.", kind: cursor}
 	dryRunQuery = parameter{name: "dry_run", text: "Answers exactly what would be done, and does nothing.", kind: boolean}
 )

@@ -18,7 +18,7 @@ var sessionRoutes = []route{
 		summary: "Ends the session."},
 	{id: "link", tag: "session", method: "POST", path: "/api/v1/session/link", minimum: auth.Operator,
 		endpoint: secret(by(credentialsOf, (*credentials).makeLink)),
-		summary:  "Makes a one-time link that logs an operator in. Over the unix socket alone."},
+		summary:  "Makes a one-time link that logs an operator in. Only over the unix socket."},
 }
 
 // Session is the description of the sender and its permissions.

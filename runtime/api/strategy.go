@@ -21,7 +21,7 @@ var strategyRoutes = []route{
 		takes: []parameter{pageLimit, pageAfter}, fails: []int{404}},
 	{id: "plots", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/plots", minimum: auth.Viewer, endpoint: read((*Server).plots),
 		summary: "The indicators that a built-in strategy reads, or that rules or a script call on the closing price, over the candles it " +
-			"decides on; none for the kinds that read prices alone.",
+			"decides on; none for kinds that read only prices.",
 		takes: candleSpan, fails: []int{404, 502}},
 }
 

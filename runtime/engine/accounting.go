@@ -97,7 +97,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	}
 	m.reading, m.failed, m.between, m.unstable = r, false, 0, unstable
 	if m.unstable && r.Market == exchange.Futures {
-		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		a.askFor(m, pendingCall{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
 	a.complete(m)
@@ -139,7 +139,7 @@ func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
 		m.reading.Wallet = ledger.FuturesWallet(&answer.Account)
-		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		a.askFor(m, pendingCall{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
 	open := a.book.Readings().Positions(answer.Positions.Items())
@@ -149,7 +149,7 @@ func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 		a.complete(m)
 	case m.between < maxBetween:
 		m.reading.Open = open
-		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesAccount})
+		a.askFor(m, pendingCall{kind: callBetween}, exchange.Request{Operation: exchange.FuturesAccount})
 	}
 }
 
@@ -164,7 +164,7 @@ func (a *accounting) complete(m *bookkeeping) {
 			m.expected += int64(o.Quantity)
 			a.askFor(
 				m,
-				purpose{kind: callExecutions, orderID: o.OrderID},
+				pendingCall{kind: callExecutions, orderID: o.OrderID},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: exchange.HistoryPage},
 			)
 		}
@@ -174,18 +174,18 @@ func (a *accounting) complete(m *bookkeeping) {
 	}
 }
 
-func (a *accounting) askFor(m *bookkeeping, p purpose, request exchange.Request) {
+func (a *accounting) askFor(m *bookkeeping, p pendingCall, request exchange.Request) {
 	m.pending++
 	a.ask(p, PriorityMarket, request)
 }
 
 // askEnded requests a page of the ended positions, newest first.
 func (a *accounting) askEnded(m *bookkeeping) {
-	a.askFor(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedPage})
+	a.askFor(m, pendingCall{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedPage})
 }
 
 // takeAnswer applies the answer to one of the ledger's reads.
-func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
+func (a *accounting) takeAnswer(p pendingCall, event *EventAnswer) {
 	m := &a.futures
 	if p.kind == callExecutions {
 		m = &a.spot
@@ -209,7 +209,7 @@ func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
 
 // ofExecutions reports whether the exchange refuses to report an order's executions, for example of
 // a delisted symbol: they stay missing, and the money of all other symbols is booked.
-func ofExecutions(p *purpose, err error) bool {
+func ofExecutions(p *pendingCall, err error) bool {
 	var refusal *exchange.Refusal
 	return p.kind == callExecutions && errors.As(err, &refusal) && !ofAccount(refusal)
 }
@@ -228,7 +228,7 @@ func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 }
 
 // takeExecutions applies the unbooked executions of one order, oldest first.
-func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange.UserTrade) {
+func (a *accounting) takeExecutions(m *bookkeeping, p pendingCall, trades []exchange.UserTrade) {
 	trades = slices.SortedFunc(slices.Values(trades), func(x, y exchange.UserTrade) int { return cmp.Compare(x.ID, y.ID) })
 	for _, o := range a.book.Ledger().WantsTrades() {
 		if o.OrderID != p.orderID {

@@ -74,7 +74,7 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 		m := &a.futures
 		m.reading, m.unstable = walletRead(900), true
 		m.reading.Open = a.book.Readings().Positions([]exchange.Position{{ID: 5, Symbol: bitcoin.Name, Quantity: 1, Remaining: 1}})
-		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		a.askFor(m, pendingCall{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		list := 0
 		for n := 1; m.pending > 0; n++ {
 			event := &EventAnswer{}
@@ -91,7 +91,7 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 				list++
 			}
 			a.nowMS++
-			a.takeAnswer(purpose{kind: callBetween}, event)
+			a.takeAnswer(pendingCall{kind: callBetween}, event)
 		}
 		have := asked(a.base)
 		want := strings.TrimSuffix(strings.Repeat(positions+" "+wallet+" ", (c.calls+1)/2), " ")
@@ -113,7 +113,7 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 }
 
 // Closed positions are read page by page until a position is booked, a page is not full, or a thousand were read. Before the wallet is
-// taken over one page suffices.
+// clear over one page suffices.
 func TestClosedPositionsAreReadByPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestClosedPositionsAreReadByPage(t *testing.T) {
 				id++
 				page[i] = exchange.Position{ID: int64(id), Symbol: bitcoin.Name, UpdatedMS: 1_000}
 			}
-			a.takeAnswer(purpose{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf(page)}})
+			a.takeAnswer(pendingCall{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf(page)}})
 		}
 		var offsets []int
 		for i := range a.out.Calls {

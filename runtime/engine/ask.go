@@ -171,7 +171,7 @@ func (t *tick) hang(leg *leg, why string) {
 	}
 	q.hung, q.hungMS = why, t.nowMS
 	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Reason: why})
-	t.soon()
+	t.requestRoundSoon()
 }
 
 // answersAgain ends a strategy's hung state.
@@ -182,7 +182,7 @@ func (t *tick) answersAgain(leg *leg) {
 	}
 	q.hung, q.hungMS = "", 0
 	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Over: true})
-	t.soon()
+	t.requestRoundSoon()
 }
 
 // withdraw stops calling a strategy that was replaced or removed.

@@ -179,8 +179,8 @@ func (b *backoffs) refusedBy(a attempt, refusal *exchange.Refusal) {
 	b.refused(a, refusal.Code, refusal.Message, refusal.Unauthorized())
 }
 
-// taken forgets the refusals of an intent that the exchange has accepted.
-func (b *backoffs) taken(a attempt) {
+// clear forgets the refusals of an intent that the exchange has accepted.
+func (b *backoffs) clear(a attempt) {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		if one.attempt != a {
 			return false
@@ -210,7 +210,7 @@ func (b *backoffs) accepted(p *account.Placement) {
 		return
 	}
 	if one := b.of(attemptAt(p)); one != nil && p.SentMS() >= one.lastMS {
-		b.taken(one.attempt)
+		b.clear(one.attempt)
 	}
 }
 

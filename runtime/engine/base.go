@@ -15,13 +15,13 @@ import (
 type base struct {
 	*outbox
 	agenda
-	config  Config // Limits are the limits in force
-	legs    []*leg // sorted by name
-	on      map[exchange.SymbolKey]*leg
-	count   [exchange.Spot + 1]int // of legs by market
-	started bool
-	startMS int64
-	measure func(what Measured, strategy string) (done func()) // nil: nothing is measured
+	config        Config // Limits are the limits in force
+	legs          []*leg // sorted by name
+	legBySymbol   map[exchange.SymbolKey]*leg
+	legsPerMarket [exchange.Spot + 1]int
+	started       bool
+	startMS       int64
+	measure       func(what Measured, strategy string) (done func()) // nil: nothing is measured
 }
 
 // agenda holds the due times; never if nothing is due.
@@ -39,25 +39,25 @@ func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); ret
 // markets are both markets, in the order in which they are read.
 var markets = [...]exchange.Market{exchange.Futures, exchange.Spot}
 
-// soon requests a round while something is in flight.
-func (b *base) soon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS) }
+// requestRoundSoon requests a round while something is in flight.
+func (b *base) requestRoundSoon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS) }
 
-func (b *base) trades(market exchange.Market) bool { return b.count[market] > 0 }
+func (b *base) trades(market exchange.Market) bool { return b.legsPerMarket[market] > 0 }
 
 // enlist adds a leg to the others, and delist removes it.
 func (b *base) enlist(added *leg) {
 	i, _ := slices.BinarySearchFunc(b.legs, added.config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
 	b.legs = slices.Insert(b.legs, i, added)
 	key := added.symbol.Key()
-	b.on[key] = added
-	b.count[key.Market]++
+	b.legBySymbol[key] = added
+	b.legsPerMarket[key.Market]++
 }
 
 func (b *base) delist(ended *leg) {
 	b.legs = slices.DeleteFunc(b.legs, func(other *leg) bool { return other == ended })
 	key := ended.symbol.Key()
-	delete(b.on, key)
-	b.count[key.Market]--
+	delete(b.legBySymbol, key)
+	b.legsPerMarket[key.Market]--
 }
 
 func (b *base) legNamed(name string) *leg {
@@ -88,7 +88,7 @@ func (b *base) noStrategy(name string) error {
 }
 
 // legOn returns the strategy that trades a symbol.
-func (b *base) legOn(key exchange.SymbolKey) *leg { return b.on[key] }
+func (b *base) legOn(key exchange.SymbolKey) *leg { return b.legBySymbol[key] }
 
 // symbolOf returns the rules of a symbol, or nil if they are not known.
 func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {

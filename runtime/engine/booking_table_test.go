@@ -79,7 +79,7 @@ func bookedWhenStable(t testing.TB) {
 		a.take(m, r, a.nowMS)
 		if asked(a.base) == exchange.FuturesPositionsHistory.String() { // it is complete with the closed positions
 			a.out.Calls = nil
-			a.takeAnswer(purpose{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf[exchange.Position](nil)}})
+			a.takeAnswer(pendingCall{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf[exchange.Position](nil)}})
 		}
 		want, moved := c.want, exchange.AmountOf(c.usdt-1_000)
 		have := "put off"
@@ -205,7 +205,7 @@ func TestNewExecutionsAreBooked(t *testing.T) {
 			fills = append(fills, exchange.UserTrade{ID: one.id, OrderID: one.order, Symbol: coin.Name, Price: 100e8, Quantity: one.quantity, FeeAsset: "BTC"})
 		}
 		event.Answer.Fills = exchange.FetchedOf(fills)
-		a.takeAnswer(purpose{kind: callExecutions, orderID: 5}, event)
+		a.takeAnswer(pendingCall{kind: callExecutions, orderID: 5}, event)
 		ids := []int64{}
 		for _, one := range m.reading.Trades {
 			ids = append(ids, one.ID)
@@ -237,7 +237,7 @@ func TestExecutionsAreBookedOnce(t *testing.T) {
 		m.reading = ledger.Reading{AtMS: a.nowMS, Market: exchange.Spot, Wallet: m.reading.Wallet}
 		m.last = m.reading
 		a.complete(m)
-		a.takeAnswer(purpose{kind: callExecutions, orderID: 5}, &EventAnswer{Answer: exchange.Answer{Fills: exchange.FetchedOf(fills)}})
+		a.takeAnswer(pendingCall{kind: callExecutions, orderID: 5}, &EventAnswer{Answer: exchange.Answer{Fills: exchange.FetchedOf(fills)}})
 	}
 	all := postings(a.base)
 	if len(all) != 3 || len(all[1].Reading.Trades) != 1 || len(all[2].Reading.Trades) != 1 || all[2].Reading.Trades[0].ID != 3 || all[2].Reading.Partial {
@@ -257,11 +257,11 @@ func TestFailedAnswerLeavesReadUnbooked(t *testing.T) {
 		if fails {
 			first.Err = errLate
 		}
-		a.takeAnswer(purpose{kind: callEnded}, first)
+		a.takeAnswer(pendingCall{kind: callEnded}, first)
 		if m.pending != 1 || len(postings(a.base)) != 1 {
 			t.Errorf("want the second answer awaited, have %d", m.pending)
 		}
-		if a.takeAnswer(purpose{kind: callEnded}, second); (len(postings(a.base)) == 2) == fails || m.pending != 0 {
+		if a.takeAnswer(pendingCall{kind: callEnded}, second); (len(postings(a.base)) == 2) == fails || m.pending != 0 {
 			t.Errorf("the first fails %t: have %d postings", fails, len(postings(a.base)))
 		}
 	}

@@ -30,7 +30,7 @@ func (b *breaker) guardBreaker() {
 	if b.breaking && !b.book.Breaking(b.nowMS) {
 		b.breaking = false
 		b.note("", nil, NoteBreaker{Over: true, Reason: b.book.Breaker().Reason})
-		b.soon()
+		b.requestRoundSoon()
 	}
 	sent, unknown, empty := b.book.Tally(b.nowMS - config.WithinMS)
 	switch {

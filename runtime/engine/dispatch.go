@@ -176,11 +176,11 @@ func (d *dispatcher) execute(approved risk.Approved) {
 		if intent.Order.Market == exchange.Spot {
 			operation = exchange.SpotCancel
 		}
-		d.ask(purpose{kind: callCancel, clientID: intent.ClientID, attempt: new(attemptOf(&intent))}, PriorityExit,
+		d.ask(pendingCall{kind: callCancel, clientID: intent.ClientID, attempt: new(attemptOf(&intent))}, PriorityExit,
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
 	case placement.Leverage:
 		d.ask(
-			purpose{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: new(attemptOf(&intent))},
+			pendingCall{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: new(attemptOf(&intent))},
 			PriorityEntry,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage},
 		)
@@ -211,7 +211,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	w := queued{
 		sequence:      d.emitted + int64(len(d.unwritten)),
 		call:          Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
-		purpose:       purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: d.nowMS},
+		purpose:       pendingCall{kind: callPlace, clientID: order.ClientOrderID, sentMS: d.nowMS},
 		intent:        intent,
 		limitsVersion: d.ruleset.limitsVersionOf(intent.Strategy),
 	}
@@ -239,7 +239,7 @@ func (s *sender) journaled(err error) {
 	if s.local = s.journalErr == nil; !s.local {
 		s.journalErr, s.journalFull = nil, false
 		s.note("", nil, NoteJournal{Over: true, Records: written, Reason: s.permission.low})
-		s.soon() // held orders are derived again
+		s.requestRoundSoon() // held orders are derived again
 	}
 	s.emitted += int64(written)
 	s.unwritten = s.unwritten[:copy(s.unwritten, s.unwritten[written:])]
@@ -292,7 +292,7 @@ func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 
 // placed applies the answer to a placement: acknowledged, refused, certainly not sent, or unknown.
 // Everything uncertain is unknown.
-func (d *dispatcher) placed(p purpose, event *EventAnswer) {
+func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 	order := d.book.Placement(p.clientID)
 	if order == nil {
 		return
@@ -320,11 +320,11 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	}
 	d.breaker.guardBreaker()
 	d.extendLadder(order)
-	d.soon()
+	d.requestRoundSoon()
 }
 
 // outcome returns the record and the note for the answer to a placement.
-func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
+func (d *dispatcher) outcome(p *pendingCall, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
 	switch body := Outcome(p.clientID, &event.Answer.Order, event.Err).(type) {
 	case record.Acknowledged:
 		order.OrderID = body.OrderID
@@ -372,9 +372,9 @@ func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 // canceled applies the answer to a cancel. An accepted cancel is not the end, and a refused one
 // proves nothing: the next round reads the order's state. The replacement of a spot stop does not
 // wait for that.
-func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
-	d.answered(*p.attempt, event.Err)
-	d.soon()
+func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
+	d.noteRefusalOf(*p.attempt, event.Err)
+	d.requestRoundSoon()
 	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) {
 		d.book.NoteCancelRefused(p.clientID, d.nowMS)
 	}
@@ -424,22 +424,22 @@ func (d *dispatcher) replace(leg *leg) {
 }
 
 // leverageSet applies the answer to a change of the leverage.
-func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
-	d.answered(*p.attempt, event.Err)
+func (d *dispatcher) leverageSet(p pendingCall, event *EventAnswer) {
+	d.noteRefusalOf(*p.attempt, event.Err)
 	p.symbol.SetLeverage(p.leverage)
 	if event.Err != nil {
 		p.symbol.SetLeverage(0) // read again before anything opens (case 32)
 		d.note("", p.symbol.Rules(), NoteFetchFailed{What: "set leverage", Err: event.Err})
 	}
-	d.soon()
+	d.requestRoundSoon()
 }
 
-// answered counts a refusal of a cancel or a leverage change, or forgets earlier ones.
-func (d *dispatcher) answered(a attempt, err error) {
+// noteRefusalOf counts a refusal of a cancel or a leverage change, or forgets earlier ones.
+func (d *dispatcher) noteRefusalOf(a attempt, err error) {
 	var refusal *exchange.Refusal
 	switch {
 	case err == nil:
-		d.backoffs.taken(a)
+		d.backoffs.clear(a)
 	case errors.As(err, &refusal):
 		d.backoffs.refusedBy(a, refusal)
 	}

@@ -292,7 +292,7 @@ func TestPlacementAnswerEffects(t *testing.T) {
 		}
 		p := w.engine.book.Placement(id)
 		w.out.Reset()
-		w.engine.dispatcher.placed(purpose{kind: callPlace, clientID: id, sentMS: w.engine.nowMS - 40},
+		w.engine.dispatcher.placed(pendingCall{kind: callPlace, clientID: id, sentMS: w.engine.nowMS - 40},
 			&EventAnswer{Answer: exchange.Answer{Order: c.order}, Err: c.err})
 		if p.State() != c.state || len(w.engine.backoffs.all) != c.waits || w.engine.book.Breaking(w.engine.nowMS) != c.breaking {
 			t.Errorf("%s: want it %s, %d intents to wait, a pause %t, have %s, %d", c.name, c.state, c.waits, c.breaking, p.State(),
@@ -311,7 +311,7 @@ func TestPlacementAnswerEffects(t *testing.T) {
 	}
 	w := settled(t)
 	w.out.Reset()
-	w.engine.dispatcher.placed(purpose{kind: callPlace, clientID: "of nobody"}, &EventAnswer{})
+	w.engine.dispatcher.placed(pendingCall{kind: callPlace, clientID: "of nobody"}, &EventAnswer{})
 	if len(w.out.Notes)+len(w.engine.unwritten) != 0 {
 		t.Errorf("want an answer about no order left to nobody, have %+v", w.out.Notes)
 	}
@@ -324,7 +324,7 @@ func TestAcknowledgedStopEndsUnprotectedState(t *testing.T) {
 			w := settled(t)
 			id := w.sends(of)
 			see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - 300 })
-			w.engine.dispatcher.placed(purpose{clientID: id}, &EventAnswer{Answer: exchange.Answer{Order: exchange.Order{ID: 5}}, Err: err})
+			w.engine.dispatcher.placed(pendingCall{clientID: id}, &EventAnswer{Answer: exchange.Answer{Order: exchange.Order{ID: 5}}, Err: err})
 			ends := want != 0 && err == nil
 			if have := w.symbol(); (have.UnprotectedSinceMS() == 0) != ends || (have.UnprotectedMS() == 300) != ends {
 				t.Errorf("%s, %v: want it over %t, have it since %d, %d ms", of, err, ends, have.UnprotectedSinceMS(), have.UnprotectedMS())

@@ -56,7 +56,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	}
 	book.Configure(reconcile.Settings{Instance: config.Instance, Foreign: config.Foreign, SpotFee: config.TakerFee})
 	config.Offload = config.Offload && !config.Rehearse
-	b := &base{config: config, on: map[exchange.SymbolKey]*leg{}, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never},
+	b := &base{config: config, legBySymbol: map[exchange.SymbolKey]*leg{}, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never},
 		outbox: newOutbox(book)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
@@ -226,7 +226,7 @@ func (e *Engine) take(event Event) {
 	case *EventAnswer:
 		e.answer(event)
 	case *EventDecision:
-		e.tick.answered(event)
+		e.tick.takeDecisionEvent(event)
 	case *EventJournaled:
 		e.sender.journaled(event.Err)
 	case *EventHalt:

@@ -73,16 +73,16 @@ func TestRefusedReadScope(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		p    purpose
+		p    pendingCall
 		err  error
 		want []exchange.SymbolKey
 	}{
-		{"a market", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, errLate, []exchange.SymbolKey{wholeMarket}},
-		{"a refusal", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, &exchange.Refusal{Status: 400, Code: 7}, []exchange.SymbolKey{wholeMarket}},
-		{"its key", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, &exchange.Refusal{Status: 401}, []exchange.SymbolKey{wholeMarket, account0}},
-		{"its time", purpose{kind: callRound, of: exchange.SpotWallet}, &exchange.Refusal{Status: 400, Code: exchange.CodeInvalidTimestamp},
+		{"a market", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, errLate, []exchange.SymbolKey{wholeMarket}},
+		{"a refusal", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &exchange.Refusal{Status: 400, Code: 7}, []exchange.SymbolKey{wholeMarket}},
+		{"its key", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &exchange.Refusal{Status: 401}, []exchange.SymbolKey{wholeMarket, account0}},
+		{"its time", pendingCall{kind: callRound, of: exchange.SpotWallet}, &exchange.Refusal{Status: 400, Code: exchange.CodeInvalidTimestamp},
 			[]exchange.SymbolKey{wholeSpot, account0}},
-		{"the account", purpose{kind: callRound, of: exchange.FuturesAccount}, errLate, []exchange.SymbolKey{account0}},
+		{"the account", pendingCall{kind: callRound, of: exchange.FuturesAccount}, errLate, []exchange.SymbolKey{account0}},
 	} {
 		_, r := reader(t)
 		r.readFailed(&c.p, c.err)
@@ -97,7 +97,7 @@ func TestRefusedReadScope(t *testing.T) {
 	for operation, want := range map[exchange.Operation]int{exchange.FuturesLeverages: 1, exchange.FuturesTickers: 0, exchange.FuturesPositionsHistory: 1} {
 		_, r := reader(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
-		r.takeRows(&purpose{symbol: r.book.Track(bitcoin)}, answer)
+		r.takeRows(&pendingCall{symbol: r.book.Track(bitcoin)}, answer)
 		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
 			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.reading.failures)
 		}
@@ -110,7 +110,7 @@ func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	w := settled(t)
 	one := w.engine.legs[0]
 	one.watched.asking = true
-	id := w.engine.begin(purpose{kind: callFunding, leg: one})
+	id := w.engine.begin(pendingCall{kind: callFunding, leg: one})
 	w.out.Reset()
 	w.engine.answer(&EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesFundingRate,
 		Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT", Reason: "no number"}}}})
@@ -360,7 +360,7 @@ func TestSpotStopReplacementWaitsForAsset(t *testing.T) {
 		order := exchange.Order{ID: 5, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 10,
 			Status: exchange.StatusCanceled}
 		w.engine.replaceMS = never
-		w.engine.dispatcher.canceled(purpose{clientID: id, attempt: &attempt{}}, &EventAnswer{Err: c.err, Answer: exchange.Answer{Order: order}})
+		w.engine.dispatcher.canceled(pendingCall{clientID: id, attempt: &attempt{}}, &EventAnswer{Err: c.err, Answer: exchange.Answer{Order: order}})
 		if have := w.engine.replaceMS == w.engine.nowMS+reconcile.ReleaseMS; have != c.want {
 			t.Errorf("%s: want a replacement due %t, have it in %d ms", c.name, c.want, w.engine.replaceMS-w.engine.nowMS)
 		}

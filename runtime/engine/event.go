@@ -28,7 +28,7 @@ type EventCandles struct {
 }
 
 // EventStretch delivers closed candles of one series during which nothing else happens: they are
-// taken until one of them has an effect (backtest).
+// clear until one of them has an effect (backtest).
 type EventStretch EventCandles
 
 // EventPrice delivers a last trade price, and the mark price if known.

@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-func (r *round) askForRound(p purpose, request exchange.Request) {
+func (r *round) askForRound(p pendingCall, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
 	if r.config.Read != nil {
 		r.request, r.requestPurpose = request, p
@@ -34,7 +34,7 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 }
 
 // noSuchOrder reports whether an answer means that the exchange does not know an order.
-func (p *purpose) noSuchOrder(err error) bool {
+func (p *pendingCall) noSuchOrder(err error) bool {
 	if err == nil || p.kind != callOrder {
 		return false
 	}
@@ -44,7 +44,7 @@ func (p *purpose) noSuchOrder(err error) bool {
 
 // readFailed handles a failed read. It affects the call's domain, and the account if credentials or
 // clock are refused.
-func (r *round) readFailed(p *purpose, err error) {
+func (r *round) readFailed(p *pendingCall, err error) {
 	if p.kind == callTickers {
 		r.listFailed(p)
 		r.withoutList(p)
@@ -59,14 +59,14 @@ func (r *round) readFailed(p *purpose, err error) {
 }
 
 // unread prevents conclusions in a call's domain.
-func (r *round) unread(p *purpose, of exchange.SymbolKey) {
+func (r *round) unread(p *pendingCall, of exchange.SymbolKey) {
 	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
 		r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
 	}
 }
 
 // domain returns the domain of a round's read: a symbol, a market, or the account.
-func (p *purpose) domain() exchange.SymbolKey {
+func (p *pendingCall) domain() exchange.SymbolKey {
 	switch {
 	case p.symbol != nil:
 		return p.symbol.Key()
@@ -93,7 +93,7 @@ func (r *round) fetchUnlisted() {
 	for p := range r.book.Live() {
 		moves := p.State() != placement.Working || r.book.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
 		if p.Order().Market == exchange.Futures && p.OrderID() != 0 && moves {
-			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(pendingCall{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
@@ -117,7 +117,7 @@ func (r *round) fetchSpotHistory() {
 		requested = append(requested, p.Order().Symbol)
 		r.reading.requested = true
 		r.askForRound(
-			purpose{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
+			pendingCall{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
 			orderHistory(p.Order().Symbol, p.SentMS()-reconcile.HistorySlackMS),
 		)
 	}
@@ -125,7 +125,7 @@ func (r *round) fetchSpotHistory() {
 		if since, ask := r.book.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(requested, leg.symbol.Key().Name) {
 			r.reading.requested = true
 			r.askForRound(
-				purpose{kind: callHistory, symbol: leg.symbol},
+				pendingCall{kind: callHistory, symbol: leg.symbol},
 				orderHistory(leg.symbol.Key().Name, since),
 			)
 		}
@@ -136,13 +136,13 @@ func (r *round) fetchSpotHistory() {
 		}
 		requested = append(requested, refused.Symbol.Name)
 		r.reading.requested = true
-		r.askForRound(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
+		r.askForRound(pendingCall{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
 	}
 	standsDown := r.book.StandsDown() // another botd's actions are in no list of botd's own
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
-			r.askForRound(purpose{kind: callNewest, symbol: leg.symbol},
+			r.askForRound(pendingCall{kind: callNewest, symbol: leg.symbol},
 				orderHistory(leg.symbol.Key().Name, 0))
 		}
 	}
@@ -170,7 +170,7 @@ func (r *round) askEvidence() {
 	}
 	for p := range r.book.Live() {
 		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
-			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(pendingCall{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: exchange.HistoryPage})
 		}
 	}
@@ -190,7 +190,7 @@ func (r *round) askEnds() {
 		}
 		if ask {
 			r.askForRound(
-				purpose{kind: callClosed, symbol: leg.symbol},
+				pendingCall{kind: callClosed, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: 100},
 			)
 		}
@@ -198,7 +198,7 @@ func (r *round) askEnds() {
 }
 
 // takeTrades sums an order's user trades.
-func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
+func (r *round) takeTrades(p *pendingCall, answer *exchange.Answer) {
 	traded := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
 	rules := p.symbol.Rules()

@@ -199,7 +199,7 @@ func TestOrderTradesAreSummed(t *testing.T) {
 			see(symbol, func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		}
 		r.reading = reading{phase: phaseOrders}
-		r.takeTrades(&purpose{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
+		r.takeTrades(&pendingCall{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
 		have := []string{}
 		for _, one := range r.reading.snapshot.Trades {
 			have = append(have, fmt.Sprintf("%d: %d at %s, fee %s", one.OrderID, one.Filled, one.Price, one.Fee))
@@ -219,7 +219,7 @@ func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 		r := &round{base: emptyBase(1)}
 		sum := 0
 		for _, rows := range c.pages {
-			r.takeRead(&purpose{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
+			r.takeRead(&pendingCall{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
 			sum += rows
 		}
 		if r.reading.partial != c.partial || len(r.reading.history) != sum {
@@ -329,7 +329,7 @@ func TestPriceListIsReadFromFourSymbols(t *testing.T) {
 		if have := r.byList(exchange.Futures); have != c.want || r.byList(exchange.Spot) {
 			t.Errorf("%d symbols: want the list read %t, have %t", c.count, c.want, have)
 		}
-		r.listFailed(&purpose{of: exchange.FuturesTickers})
+		r.listFailed(&pendingCall{of: exchange.FuturesTickers})
 		if r.singly[exchange.Futures] != e.nowMS+60_000 || r.byList(exchange.Futures) {
 			t.Errorf("want single tickers read for a minute after a list has failed, have %d ms", r.singly[exchange.Futures]-e.nowMS)
 		}
@@ -358,11 +358,11 @@ func TestTickerPrice(t *testing.T) {
 func TestPriceListIsAwaited(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		p    purpose
+		p    pendingCall
 		want bool
 	}{
-		{purpose{kind: callTickers, of: exchange.FuturesTickers}, true}, {purpose{kind: callTickers, of: exchange.SpotTickers}, false},
-		{purpose{kind: callTickers, of: exchange.FuturesTickers, late: true}, false}, {purpose{kind: callTicker, of: exchange.FuturesTicker}, false},
+		{pendingCall{kind: callTickers, of: exchange.FuturesTickers}, true}, {pendingCall{kind: callTickers, of: exchange.SpotTickers}, false},
+		{pendingCall{kind: callTickers, of: exchange.FuturesTickers, late: true}, false}, {pendingCall{kind: callTicker, of: exchange.FuturesTicker}, false},
 	} {
 		w := settled(t)
 		clear(w.engine.calls)
@@ -379,7 +379,7 @@ func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, unread := range map[string][]exchange.SymbolKey{"BTC-USDT": {bitcoin}, "": {wholeMarket}, "XYZ-USDT": nil} {
 		_, r := reader(t)
-		r.takeRead(&purpose{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
+		r.takeRead(&pendingCall{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
 			Operation: exchange.FuturesOpenPositions, Unreadable: []exchange.UnreadableRow{{Symbol: name}}}})
 		want := []exchange.SymbolKey{{Market: exchange.Futures, Name: name}}
 		if snapshot := &r.reading.snapshot; !slices.Equal(snapshot.UnreadPositions, want) || !slices.Equal(snapshot.Unread, unread) ||
@@ -413,7 +413,7 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 		for _, asset := range c.assets {
 			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: asset})
 		}
-		r.takeRead(&purpose{kind: callRound, of: exchange.SpotWallet}, &EventAnswer{Answer: *answer})
+		r.takeRead(&pendingCall{kind: callRound, of: exchange.SpotWallet}, &EventAnswer{Answer: *answer})
 		have := []string{"none"}
 		if balances := &r.reading.snapshot.Balances; balances.Done() {
 			have = nil

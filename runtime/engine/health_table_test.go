@@ -22,7 +22,7 @@ var (
 func emptyBase(nowMS int64) *base {
 	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
 	book.Track(bitcoin)
-	b := &base{on: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(book)}
+	b := &base{legBySymbol: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(book)}
 	b.nowMS, b.out = nowMS, &Effects{}
 	return b
 }

@@ -13,9 +13,9 @@ import (
 const (
 	// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
 	ladderMS = 5_000
-	// announcedMS is the maximum age of a list at the acknowledgment of the first resting opening sent by it, for others to be sent by it. It is
-	// less than half of the time between two rounds: of two botds that read the account at the same time, each shows the other an opening before
-	// it reads again.
+	// announcedMS bounds the age of a list at the first acknowledgment of a resting opening sent from it: only within this time does a ladder continue
+	// between rounds. It is less than half of the time between two rounds, so that of two botds that read the account at the same time, each sees
+	// an opening of the other before it sends more.
 	announcedMS = 250
 )
 
@@ -40,7 +40,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
 	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
-	most := d.share(before.Symbol(), intents)
+	most := d.unlistedAllowance(before.Symbol(), intents)
 	if !leg.announced {
 		most = 0
 	}
@@ -52,10 +52,10 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	}
 }
 
-// share returns the quantity that may follow what no list has shown yet of a symbol's resting openings: together they are at most half of
-// what the plan lacks, since a second botd on the account may send the other half. Only a list detects it, and a list that
-// does not show botd's own order yet shows none of that one's either.
-func (d *dispatcher) share(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
+// unlistedAllowance returns the quantity of a symbol's resting openings that may be sent before a list shows the ones already sent. Unlisted openings
+// are together at most half of what the plan lacks, because a second botd on the account may send the other half. Only a list reveals it, and a list
+// that is too old to show botd's own order shows none of the other botd's either.
+func (d *dispatcher) unlistedAllowance(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
 	sent, left := d.book.Unshown(key), exchange.Quantity(0)
 	for i := range intents {
 		if intents[i].Purpose == placement.Order {
@@ -70,7 +70,7 @@ func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent)
 	if d.book.Unshown(key) == 0 {
 		return math.MaxInt64
 	}
-	return d.share(key, intents)
+	return d.unlistedAllowance(key, intents)
 }
 
 // noteListed records, in a round, whether its list shows resting openings for the first time.

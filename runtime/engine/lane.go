@@ -73,6 +73,6 @@ func (d *dispatcher) takeLane(event *EventLane) {
 		}
 	}
 	if len(d.unwritten) > before {
-		d.soon()
+		d.requestRoundSoon()
 	}
 }

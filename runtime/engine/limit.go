@@ -181,13 +181,13 @@ func (l *limits) breach(leg *leg, strategy string, c *risk.Crossing) {
 		fact.ForMS = c.UntilMS - l.nowMS
 	}
 	l.note(strategy, leg.noteSymbol(), fact)
-	l.soon()
+	l.requestRoundSoon()
 }
 
 func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule}})
 	l.note(strategy, leg.noteSymbol(), NoteLimit{Rule: rule, Reason: why, Over: true})
-	l.soon()
+	l.requestRoundSoon()
 }
 
 // breached reports whether a breach blocks a strategy's entries.

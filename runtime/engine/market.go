@@ -31,7 +31,7 @@ type market struct {
 func (m *market) pollRules() {
 	for _, market := range markets {
 		if m.trades(market) {
-			m.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: polling.Of(market).Rules})
+			m.ask(pendingCall{kind: callRules}, PriorityMarket, exchange.Request{Operation: polling.Of(market).Rules})
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (m *market) pollFunding() {
 	for _, leg := range m.legs {
 		if leg.watched.fundingMS <= m.nowMS && !leg.watched.asking {
 			leg.watched.asking = true
-			m.ask(purpose{kind: callFunding, leg: leg}, PriorityMarket,
+			m.ask(pendingCall{kind: callFunding, leg: leg}, PriorityMarket,
 				exchange.Request{Operation: polling.Of(exchange.Futures).Funding, Symbol: leg.symbol.Key().Name})
 		}
 	}
@@ -161,7 +161,7 @@ func (m *market) pollBooks() {
 		if a := &leg.watched; a.bookMS <= m.nowMS && !a.askingBook {
 			a.askingBook = true
 			key := leg.symbol.Key()
-			m.ask(purpose{kind: callBook, leg: leg}, PriorityMarket,
+			m.ask(pendingCall{kind: callBook, leg: leg}, PriorityMarket,
 				exchange.Request{Operation: polling.Of(key.Market).Book, Symbol: key.Name, Limit: strategy.BookLevels})
 		}
 	}

@@ -13,7 +13,7 @@ type outbox struct {
 	out   *Effects // of the current Handle
 	nowMS int64
 
-	calls    map[int64]purpose // calls in progress
+	calls    map[int64]pendingCall // calls in progress
 	nextCall int64
 	nextAsk  int64 // the newest call to a strategy
 
@@ -30,7 +30,7 @@ type outbox struct {
 }
 
 func newOutbox(book *reconcile.Book) *outbox {
-	return &outbox{book: book, calls: map[int64]purpose{}, journalMS: never}
+	return &outbox{book: book, calls: map[int64]pendingCall{}, journalMS: never}
 }
 
 // record applies one record to the book and queues it for the journal.
@@ -75,19 +75,19 @@ func (o *outbox) flush() {
 }
 
 // ask sends a request with the purpose of its answer.
-func (o *outbox) ask(p purpose, priority Priority, request exchange.Request) {
+func (o *outbox) ask(p pendingCall, priority Priority, request exchange.Request) {
 	o.out.Calls = append(o.out.Calls, Call{ID: o.begin(p), Priority: priority, Request: request})
 }
 
 // begin registers a call in progress and returns its id.
-func (o *outbox) begin(p purpose) int64 {
+func (o *outbox) begin(p pendingCall) int64 {
 	o.nextCall++
 	o.calls[o.nextCall] = p
 	return o.nextCall
 }
 
-// purpose is the purpose of a call in progress.
-type purpose struct {
+// pendingCall is a call in progress: what its answer is for.
+type pendingCall struct {
 	kind     callKind
 	of       exchange.Operation // calls of a round
 	series   *series

@@ -75,7 +75,7 @@ func peakOf(t testing.TB, scope string, held exchange.Quantity, steps []peakStep
 		}
 		b.nowMS += 1_000
 		if step.later {
-			l.pricedLater = []*reconcile.SymbolState{b.on[key("BTC-USDT")].symbol}
+			l.pricedLater = []*reconcile.SymbolState{b.legBySymbol[key("BTC-USDT")].symbol}
 		}
 		l.watch(b.book.Watch(scope), l.legNamed(scope), exchange.MustAmount(step.equity), &risk.Limits{})
 	}

@@ -378,7 +378,7 @@ func TestPlacementAnswerState(t *testing.T) {
 		id := w.sends(placement.Entry)
 		event := &EventAnswer{Err: c.err}
 		event.Answer.Order.ID = 5
-		body, _ := w.engine.dispatcher.outcome(&purpose{clientID: id, sentMS: w.now}, event, NoteOrder{})
+		body, _ := w.engine.dispatcher.outcome(&pendingCall{clientID: id, sentMS: w.now}, event, NoteOrder{})
 		if have := (&record.Record{Body: body}).Kind().String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}

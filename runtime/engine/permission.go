@@ -98,7 +98,7 @@ func (p *permission) disk(event *EventDisk) {
 	if (event.Reason == "") != (p.low == "") || event.Lost && !p.lost {
 		p.lowMS = p.nowMS
 		p.note("", nil, NoteJournal{Over: event.Reason == "", Reason: event.Reason, Lost: event.Lost})
-		p.soon()
+		p.requestRoundSoon()
 	}
 	p.low, p.lost = event.Reason, event.Lost
 }

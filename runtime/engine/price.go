@@ -58,7 +58,7 @@ func (r *round) askList(market exchange.Market, instead bool) bool {
 		return false
 	}
 	r.reading.listed = append(r.reading.listed, market)
-	r.askForRound(purpose{kind: callTickers, instead: instead}, exchange.Request{Operation: polling.Of(market).Tickers})
+	r.askForRound(pendingCall{kind: callTickers, instead: instead}, exchange.Request{Operation: polling.Of(market).Tickers})
 	return true
 }
 
@@ -92,7 +92,7 @@ func (r *round) askTickers(missing []*reconcile.SymbolState) {
 
 func (r *round) askTicker(symbol *reconcile.SymbolState) {
 	key := symbol.Key()
-	r.askForRound(purpose{kind: callTicker, symbol: symbol}, exchange.Request{Operation: polling.Of(key.Market).Ticker, Symbol: key.Name})
+	r.askForRound(pendingCall{kind: callTicker, symbol: symbol}, exchange.Request{Operation: polling.Of(key.Market).Ticker, Symbol: key.Name})
 }
 
 // takeTicker applies the price of one symbol.
@@ -125,7 +125,7 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 }
 
 // withoutList requests the prices of a market whose list failed.
-func (r *round) withoutList(p *purpose) { r.askTickers(r.missingPrices(p.of.Market())) }
+func (r *round) withoutList(p *pendingCall) { r.askTickers(r.missingPrices(p.of.Market())) }
 
 // listComes reports whether the list of a market's prices is awaited in this round.
 func (r *round) listComes(market exchange.Market) bool {
@@ -139,10 +139,10 @@ func (r *round) listComes(market exchange.Market) bool {
 
 // lateByList reports whether a symbol's price is late together with its market's list: any price
 // or, if the list replaced single tickers, one whose own ticker is late.
-func (r *round) lateByList(p *purpose, symbol *reconcile.SymbolState) bool {
-	single := purpose{kind: callTicker, of: polling.Of(symbol.Key().Market).Ticker, symbol: symbol}
+func (r *round) lateByList(p *pendingCall, symbol *reconcile.SymbolState) bool {
+	single := pendingCall{kind: callTicker, of: polling.Of(symbol.Key().Market).Ticker, symbol: symbol}
 	return !p.instead || r.isLate(&single)
 }
 
 // listFailed makes the engine read single tickers for a while.
-func (r *round) listFailed(p *purpose) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }
+func (r *round) listFailed(p *pendingCall) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }

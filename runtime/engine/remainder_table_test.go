@@ -262,7 +262,7 @@ func TestCanceledOrderClearsRefusals(t *testing.T) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: c.orderID}})
 		}
 		cancel := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Cancel, key: id}
-		d.canceled(purpose{clientID: id, attempt: &cancel}, &EventAnswer{Err: c.err})
+		d.canceled(pendingCall{clientID: id, attempt: &cancel}, &EventAnswer{Err: c.err})
 		if have := len(w.engine.backoffs.all); have != c.left {
 			t.Errorf("%s: want %d intents to wait, have %d", c.name, c.left, have)
 		}
@@ -587,7 +587,7 @@ func TestAFailedSetLeverageIsReadAgain(t *testing.T) {
 	for _, err := range []error{nil, errors.New("broken")} {
 		w := settled(t)
 		w.out.Reset()
-		w.engine.dispatcher.leverageSet(purpose{symbol: w.symbol(), leverage: 7, attempt: &attempt{}}, &EventAnswer{Err: err})
+		w.engine.dispatcher.leverageSet(pendingCall{symbol: w.symbol(), leverage: 7, attempt: &attempt{}}, &EventAnswer{Err: err})
 		leverage, reports := 7, 0
 		if err != nil {
 			leverage, reports = 0, 1

@@ -220,7 +220,7 @@ func (r *roster) drop(ended *leg) {
 		r.unread(other, ended)
 	}
 	r.endSeries(s)
-	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool {
+	maps.DeleteFunc(r.calls, func(_ int64, p pendingCall) bool {
 		return p.leg == ended || p.kind == callSetLeverage && p.symbol == ended.symbol
 	})
 	ended.symbol.Forget()

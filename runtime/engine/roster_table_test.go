@@ -165,7 +165,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		c.with(w, one)
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		w.out.Reset()
-		w.engine.calls = map[int64]purpose{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
+		w.engine.calls = map[int64]pendingCall{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
 			4: {kind: callSetLeverage, symbol: w.engine.book.Track(ether)}, 5: {kind: callRound}}
 		w.engine.round.reading.phase, *reconciletest.Of(w.engine.book).WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
@@ -391,7 +391,7 @@ func TestASymbolsCandlesAreSharedByItsReaders(t *testing.T) {
 		len(one.others) != 2 {
 		t.Errorf("want each read once, from now on, with its warm-up, have %d, %+v", len(w.engine.market.series), s)
 	}
-	id, other := w.engine.begin(purpose{kind: callCandles, series: s}), w.engine.begin(purpose{kind: callCandles, series: one.series})
+	id, other := w.engine.begin(pendingCall{kind: callCandles, series: s}), w.engine.begin(pendingCall{kind: callCandles, series: one.series})
 	s.pollMS, s.asking = never, true
 	if reads(ether); s.pollMS != never || len(w.engine.market.series) != 2 {
 		t.Errorf("want a read under way awaited, and the other series ended, have %d, %d", s.pollMS, len(w.engine.market.series))

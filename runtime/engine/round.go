@@ -23,31 +23,31 @@ const (
 // round settles, then has the dispatcher derive, check and place.
 type round struct {
 	*base
-	readHealth     *readHealth
-	breaker        *breaker
-	protection     *protection
-	accounting     *accounting
-	alarms         *alarms
-	limits         *limits
-	results        *results
-	halts          *halts
-	sender         *sender
-	dispatcher     *dispatcher
-	tick           *tick
-	market         *market
-	backoffs       *backoffs
-	reading        reading
-	took           map[exchange.Operation]int64 // last durations of reads
-	answered       int64                        // send time of the most recently sent read that was answered
-	overdue        []failure                    // of late reads that failed between rounds
-	singly         map[exchange.Market]int64    // time until which prices are read by single tickers
-	listFrom       int                          // polling.TickersFrom; tests have fewer symbols
-	request        exchange.Request             // scratch of Config.Read
-	requestPurpose purpose                      // likewise
-	instant        EventAnswer                  // likewise
-	before         []symbolBefore               // scratch of settle
-	live           []*account.Placement         // likewise
-	filled         []exchange.Quantity          // likewise, for each of live
+	readHealth       *readHealth
+	breaker          *breaker
+	protection       *protection
+	accounting       *accounting
+	alarms           *alarms
+	limits           *limits
+	results          *results
+	halts            *halts
+	sender           *sender
+	dispatcher       *dispatcher
+	tick             *tick
+	market           *market
+	backoffs         *backoffs
+	reading          reading
+	took             map[exchange.Operation]int64 // last durations of reads
+	newestAnsweredMS int64                        // send time of the most recently sent read that was answered
+	overdue          []failure                    // of late reads that failed between rounds
+	singly           map[exchange.Market]int64    // time until which prices are read by single tickers
+	listFrom         int                          // polling.TickersFrom; tests have fewer symbols
+	request          exchange.Request             // scratch of Config.Read
+	requestPurpose   pendingCall                  // likewise
+	instant          EventAnswer                  // likewise
+	before           []symbolBefore               // scratch of settle
+	live             []*account.Placement         // likewise
+	filled           []exchange.Quantity          // likewise, for each of live
 }
 
 // reading is the progress of the current round.
@@ -94,11 +94,11 @@ func (r *round) beginRound() (complete bool) {
 	}
 	if r.trades(exchange.Futures) {
 		if r.book.Unknowns() {
-			r.askForRound(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+			r.askForRound(pendingCall{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
 		r.askEach(polling.Of(exchange.Futures).Lists)
 		if slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key().Market == exchange.Futures && leg.symbol.Leverage() == 0 }) {
-			r.askForRound(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
+			r.askForRound(pendingCall{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
 		}
 	}
 	if r.trades(exchange.Spot) {
@@ -110,13 +110,13 @@ func (r *round) beginRound() (complete bool) {
 // askEach requests reads that need no symbol.
 func (r *round) askEach(operations []exchange.Operation) {
 	for _, operation := range operations {
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: operation})
+		r.askForRound(pendingCall{kind: callRound}, exchange.Request{Operation: operation})
 	}
 }
 
 // roundAnswer applies one answer of the round and advances once all have arrived. It reports
 // whether the round is complete.
-func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
+func (r *round) roundAnswer(p pendingCall, event *EventAnswer) (complete bool) {
 	if p.late {
 		r.lateAnswer(&p, event)
 		return false
@@ -154,7 +154,7 @@ func (r *round) advance() (complete bool) {
 
 // takeRead adds an answer to the snapshot. A list that was not fetched stays unset, and nothing is
 // concluded in its domain.
-func (r *round) takeRead(p *purpose, event *EventAnswer) {
+func (r *round) takeRead(p *pendingCall, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
 	if p.noSuchOrder(event.Err) {
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
@@ -211,7 +211,7 @@ func (r *round) fetchVanished() {
 	r.reading.vanished = r.book.Vanished(&r.reading.snapshot)
 	for _, p := range r.reading.vanished {
 		if p.Symbol().Market == exchange.Futures {
-			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(pendingCall{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
@@ -486,7 +486,7 @@ func (r *round) abandonRound() {
 	if !r.inProgress() {
 		return
 	}
-	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
+	maps.DeleteFunc(r.calls, func(_ int64, p pendingCall) bool { return p.kind.ofRound() })
 	r.end()
 	r.overdue, r.roundMS = nil, r.nowMS
 }

@@ -91,8 +91,8 @@ func TestEngineInFlight(t *testing.T) {
 		want bool
 	}{
 		{"nothing", func(*Engine) {}, false},
-		{"a placement", func(e *Engine) { e.begin(purpose{kind: callPlace}) }, true},
-		{"a read", func(e *Engine) { e.begin(purpose{kind: callRound}) }, false},
+		{"a placement", func(e *Engine) { e.begin(pendingCall{kind: callPlace}) }, true},
+		{"a read", func(e *Engine) { e.begin(pendingCall{kind: callRound}) }, false},
 		{"a placement that waits for its record", func(e *Engine) { e.sender.queued = []queued{{}} }, true},
 		{"a record", func(e *Engine) { e.unwritten = []record.Record{{}} }, true},
 		{"it cancels and stops", func(e *Engine) { e.halts.closing = record.LevelCancel }, true},
@@ -173,7 +173,7 @@ func TestRemovedStrategyEndsDespiteLateRead(t *testing.T) {
 		if read {
 			r.reading.snapshot.FuturesOrders, r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Order](nil), exchange.FetchedOf[exchange.Position](nil)
 		}
-		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+		r.askForRound(pendingCall{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
 		w.engine.emergencyMS = never
 		w.engine.nowMS = r.reading.lateMS + 1_000
 		w.engine.wake()
@@ -497,7 +497,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 	order := func(w *world, of placement.Purpose, err error) {
 		id := w.sends(of)
 		answer := exchange.Answer{Order: exchange.Order{ID: 5, ClientOrderID: id}}
-		w.engine.dispatcher.placed(purpose{kind: callPlace, clientID: id, sentMS: w.now}, &EventAnswer{Answer: answer, Err: err})
+		w.engine.dispatcher.placed(pendingCall{kind: callPlace, clientID: id, sentMS: w.now}, &EventAnswer{Answer: answer, Err: err})
 	}
 	refusal := &exchange.Refusal{Status: 400, Code: 7, Message: "no"}
 	for _, c := range []struct {
@@ -509,19 +509,19 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		{"an order is refused", func(w *world, _ *leg) { order(w, placement.Exit, refusal) }, busy},
 		{"an order's answer is lost", func(w *world, _ *leg) { order(w, placement.Exit, &exchange.Uncertain{Reason: "timeout"}) }, busy},
 		{"an order is canceled", func(w *world, _ *leg) {
-			w.engine.dispatcher.canceled(purpose{clientID: w.sends(placement.Entry), attempt: &attempt{}}, &EventAnswer{})
+			w.engine.dispatcher.canceled(pendingCall{clientID: w.sends(placement.Entry), attempt: &attempt{}}, &EventAnswer{})
 		}, busy},
 		{"the leverage is set", func(w *world, one *leg) {
-			w.engine.dispatcher.leverageSet(purpose{symbol: one.symbol, leverage: 7, attempt: &attempt{}}, &EventAnswer{})
+			w.engine.dispatcher.leverageSet(pendingCall{symbol: one.symbol, leverage: 7, attempt: &attempt{}}, &EventAnswer{})
 		}, busy},
 		{"a read that was late is answered", func(w *world, _ *leg) {
-			w.engine.round.lateAnswer(&purpose{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{})
+			w.engine.round.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{})
 		}, busy},
 		{"a read that was late says that there is no such order", func(w *world, _ *leg) {
-			w.engine.round.lateAnswer(&purpose{kind: callOrder, of: exchange.FuturesOrder}, &EventAnswer{Err: refusal})
+			w.engine.round.lateAnswer(&pendingCall{kind: callOrder, of: exchange.FuturesOrder}, &EventAnswer{Err: refusal})
 		}, busy},
 		{"a read that was late fails", func(w *world, _ *leg) {
-			w.engine.round.lateAnswer(&purpose{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{Err: refusal})
+			w.engine.round.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{Err: refusal})
 		}, -1},
 		{"a strategy hangs", func(w *world, one *leg) { w.engine.tick.hang(one, "a test") }, busy},
 		{"a strategy answers again", func(w *world, one *leg) {

@@ -35,7 +35,7 @@ type opening struct {
 type queued struct {
 	sequence      int64 // of its record
 	call          Call
-	purpose       purpose
+	purpose       pendingCall
 	intent        reconcile.Intent
 	limitsVersion int // version of the limits that approved it (limitsVersionOf)
 }

@@ -43,9 +43,9 @@ func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 		}
 		call := int64(0)
 		if c.leftMS >= 0 {
-			call = w.engine.begin(purpose{kind: callPlace, clientID: id, leftMS: w.engine.nowMS - c.leftMS, recalled: c.recalled})
+			call = w.engine.begin(pendingCall{kind: callPlace, clientID: id, leftMS: w.engine.nowMS - c.leftMS, recalled: c.recalled})
 		}
-		w.engine.begin(purpose{kind: callCancel, clientID: id, leftMS: w.engine.nowMS})
+		w.engine.begin(pendingCall{kind: callCancel, clientID: id, leftMS: w.engine.nowMS})
 		w.out.Reset()
 		waits := s.recallLate(bitcoin)
 		if recalls := slices.Equal(w.out.Recalls, []int64{call}); waits != c.mayWait || recalls != c.recalls {
@@ -245,7 +245,7 @@ func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		id := w.sends(placement.Entry)
 		one.plannedMS = w.engine.nowMS + after
-		w.engine.dispatcher.placed(purpose{clientID: id, sentMS: w.engine.nowMS}, &EventAnswer{Err: &exchange.Unavailable{Reason: "too late"}})
+		w.engine.dispatcher.placed(pendingCall{clientID: id, sentMS: w.engine.nowMS}, &EventAnswer{Err: &exchange.Unavailable{Reason: "too late"}})
 		if one.undecided != want {
 			t.Errorf("planned %d ms after it was sent: want it asked again %t", after, want)
 		}

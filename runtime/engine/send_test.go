@@ -67,7 +67,7 @@ func TestExpiredOpeningsAreRecalledWithinTenthOfSecond(t *testing.T) {
 		w := settled(t)
 		s := w.engine.sender
 		q := &queued{intent: *w.entry(), limitsVersion: w.engine.ruleset.limitsVersionOf("one")}
-		q.call.ID, q.call.DeadlineMS = w.engine.begin(purpose{kind: callPlace, clientID: "bt-own"}), w.engine.nowMS-1
+		q.call.ID, q.call.DeadlineMS = w.engine.begin(pendingCall{kind: callPlace, clientID: "bt-own"}), w.engine.nowMS-1
 		if c.answered {
 			delete(w.engine.calls, q.call.ID)
 		}

@@ -5,15 +5,15 @@ import (
 	"botd/strategy"
 )
 
-// steady is how a strategy of a backtest is spared questions and candles: one that says that a candle changed nothing has
-// the plan of its last decision still.
+// steady skips calls to strategies of a backtest that report that a candle changed nothing: the plan of their last decision
+// stays in force.
 type steady struct {
-	strategy strategy.Steady // nil where it is not one, where more than candles reaches it, and live
+	strategy strategy.Steady // nil if it is not one, if it receives more than candles, and live
 	passer   strategy.Passer // likewise
 	decided  int             // candles seen at the decision in leg.plan, or at the last one that left it as it is; 0 for none
 }
 
-// steadyOf finds out whether a strategy is one.
+// steadyOf returns the capabilities of a strategy that allow calls to be skipped.
 func steadyOf(s strategy.Strategy) (found steady) {
 	_, receives := strategy.ReceiverOf(s)
 	if receives || strategy.FollowerOf(s) != nil || strategy.WatchingOf(s) != (strategy.Watching{}) {

@@ -67,7 +67,7 @@ func (m *market) pollSeries(s *series) {
 	if s.key.Market == exchange.Spot {
 		request.EndMS, request.Limit = m.nowMS, exchange.SpotCandlesPage
 	}
-	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
+	m.ask(pendingCall{kind: callCandles, series: s}, PriorityMarket, request)
 }
 
 // takePolled applies a poll's answer: the new closed candles.
@@ -194,7 +194,7 @@ func (t *tick) scheduled(leg *leg) {
 func (t *tick) inquire(leg *leg) {
 	q := &leg.question
 	if !leg.symbol.Read() {
-		t.soon()
+		t.requestRoundSoon()
 		return
 	}
 	if q.id != 0 || q.retryMS != never || leg.failed != "" || leg.config.Removed || t.halts.stopped || t.halts.closing != record.LevelNone {
@@ -245,10 +245,10 @@ func (t *tick) task(leg *leg) strategy.Task {
 	return task
 }
 
-// answered applies a strategy's result. A decision from candles is superseded if newer ones have
+// takeDecisionEvent applies a strategy's result. A decision from candles is superseded if newer ones have
 // arrived: the next answer follows at once. A halt does not change a plan, only the orders it may
 // send; while botd stops, no plan changes.
-func (t *tick) answered(event *EventDecision) {
+func (t *tick) takeDecisionEvent(event *EventDecision) {
 	leg := t.legOfAsk(event.AskID)
 	if leg == nil {
 		return // the strategy has been replaced or removed meanwhile

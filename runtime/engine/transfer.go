@@ -104,7 +104,7 @@ func (a *accounting) transfer(event *EventTransfer) {
 		text += ": " + t.Note
 	}
 	a.note("", nil, NoteTransfer{t.Market, t.Asset, t.Amount, text})
-	a.soon()
+	a.requestRoundSoon()
 }
 
 // name returns the strategy's name; empty without one.

@@ -165,7 +165,7 @@ func (l *Lane) evidence(ctx context.Context, t *target) (missing string) {
 		if p := t.placement(o); p != nil {
 			t.settle(o.ID, o.Filled, l)
 			if p.OrderID() == 0 {
-				t.settle(unnamed(p), o.Filled, l)
+				t.settle(keyWithoutOrderID(p), o.Filled, l)
 			}
 		}
 		if t.sale != nil && (o.ID == t.sale.orderID || t.sale.orderID == 0 && o.ClientOrderID == t.sale.clientID) {
@@ -179,8 +179,8 @@ func (l *Lane) evidence(ctx context.Context, t *target) (missing string) {
 	return fmt.Sprintf("an order on %s whose end is not known yet", t.Symbol.Key())
 }
 
-// unnamed returns a key for an order whose exchange id was unknown in the list.
-func unnamed(p *account.Placement) int64 { return -p.SentMS() }
+// keyWithoutOrderID returns a key for an order whose exchange id was unknown in the list.
+func keyWithoutOrderID(p *account.Placement) int64 { return -p.SentMS() }
 
 func (t *target) settle(orderID int64, filled exchange.Quantity, l *Lane) {
 	l.mu.Lock()
@@ -198,7 +198,7 @@ func (t *target) known() bool {
 		p := &t.Orders[i]
 		key := p.OrderID()
 		if key == 0 {
-			key = unnamed(p)
+			key = keyWithoutOrderID(p)
 		}
 		if _, ended := t.final[key]; !ended && (key > 0 || !p.Purpose().Opens()) {
 			return false
@@ -215,7 +215,7 @@ func (t *target) leftToSell() exchange.Quantity {
 		p := &t.Orders[i]
 		key := p.OrderID()
 		if key == 0 {
-			key = unnamed(p)
+			key = keyWithoutOrderID(p)
 		}
 		if filled, ended := t.final[key]; ended {
 			left += (filled - p.Filled()) * exchange.Quantity(p.Order().Side.Sign())

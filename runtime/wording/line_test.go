@@ -74,7 +74,7 @@ func TestWhatAPersonReadsOfAState(t *testing.T) {
 			"CONTRADICTED BTC-USDT: fills say 0.010; nothing opens, protection stays", "error contradicted/reconcile: fills say 0.010"},
 		{"confirmed", engine.NoteContradicted{Over: true}, "confirmed BTC-USDT: exchange and fills agree again", "info contradicted/reconcile:  (over)"},
 		{"foreign", engine.NoteForeign{Reason: "order 9"},
-			"FOREIGN   BTC-USDT: order 9; nothing opens beside it (foreign: halt)", "warn foreign/reconcile: order 9"},
+			"FOREIGN   BTC-USDT: order 9; no openings while it exists (foreign: halt)", "warn foreign/reconcile: order 9"},
 		{"no longer foreign", engine.NoteForeign{Over: true}, "clear     BTC-USDT has no foreign orders that open", "info foreign/reconcile:  (over)"},
 		{"halted", engine.NoteHalt{Reason: "by a person"}, "HALTED    by a person", "error halt/risk: by a person"},
 		{"armed", engine.NoteHalt{Reason: "all is well", Over: true}, "ARMED     trading continues: all is well", "warn halt/risk: all is well (over)"},

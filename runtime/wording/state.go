@@ -33,7 +33,7 @@ func state(n *engine.Note) Wording {
 	case engine.NoteForeign:
 		return either(fact.Over,
 			info("symbol.clear", "clear     %s has no foreign orders that open", symbol(n)),
-			warn("symbol.foreign", "FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), fact.Reason).
+			warn("symbol.foreign", "FOREIGN   %s: %s; no openings while it exists (foreign: halt)", symbol(n), fact.Reason).
 				notice("foreign", fact.Reason).on("reconcile"))
 	case engine.NoteHalt:
 		return either(fact.Over,

@@ -1753,18 +1753,18 @@ class Operations:
     def decisions(self, name: str, *, limit: Optional[int] = None, after: Optional[str] = None) -> DecisionList:
         """The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. A page can be short although there is a `next`: it reads only a few of the stored files.
 
-        limit: At most that many.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: DecisionList = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/decisions", {"limit": limit, "after": after})
         return answer
 
     def plots(self, name: str, *, from_: Optional[int] = None, to: Optional[int] = None, limit: Optional[int] = None) -> Plots:
-        """The indicators that a built-in strategy reads, or that rules or a script call on the closing price, over the candles it decides on; none for the kinds that read prices alone.
+        """The indicators that a built-in strategy reads, or that rules or a script call on the closing price, over the candles it decides on; none for kinds that read only prices.
 
         from_: First open time, milliseconds.
         to: Open times before this, milliseconds; now by default.
-        limit: At most that many candles.
+        limit: Maximum number of candles.
         """
         answer: Plots = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/plots", {"from": from_, "to": to, "limit": limit})
         return answer
@@ -1792,10 +1792,10 @@ class Operations:
         """Placements, newest first; only live ones by default.
 
         state: live (default), ended, all, or one state such as filled.
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: OrderList = self._request("GET", "/api/v1/orders", {"state": state, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
@@ -1809,11 +1809,11 @@ class Operations:
     def fills(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, order: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> FillList:
         """Fills, newest first, those of earlier runs too.
 
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        order: Of this client order id alone.
-        limit: At most that many.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        order: Only of this client order id.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: FillList = self._request("GET", "/api/v1/fills", {"strategy": strategy, "market": market, "symbol": symbol, "order": order, "limit": limit, "after": after})
@@ -1846,12 +1846,12 @@ class Operations:
     def intents(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, outcome: Optional[str] = None, purpose: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> IntentList:
         """The intents derived since the start, newest first, each with its outcome.
 
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        outcome: Of this outcome alone.
-        purpose: Of this purpose alone.
-        limit: At most that many.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        outcome: Only with this outcome.
+        purpose: Only with this purpose.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: IntentList = self._request("GET", "/api/v1/intents", {"strategy": strategy, "market": market, "symbol": symbol, "outcome": outcome, "purpose": purpose, "limit": limit, "after": after})
@@ -1865,11 +1865,11 @@ class Operations:
     def refusals(self, *, rule: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RefusalList:
         """Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.
 
-        rule: Of this rule alone.
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        rule: Only of this rule.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: RefusalList = self._request("GET", "/api/v1/risk/rejections", {"rule": rule, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
@@ -1883,10 +1883,10 @@ class Operations:
     def ended_positions(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> EndedPositionList:
         """Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.
 
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: EndedPositionList = self._request("GET", "/api/v1/positions/history", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
@@ -1895,10 +1895,10 @@ class Operations:
     def trades(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RoundTripList:
         """Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. A trip is listed once its money is booked.
 
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: RoundTripList = self._request("GET", "/api/v1/trades", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
@@ -1927,7 +1927,7 @@ class Operations:
         interval: 1m, 5m, 1h, 1d, ...
         from_: First open time, milliseconds.
         to: Open times before this, milliseconds; now by default.
-        limit: At most that many candles.
+        limit: Maximum number of candles.
         """
         answer: Candles = self._request("GET", "/api/v1/candles", {"symbol": symbol, "market": market, "interval": interval, "from": from_, "to": to, "limit": limit})
         return answer
@@ -1935,7 +1935,7 @@ class Operations:
     def symbols(self, *, market: Optional[Literal["futures", "spot"]] = None) -> ListedSymbolList:
         """The symbols that the exchange lists, and which strategy trades each.
 
-        market: Of this market alone.
+        market: Only of this market.
         """
         answer: ListedSymbolList = self._request("GET", "/api/v1/market/symbols", {"market": market})
         return answer
@@ -2012,7 +2012,7 @@ class Operations:
         return answer
 
     def halt_strategy(self, name: str, body: StrategyHaltRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """The kill switch for this strategy alone.
+        """The kill switch for only this strategy.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -2036,7 +2036,7 @@ class Operations:
         """The last rounds of this run, newest first.
 
         complete: Only rounds that read everything, or only the others.
-        limit: At most that many.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: RoundList = self._request("GET", "/api/v1/reconcile/runs", {"complete": complete, "limit": limit, "after": after})
@@ -2045,11 +2045,11 @@ class Operations:
     def differences(self, *, kind: Optional[Literal["quarantine", "adopted", "ignored", "found", "unexplained"]] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, open: Optional[bool] = None, limit: Optional[int] = None, after: Optional[str] = None) -> DifferenceList:
         """Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.
 
-        kind: Of this kind alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
+        kind: Only of this kind.
+        market: Only of this market.
+        symbol: Only of this symbol.
         open: Only quarantines that wait for a person, or only all others.
-        limit: At most that many.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: DifferenceList = self._request("GET", "/api/v1/reconcile/differences", {"kind": kind, "market": market, "symbol": symbol, "open": open, "limit": limit, "after": after})
@@ -2079,12 +2079,12 @@ class Operations:
     def notices(self, *, kind: Optional[str] = None, severity: Optional[Literal["info", "warning", "error"]] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> NoticeList:
         """Notices for people, newest first, since the start.
 
-        kind: Of this kind alone.
-        severity: Of this severity alone.
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        kind: Only of this kind.
+        severity: Only of this severity.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: NoticeList = self._request("GET", "/api/v1/notices", {"kind": kind, "severity": severity, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
@@ -2093,13 +2093,13 @@ class Operations:
     def incidents(self, *, state: Optional[Literal["open", "closed"]] = None, kind: Optional[str] = None, severity: Optional[Literal["warning", "critical"]] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> IncidentList:
         """Incidents, one per cause, newest first, across restarts: the open ones and those that have ended.
 
-        state: Open or closed ones alone.
-        kind: Of this kind alone.
-        severity: Of this severity alone.
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        state: Only open or only closed ones.
+        kind: Only of this kind.
+        severity: Only of this severity.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: IncidentList = self._request("GET", "/api/v1/incidents", {"state": state, "kind": kind, "severity": severity, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
@@ -2108,9 +2108,9 @@ class Operations:
     def audit(self, *, kind: Optional[str] = None, actor: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> AuditList:
         """Who changed what, newest first, from the journal: what people asked for and what botd did by itself.
 
-        kind: Of this kind alone.
-        actor: By this actor alone.
-        limit: At most that many.
+        kind: Only of this kind.
+        actor: Only by this actor.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: AuditList = self._request("GET", "/api/v1/audit", {"kind": kind, "actor": actor, "limit": limit, "after": after})
@@ -2218,7 +2218,7 @@ class Operations:
         return answer
 
     def backup(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> BackupAnswer:
-        """Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. The newest 7 such copies are kept. The request ends when the backup is made; if the client disconnects, the backup is abandoned.
+        """Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. The newest 7 such copies are stored. The request ends when the backup is made; if the client disconnects, the backup is abandoned.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -2239,10 +2239,10 @@ class Operations:
         level: This level and the more severe ones.
         event: This event; if it ends in a dot, all that begin with it.
         text: Lines whose message contains this, in any case.
-        strategy: Of this strategy alone.
-        market: Of this market alone.
-        symbol: Of this symbol alone.
-        limit: At most that many.
+        strategy: Only of this strategy.
+        market: Only of this market.
+        symbol: Only of this symbol.
+        limit: Maximum number of items.
         after: The `next` of the page before: only what is older.
         """
         answer: LogLineList = self._request("GET", "/api/v1/logs", {"level": level, "event": event, "text": text, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})

@@ -37,16 +37,16 @@ func Main(strategies ...strategy.Definition) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case confine.Verb:
-			os.Exit(hidden(confine.Enter(os.Args[2:])))
+			os.Exit(internalVerb(confine.Enter(os.Args[2:])))
 		case isolated.Verb:
-			os.Exit(hidden(isolated.Serve()))
+			os.Exit(internalVerb(isolated.Serve()))
 		}
 	}
 	os.Exit(Execute(connect.WithProcesses(context.Background()), os.Args[1:], os.Stdout, os.Stderr, strategies...))
 }
 
-// hidden returns the exit code of a verb that only botd itself runs: the processes of strategies.
-func hidden(err error) int {
+// internalVerb returns the exit code of a verb that only botd itself runs: the processes of strategies.
+func internalVerb(err error) int {
 	if err == nil {
 		return failure.OK
 	}
@@ -56,11 +56,11 @@ func hidden(err error) int {
 
 // Execute runs one command line in this process and returns its exit code.
 func Execute(ctx context.Context, arguments []string, stdout, stderr io.Writer, strategies ...strategy.Definition) int {
-	return caught(stderr, func() int { return perform(ctx, arguments, stdout, stderr, strategies) })
+	return recovered(stderr, func() int { return perform(ctx, arguments, stdout, stderr, strategies) })
 }
 
-// caught runs a function and reports a panic with exit code 70.
-func caught(stderr io.Writer, do func() int) (code int) {
+// recovered runs a function and reports a panic with exit code 70.
+func recovered(stderr io.Writer, do func() int) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
@@ -77,7 +77,7 @@ func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 	root := NewRoot(stdout, stderr)
 	root.SetArgs(arguments)
 	ran, err := root.ExecuteContextC(connect.WithStrategies(ctx, strategies))
-	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
+	err = shell.GlobalsOf(ran.Context()).End(ran, argumentError(ran, err))
 	tape.SharedCache().Wait()
 	if err == nil {
 		return failure.OK
@@ -92,13 +92,13 @@ func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 		fmt.Fprintln(stderr, text)
 	}
 	if code == failure.Usage && !strings.Contains(err.Error(), "hint: ") {
-		fmt.Fprintln(stderr, "hint: "+right(ran))
+		fmt.Fprintln(stderr, "hint: "+exampleLine(ran))
 	}
 	return code
 }
 
-// right returns a valid command line: the command's first example, or its usage.
-func right(command *cobra.Command) string {
+// exampleLine returns a valid command line: the command's first example, or its usage.
+func exampleLine(command *cobra.Command) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(command.Example), "\n")
 	first, _, _ = strings.Cut(first, "  #")
 	if first = strings.TrimSpace(first); first == "" {
@@ -113,7 +113,7 @@ and shows what it does.
 Three commands to start with:
 
   botd run                              a demo: a simulated exchange, three strategies, no keys, no network
-  botd check -c configs                 is my configuration right? every mistake with file and line
+  botd check -c configs                 validate the configuration; list every error with file and line
   botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
 
 // NewRoot returns the tree of commands, which print to stdout and stderr.
@@ -140,9 +140,9 @@ func NewRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.Flags().Bool("version", false, "print the version; botd version prints more")
 	given.Add(root)
 	group(root, "begin", "Start here:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(),
-		with(research.NewStrategy(), daemon.NewStrategyStops()...))
+		addSubcommands(research.NewStrategy(), daemon.NewStrategyStops()...))
 	group(root, "watch", "Observe the running daemon:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(),
-		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), with(offline.NewLedger(), daemon.NewLedgerTransfer()), daemon.NewIncidents(),
+		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), addSubcommands(offline.NewLedger(), daemon.NewLedgerTransfer()), daemon.NewIncidents(),
 		daemon.NewLogs())
 	group(root, "why", "Understand its decisions:", offline.NewTimeline(), offline.NewAudit(), daemon.NewExplain(),
 		daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
@@ -151,7 +151,7 @@ func NewRoot(stdout, stderr io.Writer) *cobra.Command {
 		research.NewWorker(),
 		research.NewData(), research.NewIndicator(), research.NewExchange(), research.NewBench())
 	group(root, "venue", "Query a venue:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
-	group(root, "operate", "Operate botd:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),
+	group(root, "operate", "Operate botd:", addSubcommands(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),
 		shell.Alias("reload", daemon.NewConfigReload()), daemon.NewLogin(),
 		daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(),
 		offline.NewMigrate(), offline.NewSupport(),
@@ -166,8 +166,8 @@ func NewRoot(stdout, stderr io.Writer) *cobra.Command {
 	return root
 }
 
-// with adds commands below one.
-func with(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
+// addSubcommands adds commands below one.
+func addSubcommands(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	command.AddCommand(below...)
 	return command
 }
@@ -181,8 +181,8 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-// taught replaces cobra's messages about wrong arguments, which only count them, with the arguments that the command takes.
-func taught(ran *cobra.Command, err error) error {
+// argumentError replaces cobra's messages about wrong arguments, which only count them, with the arguments that the command takes.
+func argumentError(ran *cobra.Command, err error) error {
 	var coded *failure.Error
 	if err == nil || ran == nil || errors.As(err, &coded) {
 		return err

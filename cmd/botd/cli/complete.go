@@ -67,10 +67,10 @@ func addCompletion(root *cobra.Command) {
 		if command.Name() != "completion" {
 			continue
 		}
-		command.Short = "teach a shell to complete commands, flags, symbols and names"
+		command.Short = "generate shell completion for commands, flags, symbols and names"
 		command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() } // a runnable command rejects an unknown shell
 		for _, shell := range command.Commands() {
-			shell.Short = "the script that does it for " + shell.Name()
+			shell.Short = "completion script for " + shell.Name()
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	}
 	v.until("there is a form", `!!document.querySelector("#sweep-strategy")`)
 	fill("sweep-strategy", "cross")
-	previews("Say what is varied.")
+	previews("Enter at least one parameter to vary.")
 	fill("sweep-vary", "fst=1,2")
 	previews(`takes no parameter "fst"`)
 	fill("sweep-vary", "fast=2..60\nslow=61..200\nprotect.stop_loss=1%..9%")

@@ -14,7 +14,7 @@ import (
 
 // NewAccount returns the command botd account.
 func NewAccount() *cobra.Command {
-	command := connect.Show("account", "the money: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *view.Account) {
+	command := connect.Show("account", "balances: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *view.Account) {
 		if a.AtMS == 0 {
 			fmt.Fprintln(w, "the account has not been read yet")
 			return

@@ -30,8 +30,8 @@ type haltFlags struct {
 
 // part adds the flags that select a part of the account.
 func (f *haltFlags) part(command *cobra.Command, what string) {
-	command.Flags().StringVar(&f.Strategy, "strategy", "", what+" one strategy alone")
-	command.Flags().StringVar(&f.Symbol, "symbol", "", what+" one symbol alone")
+	command.Flags().StringVar(&f.Strategy, "strategy", "", what+" only this strategy")
+	command.Flags().StringVar(&f.Symbol, "symbol", "", what+" only this symbol")
 	command.Flags().StringVar(&f.Market, "market", "", "futures or spot, for a --symbol traded in both")
 }
 

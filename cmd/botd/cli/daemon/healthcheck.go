@@ -28,8 +28,8 @@ func NewHealthcheck() *cobra.Command {
 	var ready bool
 	command := &cobra.Command{
 		Use: "healthcheck", Short: "check that the running botd is alive, or ready; for containers and scripts", Args: cobra.NoArgs,
-		Long: `Asks the running botd over its unix socket whether it is alive: its loop has beaten
-within half a minute. With --ready whether it trades on a known state: journal, clock,
+		Long: `Asks the running botd over its unix socket whether it is alive: its event loop ran within
+the last 30 s. With --ready, whether it trades on a known state: journal, clock,
 first reconciliation, market data. Trading halted by a person or a limit is alive and
 ready: a restart would not help.
 

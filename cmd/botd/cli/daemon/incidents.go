@@ -17,7 +17,7 @@ import (
 // NewIncidents returns the command botd incidents.
 func NewIncidents() *cobra.Command {
 	var all bool
-	command := connect.ShowFor("incidents", "what does not work as it should, and since when", func() string {
+	command := connect.ShowFor("incidents", "open incidents, each with its cause and start time", func() string {
 		if all {
 			return "/api/v1/incidents"
 		}
@@ -30,7 +30,7 @@ func NewIncidents() *cobra.Command {
 			showIncident(w, &p.Items[i])
 		}
 	})
-	command.Flags().BoolVar(&all, "all", false, "those that have ended, too")
+	command.Flags().BoolVar(&all, "all", false, "include closed incidents")
 	command.Long = `Shows the open incidents, the newest first: one for each cause, with its severity, since when,
 what ends it, and the section of the runbook (docs/operations.md). A state that returns within
 half an hour continues its incident. Incidents survive a restart.`

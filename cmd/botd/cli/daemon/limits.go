@@ -44,7 +44,7 @@ func NewLimits() *cobra.Command {
 value in use, the limit and the headroom. Resting, in-flight and uncertain orders are
 counted at their worst.
 
-States: ok; near (four fifths are in use); full (nothing more fits); breached (entries
+States: ok; near (80 % in use); full (nothing more fits); breached (entries
 are held back: by a daily loss until the next UTC day, by a drawdown until botd rearm,
 by a losing streak until its cool-down is over); unknown (a figure was not read yet, so
 entries are refused). What each limit counts, what happens at it and how that ends:

@@ -40,7 +40,7 @@ func (f *manualFlags) by(command *cobra.Command, what string, path func(name str
 // flags adds the flags of every manual change.
 func (f *manualFlags) flags(command *cobra.Command) *cobra.Command {
 	connect.ReasonFlag(command, &f.Reason)
-	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
+	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and its consequences; send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait up to this long for completion (exit code 75 if it is not complete)")
 	f.Add(command)
 	return command
@@ -106,7 +106,7 @@ func showAction(w io.Writer, h *api.HaltAnswer) {
 	case len(h.Steps) == 0:
 		fmt.Fprintln(w, "  nothing: it is under way already")
 	}
-	fmt.Fprintln(w, "what comes of it:")
+	fmt.Fprintln(w, "consequences:")
 	for _, line := range h.Does {
 		fmt.Fprintln(w, "  "+line)
 	}
@@ -123,7 +123,7 @@ func newOrderCancel() *cobra.Command {
 		Use: "cancel [ID]", Short: "cancel opening orders, one or all that match, and pause their strategies",
 		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, or all that match
 --strategy, --symbol and --market (--all: every one), and halts their strategies at level
-pause: otherwise the next round would place them again. Exits and stops go on. The request is in
+pause: otherwise the next round would place them again. Exits and stops continue. The request is in
 the journal, and is repeated until the orders have ended, also after a restart. botd rearm
 --strategy NAME lets a strategy open again.
 
@@ -166,7 +166,7 @@ func newPositionClose() *cobra.Command {
 cancels its opening orders and sends a reduceOnly market exit (on spot a limit through the
 price collar, once the stop is canceled). This continues through failures and restarts until
 no position is left, fills of uncertain placements included. The strategy opens nothing
-until botd rearm --strategy NAME; --dry-run says what it would do then.`,
+until botd rearm --strategy NAME; --dry-run prints what it would do then.`,
 		Example: `  botd positions close BTC-USDT --reason "news" --dry-run      # each order it would send
   botd positions close BTC-USDT --market spot --reason "news" --wait 1m`,
 	}, "symbol", func(symbol string) (string, error) {

@@ -25,14 +25,14 @@ type filter struct {
 
 func (f *filter) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&f.strategy, "strategy", "", "of one strategy alone")
-	flags.StringVar(&f.symbol, "symbol", "", "of one symbol alone")
-	flags.StringVar(&f.market, "market", "", "of futures or spot alone")
+	flags.StringVar(&f.strategy, "strategy", "", "only this strategy")
+	flags.StringVar(&f.symbol, "symbol", "", "only this symbol")
+	flags.StringVar(&f.market, "market", "", "only this market: futures or spot")
 	f.addLimit(command)
 }
 
 func (f *filter) addLimit(command *cobra.Command) {
-	command.Flags().IntVarP(&f.limit, "lines", "n", 100, "how many, the newest; up to 1000")
+	command.Flags().IntVarP(&f.limit, "lines", "n", 100, "maximum number of rows, newest first (1 to 1000)")
 }
 
 func (f *filter) path(path string) string {

@@ -44,7 +44,7 @@ func positionList() *cobra.Command {
 			fmt.Fprintf(w, "%d positions, profit %s USDT\n", len(p.Items), shell.Amount(w, gain(total.String())))
 		}
 	})
-	command.Long = `Shows each open position: its side and size, the mean price it was entered at, its profit net of
+	command.Long = `Shows each open position: its side and size, its average entry price, its profit net of
 fees and funding since it was opened, in USDT and as a percentage of its value at entry (without
 leverage), the stop on the exchange and the liquidation price with their distance from the last
 price, and its age. Prices are rounded to what the symbol trades in; -o json has every digit.`

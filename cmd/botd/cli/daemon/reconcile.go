@@ -146,8 +146,8 @@ ignored (left to whoever made it), found (an order under one of botd's ids), une
 	f.addLimit(command)
 	flags := command.Flags()
 	flags.StringVar(&f.kind, "kind", "", "of one kind alone: quarantine, adopted, ignored, found, unexplained")
-	flags.StringVar(&f.symbol, "symbol", "", "of one symbol alone")
-	flags.StringVar(&f.market, "market", "", "of futures or spot alone")
+	flags.StringVar(&f.symbol, "symbol", "", "only this symbol")
+	flags.StringVar(&f.market, "market", "", "only this market: futures or spot")
 	flags.BoolVar(&open, "open", false, "only quarantines that wait for a person")
 	return command
 }

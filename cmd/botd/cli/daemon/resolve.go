@@ -33,7 +33,7 @@ nothing opens there until a person decides. Without a symbol this lists the quar
 with one it shows the evidence, and what each decision would change:
 
   --adopt    the difference becomes botd's: its strategy manages the whole position
-  --ignore   the difference stays foreign: botd trades beside it
+  --ignore   the difference stays foreign; botd leaves it alone and keeps trading
 
 The decision is written to the journal. It sends nothing to the exchange.`,
 		Example: `  botd resolve

@@ -16,7 +16,7 @@ import (
 
 // NewRisk returns the command botd risk.
 func NewRisk() *cobra.Command {
-	return shell.Group("risk", "what the rules refused, and the limits",
+	return shell.Group("risk", "refused intents and limits",
 		"Shows the intents that the rules refused, and each limit with its utilization.", "  botd risk rejections --rule max_position",
 		newRejections(), shell.Alias("limits", NewLimits()), shell.Alias("halt", NewHalt()), shell.Alias("rearm", NewRearm()))
 }
@@ -38,7 +38,7 @@ have had, the limit, and what would help. A refusal repeated word for word is sh
 botd intents show INTENT shows the verdict of every rule. docs/risk.md lists the rules.`
 	command.Example = "  botd risk rejections\n  botd risk rejections --rule max_position --strategy trend -o json"
 	f.add(command)
-	command.Flags().StringVar(&f.rule, "rule", "", "of one rule alone")
+	command.Flags().StringVar(&f.rule, "rule", "", "only this rule")
 	shell.CompleteWith(command, "rule", risk.Rules()...)
 	return command
 }

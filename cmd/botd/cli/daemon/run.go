@@ -40,7 +40,7 @@ address and no keys, and sends it nothing but public reads. Orders fill against 
 venue's own book and trades; the account is stored in data_dir/paper.
 
 Trading with real money must be set twice: mode: live in botd.yaml, and --mode live here.
-Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends at once.`,
+Ctrl-C stops cleanly and lists what stays open on the exchange; a second one ends at once.`,
 		Example: `  botd run
   botd run -c configs --mode paper      # with exchange: {base_url: https://...} in botd.yaml
   botd run -c configs --mode live       # with mode: live and keys in botd.yaml too`,

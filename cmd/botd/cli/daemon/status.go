@@ -33,7 +33,7 @@ func holdings(all []view.Holding) string {
 
 // NewStatus returns the command botd status.
 func NewStatus() *cobra.Command {
-	command := connect.Show("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *view.Status) {
+	command := connect.Show("status", "state of the running daemon", "/api/v1/status", func(w io.Writer, s *view.Status) {
 		state := "ready"
 		if !s.Ready {
 			state = "NOT READY"

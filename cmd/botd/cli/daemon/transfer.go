@@ -29,8 +29,8 @@ something was traded or funding was due in the same moment: the change is then u
 
 A transfer explains such a change, also one that is yet to come: the next change of that wallet
 up to the amount counts as it. Daily loss, drawdown and results are measured without it, and a
-limit that only the transfer crossed holds again. The journal stores who declared it. An
-amount of the other sign takes a mistake back.`,
+limit that only the transfer crossed holds again. The journal stores who declared it. To
+correct a mistake, book the opposite amount.`,
 		Example: `  botd ledger transfer --market futures --asset USDT --amount 5000
   botd ledger transfer --market spot --asset USDT --amount -250.5 --note "to the cold wallet" --dry-run`,
 		RunE: func(command *cobra.Command, _ []string) error { return flags.declare(command) },

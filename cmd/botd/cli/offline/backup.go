@@ -37,10 +37,10 @@ func NewBackup() *cobra.Command {
 keeping it from writing. The copy is verified as a whole before it gets its name: the chain
 of records, the ledger, the derived tables, and that it is the beginning of the journal.
 FILE may be a directory: then the name is made of mode, instance and time. Without FILE the
-running daemon makes one in data_dir/MODE/backups, and keeps the newest 7 made so.
+running daemon makes one in data_dir/MODE/backups, and stores the newest 7 of these.
 
-The journal is all that botd must remember: a backup and the configuration are enough to
-go on. The account of demo or paper is copied at the same moment, to FILE.exchange.json:
+The journal is all that botd must remember: a backup and the configuration are
+sufficient to resume. The account of demo or paper is copied at the same moment, to FILE.exchange.json:
 store both together. Keys and candles are not in a backup.`,
 		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  " +
 			"botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",

@@ -19,9 +19,9 @@ import (
 // NewConfig returns the command botd config.
 func NewConfig() *cobra.Command {
 	return shell.Group("config", "the configuration: values in force, every key, changes",
-		`What holds and where each value comes from (show), every key with bounds and default (keys,
-reference; docs/configuration.md), what editors complete by (schema), and what the running
-daemon does not do yet (diff). botd check looks for mistakes.`,
+		`Effective values and their origin (show), every key with bounds and default (keys, reference;
+docs/configuration.md), a schema for editors (schema), and changes that the running daemon
+has not loaded yet (diff). botd check finds errors.`,
 		"  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
 		newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", NewInit()))
 }
@@ -59,9 +59,9 @@ func newConfigShow() *cobra.Command {
 	var effective bool
 	command := &cobra.Command{
 		Use: "show", Short: "the configuration as written, or with --effective as in force", Args: cobra.NoArgs,
-		Long: `Shows the files of a configuration as they are written. With --effective: what holds,
-every default filled in, all strategies in one list, and never a secret: that is what
-the journal's config hash is of.`,
+		Long: `Shows the files of a configuration as they are written. With --effective: the
+values in force, with every default filled in, all strategies in one list, without
+secrets; the journal's config hash covers exactly this text.`,
 		Example: "  botd config show --effective\n  botd config show --effective -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := connect.LoadValid(command.Context(), directory)
@@ -168,8 +168,8 @@ func keyTable(w io.Writer, rows []keyRow) {
 func newConfigSchema() *cobra.Command {
 	command := &cobra.Command{
 		Use: "schema [botd|strategy]", Short: "the JSON Schema of botd.yaml, or of a strategy's file, for editors", Args: cobra.MaximumNArgs(1),
-		Long: `Prints a JSON Schema, made from the reader of the configuration: editors complete keys and
-underline mistakes by it. botd check finds more than a schema can say.`,
+		Long: `Prints a JSON Schema, made from the reader of the configuration; editors use it to complete
+keys and mark errors. botd check finds more than a schema can express.`,
 		Example: "  botd config schema > botd.schema.json\n  botd config schema strategy > strategy.schema.json\n  # first line of " +
 			"botd.yaml:  # yaml-language-server: $schema=botd.schema.json",
 		ValidArgs: []string{"botd", "strategy"},

@@ -39,8 +39,8 @@ func NewInit() *cobra.Command {
 	command := &cobra.Command{
 		Use: "init [DIR]", Short: "write a commented configuration to start from", Args: cobra.MaximumNArgs(1),
 		Long: `Writes botd.yaml and strategies/*.yaml into DIR (default ./configs), every key commented,
-checks them as botd check does, and says what to do next. At a terminal it asks for what
-no flag says; --no-input never asks. Files that exist are never overwritten.
+validates them as botd check does, and prints the next steps. At a terminal it prompts for
+values that no flag sets; --no-input never prompts. Existing files are never overwritten.
 
 A configuration for live gets no strategy unless --strategy names one.`,
 		Example: `  botd init

@@ -245,10 +245,10 @@ func newVerifyJournal() *cobra.Command {
 		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
 		Long: `Reads the whole journal as it stands at one moment, also while botd writes it, and checks
 
-  the file     SQLite finds its pages and indexes sound
+  the file     SQLite's integrity check passes
   the chain    every record carries the hash of the one before it, and its own
-  the ledger   every entry sums to zero in each asset, and is booked again from what was read
-  the tables   every row of placements and balances is what the records lead to
+  the ledger   every entry sums to zero in each asset, and follows from what was read
+  the tables   every row of placements and balances follows from the records
   the binding  what the journal belongs to is what its last start wrote into the chain
   the segments the sealed records too, in the same way; what is moved away is named, and the
                rest is verified from what the checkpoint after it says
@@ -258,11 +258,10 @@ func newVerifyJournal() *cobra.Command {
 A chain cannot show by itself that records were cut off its end, and whoever can change the
 journal can change the file beside it: note a hash elsewhere, and --expect it. Without
 journal_key_file it cannot show either that somebody rewrote all of it: the result says
-whether consistency alone is proven, or who wrote it ("proves").
+whether only consistency is proven, or whether a key authenticates it ("proves").
 
-Exit code 1 when something is not as it should be; each problem is shown with its place,
-what it should be and what it is. The last hash is printed: two copies of a journal that
-agree in it are equal.`,
+Exit code 1 if a check fails; each problem is shown with its location, expected and actual
+value. The last hash is printed: two copies of a journal with the same last hash are equal.`,
 		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json\n  botd journal verify --expect " +
 			"9e1b86e2aa8b9e24d2c82c6b3ffdc7b7eb5ba4c01e6ebfcaee3442ac9724ed01",
 		RunE: func(command *cobra.Command, _ []string) error {

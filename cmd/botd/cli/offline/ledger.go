@@ -38,9 +38,8 @@ func NewLedger() *cobra.Command {
 bought and sold, the profit realized, fees and funding; every account of the books; and
 unexplained changes. --entries shows the entries instead, a line for each amount.
 
-Every entry sums to zero in each asset: what the account has is positive (wallet, holding,
-what was paid as fees and funding), where it came from is negative (realized profit,
-transfers). The wallet is what the exchange reported, so the books equal it to the last digit.
+Every entry sums to zero in each asset: assets and expenses are positive (wallet, holding, fees,
+funding), income and transfers are negative. The wallet is what the exchange reported, so the books equal it to the last digit.
 
 On spot, money is as the exchange reported each execution. On futures an order carries neither
 price nor fee: profit is the position's realizedPNL, and what the wallet changed beyond it

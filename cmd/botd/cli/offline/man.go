@@ -25,7 +25,7 @@ func NewMan() *cobra.Command {
 	command := &cobra.Command{
 		Use: "man [COMMAND...]", Short: "manual pages of botd and each of its commands",
 		Long: `Prints the manual page of botd, or of one of its commands, for man to read. With
---dir every page is written to that directory, as a package of a system wants them. With
+--dir every page is written to that directory, in the layout that system packages expect. With
 --markdown all commands as one page with a line each: docs/cli.md; with --api the admin API:
 docs/api.md.`,
 		Example: "  botd man | man -l -\n  botd man backtest run | man -l -\n  botd man --dir /usr/local/share/man/man1\n  go run " +

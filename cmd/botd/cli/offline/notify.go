@@ -30,8 +30,8 @@ incident.*, trade.*, trading.armed, order.uncertain, config.rejected, exchange.k
 strategy.notice). So by default it receives each entry
 and exit with its result (more than 12 an hour as a digest), and each incident's
 opening, reminders and end. In its quiet hours (UTC) it receives errors only, and the
-rest when they are over. Events close together form one message; a mail's subject names
-the account, what is worst in it, and where. Trading never waits for a message: one that fails is tried again, sent
+rest afterwards. Events close together form one message; a mail's subject names the
+account, the most severe event and its scope. Trading never waits for a message: one that fails is tried again, sent
 with the next one, and counted in botd_notifications_total.`,
 		"  botd notify list -c configs\n  botd notify test -c configs",
 		newNotifyList(), newNotifyTest())

@@ -29,7 +29,7 @@ func newOpsRules() *cobra.Command {
 	return &cobra.Command{
 		Use: "rules", Short: "recording and alert rules for Prometheus", Args: cobra.NoArgs,
 		Long: `Prints 13 recording rules and 36 alerts: 13 that page (somebody must act at once), 22
-tickets, and one that always fires, so that the way to a person can be watched. Each says in its annotations what it means and what to do. Scrape botd under
+tickets, and one that always fires, to monitor the alerting path. The annotations of each explain its meaning and what to do. Scrape botd under
 a job whose name begins with botd, a job an account.`,
 		Example: "  botd ops rules > botd.rules.yml && promtool check rules botd.rules.yml",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -64,8 +64,8 @@ func newOpsUnit() *cobra.Command {
 	watchdog := 2 * time.Minute
 	command := &cobra.Command{
 		Use: "unit", Short: "a hardened systemd unit", Args: cobra.NoArgs,
-		Long: `Prints a systemd unit: a user of its own that systemd makes, nothing of the machine but
-configuration and state, the key as a credential, a watchdog fed by finished rounds,
+		Long: `Prints a systemd unit: a dynamic user with access only to configuration and state, the key
+as a credential, a watchdog fed by finished rounds,
 reload by SIGHUP. systemd-analyze security rates it 1.2.`,
 		Example: "  botd ops unit --mode live > /etc/systemd/system/botd.service\n  systemctl enable --now botd",
 		RunE: func(command *cobra.Command, _ []string) error {

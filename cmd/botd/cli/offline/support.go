@@ -24,9 +24,9 @@ func supportBundle() *cobra.Command {
 	var flags connect.Flags
 	var out string
 	command := &cobra.Command{
-		Use: "support", Short: "one file with everything needed to find a fault, without keys and tokens", Args: cobra.NoArgs,
+		Use: "support", Short: "create a support bundle for troubleshooting, without keys and tokens", Args: cobra.NoArgs,
 		Long: `Writes a .tar.gz with the version, what botd doctor finds, the effective configuration,
-the newest records of the journal and what verifying it says; and where botd runs: its
+the newest records of the journal and the result of its verification; and, if botd runs, its
 status, orders, intents, positions, limits, metrics, and the newest lines of its log.
 
 Keys, secrets and tokens are taken out wherever they stand, also encoded. Amounts,

@@ -37,7 +37,7 @@ type timelineFlags struct {
 func NewTimeline() *cobra.Command {
 	var f timelineFlags
 	command := &cobra.Command{
-		Use: "timeline", Short: "what happened, from journal, log and incidents, in one order", Args: cobra.NoArgs,
+		Use: "timeline", Short: "chronological view of journal, log and incidents", Args: cobra.NoArgs,
 		Long: `Shows the account's story from its files, whether botd runs or not: the log on disk, the
 journal with what people did, and the incidents, in the order of their times (UTC). --at
 shows five minutes before and after a time; without a time, the last hour.`,
@@ -48,8 +48,8 @@ shows five minutes before and after a time; without a time, the last hour.`,
 	f.journal.add(command)
 	flags := command.Flags()
 	flags.StringVar(&f.at, "at", "", "around this time: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 10m (ago)")
-	flags.StringVar(&f.since, "since", "", "from then on, written as --at")
-	flags.StringVar(&f.until, "until", "", "until then, written as --at")
+	flags.StringVar(&f.since, "since", "", "start time, in the format of --at")
+	flags.StringVar(&f.until, "until", "", "end time, in the format of --at")
 	flags.StringVar(&f.strategy, "strategy", "", "one strategy, with what concerns the whole account")
 	flags.BoolVar(&f.all, "all", false, "routine lines too: candles, derived intents, approvals, acknowledgments")
 	command.MarkFlagsMutuallyExclusive("at", "since")
@@ -61,15 +61,15 @@ shows five minutes before and after a time; without a time, the last hour.`,
 func NewAudit() *cobra.Command {
 	f := timelineFlags{audit: true}
 	command := &cobra.Command{
-		Use: "audit", Short: "who changed what, when and from where, as the journal has it", Args: cobra.NoArgs,
+		Use: "audit", Short: "audit log: user, change, time and origin", Args: cobra.NoArgs,
 		Long: `Lists what people asked for (halts, limits, cancels, reloads, transfers), from the journal,
 whether botd runs or not, oldest first. --since 12h or a time bounds it.`,
 		Example: "  botd audit\n  botd audit --since 24h -o json",
 		RunE:    func(command *cobra.Command, _ []string) error { return f.run(command) },
 	}
 	f.journal.add(command)
-	command.Flags().StringVar(&f.since, "since", "", "from then on: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 12h (ago)")
-	command.Flags().StringVar(&f.until, "until", "", "until then, written as --since")
+	command.Flags().StringVar(&f.since, "since", "", "start time: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 12h (ago)")
+	command.Flags().StringVar(&f.until, "until", "", "end time, in the format of --since")
 	shell.OutputFlag(command, &f.output)
 	return command
 }

@@ -38,7 +38,7 @@ type backtestFlags struct {
 func NewBacktest() *cobra.Command {
 	return shell.Group("backtest", "run strategies over recorded candles",
 		`Runs strategies over recorded candles with the engine that trades live, on the simulated
-exchange, and says what was assumed (docs/backtest.md). warmup and lookahead find the two
+exchange, and lists the assumptions (docs/backtest.md). warmup and lookahead find the two
 mistakes that make a backtest too good; verify runs a saved report again.`,
 		"  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n"+
 			"  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
@@ -59,19 +59,19 @@ Binance's kline CSV, plain or gzip. The file's backtest block sets the costs of 
   backtest:
     cash: 10000
     fees: {maker: 0.0002, taker: 0.0005}
-    slippage: 0.0002        # of the price, against whoever takes; default 0
+    slippage: 0.0002        # share of the price, to the cost of taker orders; default 0
     slippage_volume: 0.1    # and that times the order's share of the candle's volume; default 0
-    volume_cap: 10%         # of a candle's volume is the most that fills; default no bound
-    latency: 500ms          # what takes pays the worst price on the way; default 0
+    volume_cap: 10%         # maximum share of a candle's volume that fills; default unlimited
+    latency: 500ms          # taker orders pay the worst price within this time; default 0
     resting: through        # a resting order fills when the price has gone a tick through it; or: touch
     path: worst             # through a candle: worst, direction, low_first, high_first, best
     funding: 0.0001         # of each payment, without --funding; default 0
-    risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
+    risk_free_annual: 0     # subtracted from the returns of Sharpe and Sortino; default 0
     fill: next_open         # what a close decides is filled at the next open, never in its own candle
 
 Three columns are shown: ideal (no costs, the more favorable path), realistic (as configured: all other
 figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
-docs/backtest.md says what is assumed inside a candle.
+docs/backtest.md describes the assumptions inside a candle.
 
 Files of candles above a megabyte are parsed once: their columns are cached by content in the
 user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).
@@ -98,7 +98,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	f.StringVar(&flags.note, "note", "", "a note to save with the report")
 	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
-	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
+	f.BoolVar(&flags.onlyOne, "one-column", false, "run only the realistic column")
 	shell.OutputFlag(run, &flags.output)
 	return run
 }

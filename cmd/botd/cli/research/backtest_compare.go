@@ -22,9 +22,8 @@ func newBacktestCompare() *cobra.Command {
 	var flags savedFlags
 	command := &cobra.Command{
 		Use: "compare NAME NAME...", Short: "several reports side by side, with their differences", Args: cobra.RangeArgs(2, maxCompared),
-		Long: `Puts the figures of reports side by side, and shows which lines of their strategies and which
-assumptions not all of them have, whether they are of the same candles, and which is the first
-fill of the second that is not the first's.`,
+		Long: `Shows the figures of reports side by side, the settings and assumptions that differ, whether they
+use the same candles, and the first fill that differs between the first two reports.`,
 		Example: "  botd backtest compare first second\n  botd backtest compare report-a report-b -o json",
 		RunE: func(command *cobra.Command, names []string) error {
 			c := saved.Comparison{Schema: 1, SameData: true, SameConfig: true}

@@ -18,7 +18,7 @@ func NewBench() *cobra.Command {
 		candles, runs int
 	)
 	command := &cobra.Command{
-		Use: "bench", Short: "how fast backtests are on this machine", Args: cobra.NoArgs,
+		Use: "bench", Short: "measure the speed of backtests on this machine", Args: cobra.NoArgs,
 		Long: `Measures backtests on candles of an imaginary market: the engine over candles in memory,
 compared with a plain float64 loop over the same columns, and whole commands, from the CSV file
 to the printed result, compared with a hand-written program that parses the file and loops. Each

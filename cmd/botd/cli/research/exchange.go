@@ -28,9 +28,9 @@ func NewExchange() *cobra.Command {
 	var accounts string
 	command := &cobra.Command{
 		Use: "exchange", Short: "serve the simulated exchange", Args: cobra.NoArgs,
-		Long: `Serves the simulated exchange over the signed HTTP interface: a partner to test a
-bot against, without keys and without risk. --control adds an unsigned interface for
-tests on loopback: prices, the clock, faults, and the truth about every order.`,
+		Long: `Serves the simulated exchange over the signed HTTP interface: a test exchange for any
+bot, without keys and without risk. --control adds an unsigned interface for tests on
+loopback: prices, the clock, faults, and the actual state of every order.`,
 		Example: "  botd exchange --account KEY:SECRET --market random --seed 7\n  botd exchange --account KEY:SECRET --market still --clock manual --control",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if slices.Contains(o.Variants, "list") {

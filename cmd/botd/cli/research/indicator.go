@@ -32,7 +32,7 @@ func NewIndicator() *cobra.Command {
 	var flags indicatorFlags
 	command := &cobra.Command{
 		Use: "indicator NAME --data FILE", Short: "one indicator over recorded candles, one row per candle",
-		Long: `Runs one indicator over recorded candles and prints a row a candle: the open time and
+		Long: `Runs one indicator over recorded candles and prints one row per candle: the open time and
 the indicator's outputs, empty before the first value. It is the indicator that strategies
 use, so a chart made elsewhere can be compared with what a strategy sees.
 

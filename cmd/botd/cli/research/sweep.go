@@ -38,10 +38,10 @@ type sweepFlags struct {
 // NewSweep returns the command botd sweep.
 func NewSweep() *cobra.Command {
 	return shell.Group("sweep", "many backtests of one strategy with other settings",
-		`Runs one strategy over the same candles with many choices of its settings, and ranks them.
-The best of many looks better than it is: --split holds back candles for validation, and walk
-chooses again and again, and trades what comes after. A sweep with a --name survives its end:
-resume runs what is missing.`,
+		`Runs one strategy over the same candles with many combinations of settings, and ranks them.
+The best of many trials is overfitted. --split holds out candles for validation; walk
+re-optimizes on each window and trades the next one. A named sweep (--name) is saved: resume
+runs its missing trials.`,
 		"  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
 		newSweepRun(), newSweepWalk(), newSweepList(), newSweepShow(), newSweepReport(), newSweepTrial(), newSweepResume(), newSweepCancel())
 }
@@ -123,7 +123,7 @@ func folderFlag(command *cobra.Command, folder *string) {
 
 // restFlag adds the flag that leaves part of the machine to other programs.
 func restFlag(command *cobra.Command, rest *bool) {
-	command.Flags().BoolVar(rest, "rest", false, "each trial that runs rests as long as it works, which leaves half of each processor to others")
+	command.Flags().BoolVar(rest, "rest", false, "throttle trials to half of each core")
 }
 
 func sweepDirectory(ctx context.Context, configuration, folder string) (string, error) {

@@ -28,7 +28,7 @@ func addAccess(command *cobra.Command, access *cluster.Access, serve bool) {
 	f.StringVar(&access.URL, "on", "", "NATS server with JetStream: nats://HOST:PORT or tls://HOST:PORT; beyond this machine it needs "+
 		cluster.TokenVariable+" in the environment, --creds or --tls-cert")
 	f.StringVar(&access.Creds, "creds", "", "file with a NATS user's credentials")
-	f.StringVar(&access.CA, "tls-ca", "", "file of certificate authorities (PEM): whom to trust; with --serve, whose certificates clients must show")
+	f.StringVar(&access.CA, "tls-ca", "", "CA file (PEM) for the server's certificate; with --serve, for client certificates")
 	f.StringVar(&access.Cert, "tls-cert", "", "certificate of this side (PEM)")
 	f.StringVar(&access.Key, "tls-key", "", "key of --tls-cert (PEM)")
 	if serve {

@@ -141,9 +141,8 @@ func newSweepReport() *cobra.Command {
 	command := &cobra.Command{
 		Use: "report NAME", Short: "write a sweep as one HTML page", Args: cobra.ExactArgs(1),
 		Long: `Writes a sweep that botd sweep run --name NAME stores as one page that opens offline: the verdict
-against the luck of so many tries, a heat map of each pair of settings, every trial's way from its
-settings to its result, what was good before --split beside what came after it, and how the settings
-near the best one did. NAME may be the path of its file. With --reports N the rows of the N best
+against the luck of so many tries, a heat map of each pair of settings, parallel coordinates of all
+trials, in-sample against out-of-sample results, and the results of the settings near the best one. NAME may be the path of its file. With --reports N the rows of the N best
 trials open their reports, which are beside the page.`,
 		Example: "  botd sweep report first --out first.html\n  botd sweep report first --reports 5",
 		RunE: func(command *cobra.Command, names []string) error {
@@ -226,9 +225,8 @@ func newSweepResume() *cobra.Command {
 	command := &cobra.Command{
 		Use: "resume NAME", Short: "run the trials that a sweep is missing", Args: cobra.ExactArgs(1),
 		Long: `Continues a sweep with a name that was interrupted: by Ctrl-C, kill -9, a full disk or botd sweep
-cancel. Trials that have ended are not run again, unless the program, the candles or anything else
-that they follow from is another one now. The result is the one of a sweep that was never
-interrupted. With --serve or --on workers run what is missing, wherever the sweep began.`,
+cancel. Finished trials are not run again, unless the program, the candles or another input has
+changed. The result equals that of a sweep that was never interrupted. With --serve or --on workers run what is missing, wherever the sweep began.`,
 		Example: "  botd sweep resume first",
 		RunE: func(command *cobra.Command, names []string) error {
 			directory, err := sweepPath(command, &flags, names[0])

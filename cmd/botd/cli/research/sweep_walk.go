@@ -54,11 +54,12 @@ func newSweepWalk() *cobra.Command {
 		Long: `Runs a walk-forward test. The candles are cut into equal parts. The choices of --vary are ranked
 over the first --train parts, and the best one trades the next part, which it has not seen; then
 the window moves on by one part. A part is not traded if --require or --stop-when leaves no choice
-for it. The result of all unseen parts together is what this way of choosing would have made.
+for it. The result of all unseen parts together is the out-of-sample result of the
+selection procedure.
 Strategies warm up within each part: make the parts much longer than the slowest average needs.
 --vary takes any key, as in botd sweep run: intervals and costs too.
---purge and --embargo leave candles out on both sides of each cut, so that what chose shares no
-trade and no look ahead with what is traded.
+--purge and --embargo leave candles out on both sides of each cut, so that training and test data
+share no trade and no look-ahead.
 
 Efficiency is the profit a day of the unseen parts as a share of that of the parts chosen on:
 near 1 the choice holds, near 0 it was fitted to the past.`,

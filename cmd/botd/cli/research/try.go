@@ -48,10 +48,10 @@ and quantity guessed where botd does not know the symbol. Everything that was gu
 
 It runs the three columns of costs, the settings near yours, and the check for look-ahead, and writes
 one page, which begins with a sentence: what the strategy made after costs, and what argues against it.
-The strategy is tried on the symbol and the interval of the candles, whatever its file says; finer
-candles are made into those of the strategy.
+The strategy runs on the symbol and the interval of the candles, regardless of its file; finer
+candles are resampled to the strategy's interval.
 
---paper goes on from there: the strategy trades a simulated account at the prices of a venue, and the
+With --paper the strategy then trades a simulated account at the prices of a venue, and the
 dashboard draws its fills over a backtest of the same time.`,
 		Example: "  botd try strategies/trend.yaml --data Binance_DOGEUSDT_1h.csv\n  botd try my-idea.star --data candles.csv --symbol SOL-USDT\n" +
 			"  botd try trend.yaml --data prices.txt --columns -,open_time_ms,open,high,low,close,volume\n" +

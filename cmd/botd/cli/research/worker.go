@@ -34,10 +34,10 @@ func NewWorker() *cobra.Command {
 botd sweep run --serve or --on. Candles come from the server by the hash of their content, and stay in
 --cache. A worker needs nothing else: no configuration, no keys, no exchange.
 
-It runs until it is interrupted. At SIGTERM it finishes the trials under way, gives back what it has
-not begun, and ends with 0. One that is killed costs its trials under way: they are done elsewhere after
-a quarter of a minute. A sweep of another program is refused, by its reason: the rows of two programs are not
-one sweep.`,
+It runs until it is interrupted. At SIGTERM it finishes the running trials, returns trials that it
+has not started, and ends with 0. If it is killed, its running trials are repeated elsewhere after
+15 seconds. A worker rejects sweeps of a different build and gives the reason, because rows of two
+builds cannot be compared.`,
 		Example: "  botd worker --on nats://127.0.0.1:4222\n  BOTD_NATS_TOKEN=... botd worker --on tls://sweeps.example.net:4222 --tls-ca ca.pem --slots 8",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if access.URL == "" {

@@ -51,8 +51,8 @@ func NewBook() *cobra.Command {
 	var limit int
 	command := &cobra.Command{
 		Use: "book SYMBOL", Short: "the order book of a symbol", Args: shell.One("SYMBOL, as BTC-USDT"),
-		Long: "Shows the order book of a symbol on a venue: asks above, bids below, the best in the\nmiddle, with the quantity that " +
-			"stands up to each price. No keys are needed.",
+		Long: "Shows the order book of a symbol on a venue: asks above, bids below, the best in the\nmiddle, with the cumulative " +
+			"quantity at each price. No keys are needed.",
 		Example: "  botd book BTC-USDT\n  botd book BTC-USDT --market spot --limit 5 --base-url https://VENUE -o json",
 		RunE: func(command *cobra.Command, names []string) error {
 			venue, err := flags.open(command)

@@ -37,10 +37,10 @@ func NewCandles() *cobra.Command {
 	var flags candlesFlags
 	command := &cobra.Command{
 		Use: "candles SYMBOL", Short: "the newest candles of a symbol", Args: shell.One("SYMBOL, as BTC-USDT"),
-		Long: `Shows the newest candles of a symbol on a venue, oldest first, the one under way included.
+		Long: `Shows the newest candles of a symbol on a venue, oldest first, including the forming candle.
 
 -o csv writes them as botd records candles (open_time_ms,open,high,low,close,volume,...),
-closed ones alone, so that a backtest can read them. For long spans: botd data download.`,
+only closed ones, so that a backtest can read them. For long spans: botd data download.`,
 		Example: "  botd candles BTC-USDT --interval 1h --limit 24\n  botd candles ETH-USDT --market spot --base-url https://VENUE -o csv > eth.csv",
 		RunE:    func(command *cobra.Command, names []string) error { return showCandles(command, &flags, names[0]) },
 	}

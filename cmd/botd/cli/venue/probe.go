@@ -40,7 +40,7 @@ func NewProbe() *cobra.Command {
 		Long: `Examines a venue from outside, step by step, and prints what to write into botd.yaml.
 
 Without keys: is it reached, does botd understand every public operation, how far is
-its clock off. With keys: what it wants signed (orders of the parts, separators, rules
+its clock off. With keys: the payload that it requires to be signed (orders of the parts, separators, rules
 of query and body, encodings and paths are tried, likely ones first, by signed reads,
 until one is accepted) and how old a signed request may be (W, by reads with ever older
 timestamps). Nothing is placed, canceled or changed.
@@ -52,7 +52,7 @@ parts, tries a stop, a partial fill where the best level is small, and a reduceO
 and closes everything: that costs fees and the spread (--no-fills leaves it out). Those are
 real orders. It finds which lists echo client order ids, how fast each list shows a change,
 how status words, numbers and empty lists are written. A position that is open on the
-symbol is left alone. After --requests it stops, but for what closes.
+symbol is left alone. After --requests it sends only closing orders.
 
 --out FILE writes all of it as the venue's profile, with what could not be found out.
 

@@ -30,7 +30,7 @@ export function engaged(answer) {
     ? f.plural(answer.steps.length, "step") + " in progress."
     : answer.blind.length
       ? ""
-      : "The newest read shows nothing to take away.";
+      : "Nothing to cancel or close.";
   const blind = answer.blind.map((line) => ` Cannot see or close yet: ${line}.`).join("");
   say(`Halted the ${answer.scope}: ${answer.level}. ${steps}${blind}`, blind ? "bad" : undefined);
 }

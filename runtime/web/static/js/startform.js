@@ -105,7 +105,7 @@ export class StartForm {
   end(running, note) {
     const does = () => {
       if (this.problem) return h("p.bad", this.problem);
-      if (!this.whole) return h("p.note", "Say what is varied.");
+      if (!this.whole) return h("p.note", "Enter at least one parameter to vary.");
       return this.preview ? this.preview.does.map((line) => h("p", line)) : h("p.note", "Asking botd…");
     };
     return [

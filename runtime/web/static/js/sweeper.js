@@ -63,7 +63,7 @@ export class SweepForm extends StartForm {
         h("div.row", choose("Search", searches, this.search, (value) => this.set("search", value), { id: "sweep-search" }),
           this.input("Trials, at most", "trials", { type: "number", min: "1", max: "10000", step: "1" }),
           this.search === "grid" ? null : this.input("Seed", "seed", { type: "number", min: "1", step: "1" }),
-          this.input("Split: what chooses", "split", { autocomplete: "off" }), this.input("Ranked by", "sort", { autocomplete: "off" })),
+          this.input("In-sample share", "split", { autocomplete: "off" }), this.input("Ranked by", "sort", { autocomplete: "off" })),
         h("details.params", { key: "more" }, h("summary", "Conditions, period and name"),
           h("div.fields", this.input("Only choices with", "where", { placeholder: "fast < slow", autocomplete: "off" }),
             this.input("Trials must have", "require", { placeholder: "trades >= 30", autocomplete: "off" }),

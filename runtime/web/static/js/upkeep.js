@@ -48,7 +48,7 @@ export function tokens(all, read) {
     operator() && !live.session.makes_tokens
       ? h(
           "p.panel-body.note",
-          "You logged in with a token, and a token makes no others: log in with the link of ",
+          "You logged in with a token; token sessions cannot create tokens: log in with the link of ",
           h("span.mono", "botd login"),
           ", or use ",
           h("span.mono", "botd token create"),

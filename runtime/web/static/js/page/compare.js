@@ -19,7 +19,7 @@ export async function open(page) {
   const read = page.reader(async () => { runs = await Promise.all(ids.map((id) => get("backtests/" + part(id)))); });
   page.view(() => runs.length > 1 ? [
     h("div.page-head", h("h1", "Compare"), h("p.note", runs.map((one) => one.id).join(", ")), h("div.actions", link("/backtests", "All reports"))),
-    panel("Equity relative to its start", { key: "curves" }, h("figure", { "aria-label": "Equity curves; the table below has their ends" },
+    panel("Equity relative to its start", { key: "curves" }, h("figure", { "aria-label": "Equity curves; the table below lists the final values" },
         h("div.chart", { "aria-hidden": "true", keep: host })),
       h("div.chart-foot", h("span", runs.map((one, i) => `${one.id}: ${strokes[i]}`).join(" · ")), notice())),
     figures(runs), differences(runs),

@@ -96,7 +96,7 @@ export async function open(page) {
               (o.market === "futures" ? ", and it does not follow from the position yet" : "") }, "–") : derived(o, o.price, price(o))) },
       { name: "Fee", num: true, cell: (o) => (o.fee ? derived(o, o.fee, [f.money(o.fee, { places: 4 }), h("span.unit", o.fee_asset)]) : "–") },
       { name: "Order", cell: (o) => intentLink(o.client_order_id) },
-    ], items, { next: more(), none: empty("Nothing has been filled yet", "Each fill stands here with the order it belongs to.") });
+    ], items, { next: more(), none: empty("Nothing has been filled yet", "Fills are listed here with their orders.") });
   }
 
   function more() { return next ? button("Show older", older) : null; }

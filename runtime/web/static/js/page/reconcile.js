@@ -55,7 +55,7 @@ function quarantine(q, done) {
         { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
         { name: "Price", num: true, cell: (o) => f.given(f.isZero(o.price) ? o.stop_price : o.price) }], q.orders, { key: (o) => o.order_id }) : null,
     q.unknown.length ? unknownTable(q.unknown) : null,
-    h("div.grid.two", choice("Adopt: it becomes ours", q.adopt), choice("Ignore: it stays foreign", q.ignore)));
+    h("div.grid.two", choice("Adopt: botd manages the difference", q.adopt), choice("Ignore: the difference stays foreign", q.ignore)));
 }
 
 const choice = (name, lines) => h("div.panel-body", h("h3.note", name), h("ul", lines.map((line) => h("li", "· ", line))));

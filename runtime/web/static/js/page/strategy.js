@@ -8,7 +8,7 @@ import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, s
 import { yaml } from "../yaml.js";
 
 const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"],
-  ["parity", "Live beside backtest"], ["limits", "Limits"], ["config", "Configuration"]];
+  ["parity", "Live vs. backtest"], ["limits", "Limits"], ["config", "Configuration"]];
 const MOST = 20_000;
 const FIRST = 500, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
@@ -210,7 +210,7 @@ export async function open(page) {
     switch (view) {
       case "why": return reasons ? reasons.why(preview) : h("p.loading", "Asking the engine…");
       case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading…");
-      case "parity": return !operator() ? empty("Only an operator can compare", "It runs a backtest beside trading; you are logged in as a viewer.")
+      case "parity": return !operator() ? empty("Only an operator can compare", "This runs a backtest in the daemon; you are logged in as a viewer.")
         : beside ? beside.view() : h("p.loading", "Running the backtest of the same time…");
       case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) },
           { name: "For", cell: (o) => f.words(o.purpose) },
@@ -226,7 +226,7 @@ export async function open(page) {
           { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) },
           { name: "Mean price", num: true, cell: f.aligned(fills.slice(0, 100), (o) => o.price) },
           { name: "Order", cell: (o) => intentLink(o.client_order_id) }], fills.slice(0, 100),
-            { none: empty("Nothing has been filled yet", "Its fills are listed here, and are arrows on the chart.") });
+            { none: empty("Nothing has been filled yet", "Fills are listed here and marked on the chart.") });
       case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) },
           { name: "Value", num: true, cell: (l) => l.value },
           { name: "Limit", num: true, cell: (l) => l.limit },

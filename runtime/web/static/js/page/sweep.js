@@ -68,12 +68,12 @@ export async function open(page) {
     if (!sweep.page) return panel("Trials", { key: "trials" }, empty("There is no page yet", sweep.state === "running"
       ? "It is made when the sweep ends." : "It is made when the sweep is resumed, or by botd sweep report on the command line."));
     return panel("Verdict and trials", { key: "page", note: operator() ? "the number of a place makes the report of that trial" : null,
-      actions: h("a", { href: `/api/v1/sweeps/${part(name)}/report`, target: "_blank", rel: "noopener" }, "In its own window") },
+      actions: h("a", { href: `/api/v1/sweeps/${part(name)}/report`, target: "_blank", rel: "noopener" }, "Open in a new window") },
       h("div.document", { keep: frame }));
   }
 
   async function report(job) {
-    if (!operator()) { say("Reports of trials are made by an operator.", "bad"); return; }
+    if (!operator()) { say("Only an operator can create trial reports.", "bad"); return; }
     try {
       const answer = await post(`sweeps/${part(name)}/trials/${job}/report`);
       there = answer.run ? "" : answer.id;

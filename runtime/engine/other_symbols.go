@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// readOthers has the candles read of the other symbols that a strategy uses, and no others for it.
-// In a backtest they already exist.
+// readOthers requests candles of the other symbols that a strategy reads, instead of those requested before. In a backtest they
+// already exist.
 func (r *roster) readOthers(leg *leg) error {
 	if r.config.Feed {
 		leg.view.Others = leg.config.Others
@@ -50,7 +50,7 @@ func (r *roster) unread(s *series, reader *leg) {
 func (r *roster) endSeries(s *series) {
 	if len(s.legs)+len(s.readers) == 0 {
 		r.market.series = slices.DeleteFunc(r.market.series, func(other *series) bool { return other == s })
-		maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind == callCandles && p.series == s })
+		maps.DeleteFunc(r.calls, func(_ int64, p pendingCall) bool { return p.kind == callCandles && p.series == s })
 	}
 }
 

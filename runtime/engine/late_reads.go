@@ -23,17 +23,17 @@ func (r *round) patience(of exchange.Operation) int64 {
 }
 
 // noteDuration records the duration of a read. A failing one is not awaited longer than any other.
-func (r *round) noteDuration(p *purpose, event *EventAnswer) {
+func (r *round) noteDuration(p *pendingCall, event *EventAnswer) {
 	if event.Err != nil {
 		delete(r.took, p.of)
 		return
 	}
 	r.took[p.of] = r.nowMS - p.sentMS
-	r.answered = max(r.answered, p.sentMS)
+	r.newestAnsweredMS = max(r.newestAnsweredMS, p.sentMS)
 }
 
 // overtaken reports whether a read that was sent no earlier has been answered.
-func (r *round) overtaken(p *purpose) bool { return r.answered >= p.sentMS }
+func (r *round) overtaken(p *pendingCall) bool { return r.newestAnsweredMS >= p.sentMS }
 
 // mostCopies bounds the copies of a read in flight.
 const mostCopies = 4
@@ -42,7 +42,7 @@ const mostCopies = 4
 func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }
 
 // attentionMS returns when a read is repeated, or late.
-func (r *round) attentionMS(p *purpose) int64 {
+func (r *round) attentionMS(p *pendingCall) int64 {
 	if p.repeated {
 		return p.dueMS
 	}
@@ -50,12 +50,12 @@ func (r *round) attentionMS(p *purpose) int64 {
 }
 
 // same reports whether two reads are the same request.
-func (p *purpose) same(q *purpose) bool {
+func (p *pendingCall) same(q *pendingCall) bool {
 	return q.kind == p.kind && q.of == p.of && q.symbol == p.symbol && q.orderID == p.orderID && q.before == p.before
 }
 
 // lateCopies returns the number of copies of the read in flight from earlier phases.
-func (r *round) lateCopies(p *purpose) (count int) {
+func (r *round) lateCopies(p *pendingCall) (count int) {
 	for _, q := range r.calls {
 		if q.late && q.same(p) {
 			count++
@@ -65,10 +65,10 @@ func (r *round) lateCopies(p *purpose) (count int) {
 }
 
 // isLate reports whether the same read of an earlier phase is still in flight.
-func (r *round) isLate(p *purpose) bool { return r.lateCopies(p) > 0 }
+func (r *round) isLate(p *pendingCall) bool { return r.lateCopies(p) > 0 }
 
 // awaited reports whether the round still waits for a read, which may have been sent twice.
-func (r *round) awaited(p *purpose) bool {
+func (r *round) awaited(p *pendingCall) bool {
 	for _, q := range r.calls {
 		if q.request == p.request && !q.late {
 			return true
@@ -78,7 +78,7 @@ func (r *round) awaited(p *purpose) bool {
 }
 
 // skipLateRead continues the round without a late read.
-func (r *round) skipLateRead(p *purpose) {
+func (r *round) skipLateRead(p *pendingCall) {
 	if p.kind == callTickers { // as if each of its prices were late: single reads would take even longer
 		for _, symbol := range r.missingPrices(p.of.Market()) {
 			if r.lateByList(p, symbol) {
@@ -137,28 +137,28 @@ func (r *round) proceed() (complete bool) {
 }
 
 // repeat sends a read once more.
-func (r *round) repeat(p purpose) {
+func (r *round) repeat(p pendingCall) {
 	p.sentMS, p.repeated = r.nowMS, true
 	r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
 	r.ask(p, PrioritySettle, *p.request)
 }
 
 // forget ignores further answers to a read.
-func (r *round) forget(p *purpose) {
-	maps.DeleteFunc(r.calls, func(_ int64, q purpose) bool {
+func (r *round) forget(p *pendingCall) {
+	maps.DeleteFunc(r.calls, func(_ int64, q pendingCall) bool {
 		return q.request == p.request && p.request != nil || q.late && q.same(p)
 	})
 }
 
 // lateAnswer handles the answer of a read that its round no longer awaited: its error, and its
 // duration.
-func (r *round) lateAnswer(p *purpose, event *EventAnswer) {
+func (r *round) lateAnswer(p *pendingCall, event *EventAnswer) {
 	r.noteDuration(p, event)
 	if p.kind == callTickers && event.Err != nil {
 		r.listFailed(p)
 	}
 	if event.Err == nil || p.noSuchOrder(event.Err) || p.kind == callTickers {
-		r.soon()
+		r.requestRoundSoon()
 		return
 	}
 	if r.inProgress() {

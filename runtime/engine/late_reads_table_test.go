@@ -16,14 +16,14 @@ func reader(t testing.TB) (*world, *round) {
 	r := w.engine.round
 	clear(r.took)
 	clear(w.engine.calls)
-	r.reading, r.answered, r.overdue = reading{phase: phaseLists, lateMS: never}, 0, nil
+	r.reading, r.newestAnsweredMS, r.overdue = reading{phase: phaseLists, lateMS: never}, 0, nil
 	w.out.Reset()
 	return w, r
 }
 
 // asksOrders has the round request the open orders of futures, and returns the call's id.
 func (r *round) asksOrders() int64 {
-	r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
+	r.askForRound(pendingCall{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
 	return r.nextCall
 }
 
@@ -37,8 +37,8 @@ func TestRoundReadTimeout(t *testing.T) {
 	} {
 		_, r := reader(t)
 		of := exchange.FuturesOpenOrders
-		r.noteDuration(&purpose{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{})
-		if r.patience(of) != c.waits || r.repeatAfterMS(of) != c.repeats || r.answered != r.nowMS-c.took {
+		r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{})
+		if r.patience(of) != c.waits || r.repeatAfterMS(of) != c.repeats || r.newestAnsweredMS != r.nowMS-c.took {
 			t.Errorf("one took %d ms: want the next awaited for %d and repeated after %d, have %d and %d", c.took, c.waits, c.repeats, r.patience(of),
 				r.repeatAfterMS(of))
 		}
@@ -46,11 +46,11 @@ func TestRoundReadTimeout(t *testing.T) {
 		if p := r.calls[id]; p.dueMS != r.nowMS+c.waits || p.repeated || r.reading.lateMS != r.nowMS+min(c.waits, c.repeats) || r.reading.pending != 1 {
 			t.Errorf("one took %d ms: want attention to the next after %d ms, have %d", c.took, min(c.waits, c.repeats), r.reading.lateMS-r.nowMS)
 		}
-		if r.noteDuration(&purpose{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{Err: errors.New("broken")}); r.patience(of) != 1_000 {
+		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{Err: errors.New("broken")}); r.patience(of) != 1_000 {
 			t.Errorf("after a failure: want a second, have %d", r.patience(of))
 		}
-		if r.noteDuration(&purpose{of: of, sentMS: r.nowMS - 9_000}, &EventAnswer{}); r.answered != r.nowMS-c.took {
-			t.Errorf("want the latest that was answered to stay noted, have %d", r.nowMS-r.answered)
+		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - 9_000}, &EventAnswer{}); r.newestAnsweredMS != r.nowMS-c.took {
+			t.Errorf("want the latest that was answered to stay noted, have %d", r.nowMS-r.newestAnsweredMS)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestUnansweredReadIsRepeatedThenSkipped(t *testing.T) {
 		w, r := reader(t)
 		began, id := r.nowMS, r.asksOrders()
 		if c.overtaken {
-			r.answered = began
+			r.newestAnsweredMS = began
 		}
 		w.engine.nowMS += c.afterMS
 		r.reading.version = 1
@@ -109,7 +109,7 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		w, r := reader(t)
 		id := r.asksOrders()
-		r.answered = r.nowMS
+		r.newestAnsweredMS = r.nowMS
 		w.engine.nowMS += 400
 		r.proceed()
 		again := r.nextCall
@@ -140,20 +140,20 @@ func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		late   int
-		other  func(p *purpose) // a difference of the late ones' requests; nil for none
-		waits  int64            // ms; -1 if it is not sent
+		other  func(p *pendingCall) // a difference of the late ones' requests; nil for none
+		waits  int64                // ms; -1 if it is not sent
 		missed int
 	}{
 		{0, nil, 1_000, 0}, {1, nil, 400, 0}, {3, nil, 400, 0}, {4, nil, -1, 1}, {5, nil, -1, 1},
-		{4, func(p *purpose) { p.of = exchange.FuturesOpenPositions }, 1_000, 0},
-		{4, func(p *purpose) { p.kind = callOrder }, 1_000, 0},
-		{4, func(p *purpose) { p.orderID = 5 }, 1_000, 0},
-		{4, func(p *purpose) { p.before = true }, 1_000, 0},
-		{4, func(p *purpose) { p.late = false }, 1_000, 0},
+		{4, func(p *pendingCall) { p.of = exchange.FuturesOpenPositions }, 1_000, 0},
+		{4, func(p *pendingCall) { p.kind = callOrder }, 1_000, 0},
+		{4, func(p *pendingCall) { p.orderID = 5 }, 1_000, 0},
+		{4, func(p *pendingCall) { p.before = true }, 1_000, 0},
+		{4, func(p *pendingCall) { p.late = false }, 1_000, 0},
 	} {
 		w, r := reader(t)
 		for range c.late {
-			p := purpose{kind: callRound, of: exchange.FuturesOpenOrders, late: true, sentMS: r.nowMS - 5_000}
+			p := pendingCall{kind: callRound, of: exchange.FuturesOpenOrders, late: true, sentMS: r.nowMS - 5_000}
 			if c.other != nil {
 				c.other(&p)
 			}
@@ -172,7 +172,7 @@ func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 func TestListInPlaceOfLateTickerServesOnlyIt(t *testing.T) {
 	t.Parallel()
 	_, r := reader(t)
-	single := purpose{kind: callTicker, of: exchange.FuturesTicker, symbol: r.book.Track(bitcoin), late: true, sentMS: r.nowMS}
+	single := pendingCall{kind: callTicker, of: exchange.FuturesTicker, symbol: r.book.Track(bitcoin), late: true, sentMS: r.nowMS}
 	r.begin(single)
 	r.skipLateRead(&single)
 	list := r.calls[r.nextCall]
@@ -204,8 +204,8 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		{"a list of prices", true, 10_000, callTickers, exchange.FuturesTickers, true, "[]"},
 	} {
 		_, r := reader(t)
-		id := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS - c.agoMS})
-		second := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS})
+		id := r.begin(pendingCall{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS - c.agoMS})
+		second := r.begin(pendingCall{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS})
 		r.took[c.of] = 3_000
 		r.giveUpLate()
 		_, out := r.calls[id]
@@ -225,7 +225,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	_, r := reader(t)
 	for _, name := range []string{"B", "A", "D", "C", "F", "E"} {
 		symbol := r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: name})
-		r.begin(purpose{kind: callOrder, of: exchange.FuturesOrder, symbol: symbol, late: true, sentMS: r.nowMS - 10_000})
+		r.begin(pendingCall{kind: callOrder, of: exchange.FuturesOrder, symbol: symbol, late: true, sentMS: r.nowMS - 10_000})
 		want = append(want, symbol.Key())
 	}
 	r.giveUpLate()
@@ -249,19 +249,19 @@ func TestLateReadAnswerIsCounted(t *testing.T) {
 	broken, refusal := errors.New("broken"), &exchange.Refusal{Status: 404, Message: "none"}
 	for _, c := range []struct {
 		name            string
-		p               purpose
+		p               pendingCall
 		err             error
 		underWay        bool
 		overdue, failed int
 		singly          bool
 	}{
-		{"it came", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, nil, true, 0, 0, false},
-		{"it failed in a round", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, broken, true, 0, 1, false},
-		{"it failed between rounds", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, broken, false, 1, 0, false},
-		{"there is no such order", purpose{kind: callOrder, of: exchange.FuturesOrder, orderID: 5}, refusal, true, 0, 0, false},
-		{"there is no such list", purpose{kind: callRound, of: exchange.FuturesOpenOrders}, refusal, true, 0, 1, false},
-		{"a list of prices came", purpose{kind: callTickers, of: exchange.FuturesTickers}, nil, true, 0, 0, false},
-		{"a list of prices failed", purpose{kind: callTickers, of: exchange.FuturesTickers}, broken, true, 0, 0, true},
+		{"it came", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, nil, true, 0, 0, false},
+		{"it failed in a round", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, broken, true, 0, 1, false},
+		{"it failed between rounds", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, broken, false, 1, 0, false},
+		{"there is no such order", pendingCall{kind: callOrder, of: exchange.FuturesOrder, orderID: 5}, refusal, true, 0, 0, false},
+		{"there is no such list", pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, refusal, true, 0, 1, false},
+		{"a list of prices came", pendingCall{kind: callTickers, of: exchange.FuturesTickers}, nil, true, 0, 0, false},
+		{"a list of prices failed", pendingCall{kind: callTickers, of: exchange.FuturesTickers}, broken, true, 0, 0, true},
 	} {
 		w, r := reader(t)
 		if !c.underWay {
@@ -288,7 +288,7 @@ func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 	for _, underWay := range []bool{true, false} {
 		w, r := reader(t)
 		r.asksOrders()
-		other := r.begin(purpose{kind: callCandles})
+		other := r.begin(pendingCall{kind: callCandles})
 		r.overdue, r.roundMS = []failure{{bitcoin, errLate}}, never
 		if !underWay {
 			r.reading.phase = 0

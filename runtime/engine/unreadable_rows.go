@@ -8,7 +8,7 @@ import (
 )
 
 // takeRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
-func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
+func (r *round) takeRows(p *pendingCall, answer *exchange.Answer) {
 	market := answer.Operation.Market()
 	for i := range answer.Unreadable {
 		row := &answer.Unreadable[i]
