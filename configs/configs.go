@@ -102,9 +102,9 @@ type Options struct {
 func (c *Config) Confirm(flag Mode) error {
 	switch {
 	case flag == Live && c.fileMode != Live:
-		return fmt.Errorf("--mode live, but botd.yaml says mode: %s\n  hint: mode live must be set twice; write mode: live in botd.yaml too", c.fileMode)
+		return fmt.Errorf("--mode live, but botd.yaml has mode: %s\n  hint: mode live must be set twice; write mode: live in botd.yaml too", c.fileMode)
 	case flag == "" && c.Mode == Live:
-		return fmt.Errorf("botd.yaml says mode: live, but the command line does not\n" +
+		return fmt.Errorf("botd.yaml has mode: live, but the command line does not\n" +
 			"  hint: mode live must be set twice; add --mode live, or --mode demo to try it out")
 	case flag != "" && flag != c.Mode:
 		return fmt.Errorf("--mode %s, but the configuration was loaded as %s", flag, c.Mode)

@@ -26,7 +26,7 @@ func (e *EntryConfig) keys() []key {
 			what: "order type of an entry: market, or an order that rests", example: "limit"},
 		{name: "patience", value: duration(&e.PatienceMS, second, day),
 			what: "how long an entry order rests before its price is adjusted", example: "entry: {order: limit, patience: 1m}"},
-		{name: "tries", value: whole(&e.Tries, 1, 1000), what: "maximum number of orders of an entry, each at a new price", unit: "orders", example: "entry: {order: limit, tries: 5}"},
+		{name: "tries", value: whole(&e.Tries, 1, 1000), what: "maximum orders per entry", unit: "orders", example: "entry: {order: limit, tries: 5}"},
 		{name: "then", value: choice(&e.Then, "market", "give_up"),
 			what: "what happens to the unfilled remainder after the last try", example: "entry: {order: limit, then: give_up}"},
 	}
@@ -36,7 +36,7 @@ func (r *strategyReader) checkEntry(s *section) {
 	e := &r.into.Entry
 	if !e.rests() {
 		if len(s.entries) > 0 && s.value("order") == nil {
-			s.warn(s.entries[0].value, "write order: post_only or order: limit", "entry says how to wait, but enters at market")
+			s.warn(s.entries[0].value, "write order: post_only or order: limit", "entry sets how to wait, but enters at market")
 		}
 		return
 	}

@@ -80,12 +80,12 @@ func signatureKeys(c *SignatureConfig) []key {
 func breakerKeys(c *BreakerConfig) []key {
 	return []key{
 		{name: "unknowns", value: whole(&c.Unknowns, 1, 1000),
-			what: "number of orders with an unknown outcome, within the window, that pauses openings", unit: "orders", example: "3"},
-		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "window in which orders with an unknown outcome are counted (`unknowns`)", example: "10m"},
-		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "pause of openings after too many orders with an unknown outcome", example: "10m"},
+			what: "number of orders with an unknown outcome `within` a time that pauses openings", unit: "orders", example: "3"},
+		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "window of `unknowns`", example: "10m"},
+		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "pause of openings after orders with an unknown outcome", example: "10m"},
 		{name: "empty_endings", value: whole(&c.EmptyEndings, 1, 1000),
-			what: "number of consecutive orders without a fill that pauses openings for `empty_pause`", unit: "orders", example: "3"},
-		{name: "empty_pause", value: duration(&c.EmptyPauseMS, second, 7*day), what: "pause of openings after consecutive orders without a fill", example: "45s"},
+			what: "number of consecutive orders without a fill that pauses openings", unit: "orders", example: "3"},
+		{name: "empty_pause", value: duration(&c.EmptyPauseMS, second, 7*day), what: "pause of openings after `empty_endings`", example: "45s"},
 	}
 }
 

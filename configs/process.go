@@ -31,7 +31,7 @@ func (r *strategyReader) processKeys() []key {
 	return []key{
 		{name: "command", value: words(&c.Command, anyWord, "the program and its arguments, such as [python3, my_strategy.py]"),
 			check: r.checkCommand, after: r.readCommand,
-			what: "of `strategy: process`: the program and its arguments; it runs in the folder of this file and speaks as docs/process.md says",
+			what: "of `strategy: process`: the program and its arguments; it runs in the folder of this file and uses the protocol of docs/process.md",
 			unit: "", example: "[python3, my_strategy.py]"},
 		{name: "deadline", value: duration(&c.DeadlineMS, minDeadlineMS, maxDeadlineMS),
 			what: "live: how long a decision may take, 2s where this is not given; a strategy that takes longer is declared hung, " +

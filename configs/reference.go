@@ -17,7 +17,7 @@ A configuration is a directory: botd.yaml, and one file per strategy in strategi
 itself. ` + "`botd init`" + ` writes one with comments. ` + "`botd check -c DIR`" + ` reports every mistake with file, line and what was probably meant.
 ` + "`botd config show --effective -c DIR`" + ` shows the values in force and where each comes from.
 
-- **Precedence**: the command line, then the file, then the default. The column *also by* says what else sets a key; where it is empty,
+- **Precedence**: the command line, then the file, then the default. The column *also by* lists what else sets a key; where it is empty,
   nothing does. Secrets never belong in YAML: keys that end in ` + "`_file`" + ` name files of mode 600.
 - **Environment variables**: ` + "`NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`" + ` control colors; ` + "`BOTD_CACHE`" + ` is the directory of parsed candles;
   ` + "`CREDENTIALS_DIRECTORY`" + ` is systemd's. No variable sets a key.

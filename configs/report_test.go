@@ -33,7 +33,7 @@ func TestCheckReportContents(t *testing.T) {
 		t.Errorf("files: -want +have\n%s", diff)
 	}
 	if want := []configs.ReportedProblem{{File: "conf/strategies/a.yaml", Line: 7, Column: 19, Severity: "warning",
-		What: "entry says how to wait, but enters at market", Hint: "write order: post_only or order: limit"}}; !cmp.Equal(want, have.Problems) {
+		What: "entry sets how to wait, but enters at market", Hint: "write order: post_only or order: limit"}}; !cmp.Equal(want, have.Problems) {
 		t.Errorf("problems: -want +have\n%s", cmp.Diff(want, have.Problems))
 	}
 	if len(have.Edges) != 1 || have.Edges[0].Strategy != "g" || !strings.Contains(have.Edges[0].Edge, "a pair of neighboring lines") {
@@ -91,9 +91,9 @@ func TestStrategyFileWarnings(t *testing.T) {
 	text := simple("a", "futures", "BTC-USDT") + "size: {equity: 40%}\nentry: {patience: 1m}\n"
 	for _, c := range []struct{ file, text, want string }{
 		{"strategies/a.yaml", text, "6: size.equity 40% is above risk.max_symbol_exposure 0.3: every entry will be refused; " +
-			"7: entry says how to wait, but enters at market"},
-		{"other/a.yaml", text, "7: entry says how to wait, but enters at market"},
-		{"other/b.yaml", text + "leverage: 2000\n", "7: entry says how to wait, but enters at market"},
+			"7: entry sets how to wait, but enters at market"},
+		{"other/a.yaml", text, "7: entry sets how to wait, but enters at market"},
+		{"other/b.yaml", text + "leverage: 2000\n", "7: entry sets how to wait, but enters at market"},
 		{"other/c.yaml", "- a\n", ""},
 	} {
 		file := write(t, filepath.Join(folder, c.file), c.text, 0o600)

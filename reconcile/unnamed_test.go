@@ -337,7 +337,7 @@ func stopOfAnother(t testing.TB, change func(*exchange.Order), want exchange.Qua
 	}
 }
 
-// Where the history leaves ids out, a stop of botd's form is another botd's, under each policy: no openings while it exists.
+// Where the history leaves ids out, a stop of botd's form is another botd's, under each policy: nothing opens beside it.
 func TestStopWithoutIDOfBotdsFormBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -451,7 +451,7 @@ func (d *Driver) work(ctx context.Context, served engine.Priority) (err error) {
 }
 
 // perform sends one request. A placement whose time to live has passed, or that was
-// recalled, is certainly not sent, and the error says so.
+// recalled, is certainly not sent, and the error reports that.
 func (d *Driver) perform(ctx context.Context, call *engine.Call, recalled <-chan struct{}) (exchange.Answer, error) {
 	if now := d.config.Clock.ServerNowMS(); call.DeadlineMS != 0 && now > call.DeadlineMS {
 		why := fmt.Sprintf("its time to live had passed by %d ms", now-call.DeadlineMS)

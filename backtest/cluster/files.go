@@ -204,7 +204,7 @@ func (c *cache) file(ctx context.Context, s *store, f *file) (path string, recei
 		return "", received, fmt.Errorf("get %s: %w", f.Name, err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return "", received, fmt.Errorf("get %s: the server's bytes have another hash than the sweep says", f.Name)
+		return "", received, fmt.Errorf("get %s: the server's bytes have another hash than the sweep states", f.Name)
 	}
 	return path, received, os.Rename(fresh.Name(), path)
 }

@@ -177,7 +177,7 @@ func TestTheVerdictOfASweep(t *testing.T) {
 		{nothing, nil, nil},
 		{nothing, nil, []backtest.Trial{{}}},
 		{nothing, nil, []backtest.Trial{{Seen: column(nil)}}},
-		{"best of 1 try by sharpe: Sharpe 1.50; one try says nothing about luck, on the candles it was chosen by", nil,
+		{"best of 1 try by sharpe: Sharpe 1.50; one try proves nothing about luck, on the candles it was chosen by", nil,
 			[]backtest.Trial{{Seen: column(number(1.5))}}},
 		{"best of 2 tries by sharpe: Sharpe 1.50; the luckiest of 2 without skill would show 1.50: not better than luck; " +
 			"on the unseen candles it has no Sharpe ratio",

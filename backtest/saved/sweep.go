@@ -214,7 +214,7 @@ func (r *Sweep) Verdict() string {
 	}
 	switch {
 	case r.Lucky == nil:
-		text += "; one try says nothing about luck"
+		text += "; one try proves nothing about luck"
 	case *best.Seen.Sharpe <= *r.Lucky:
 		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: not better than luck", len(r.Trials), *r.Lucky)
 	default:

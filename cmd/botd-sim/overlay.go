@@ -38,7 +38,7 @@ environment names the one (internal/chaos/crash).`,
 			}
 			path, err := write(root, directory)
 			if err != nil {
-				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant says how to carry a mutant along",
+				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant explains how to carry a mutant along",
 					"%w", err)
 			}
 			_, err = fmt.Fprintln(command.OutOrStdout(), path)

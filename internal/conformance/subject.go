@@ -70,6 +70,6 @@ var subjects = []Subject{
 	{"error-body", "code and error; invalid symbol 118", "Errors, Spot error body"},
 	{"lost-answers", "dropped, delayed, cut and hidden answers", "decisions: the simulated exchange as a program"},
 	{"bodies", "unknown fields, null, wrong types, sizes", "decisions: errors of the simulated exchange"},
-	{"encoding", "numbers and strings where the document says so", "Resources and their fields"},
-	{"times", "seconds and milliseconds where the document says so", "Resources and their fields"},
+	{"encoding", "numbers and strings as documented", "Resources and their fields"},
+	{"times", "seconds and milliseconds as documented", "Resources and their fields"},
 }

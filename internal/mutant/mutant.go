@@ -11,14 +11,14 @@
 //
 // # When you move or reword code that a mutant edits
 //
-// TestEveryEditFindsItsCode (internal/tidy) fails, names the mutant and says where its code went.
+// TestEveryEditFindsItsCode (internal/tidy) fails, names the mutant and reports where its code went.
 // Carry the mutant along: open table.go, find the row by its name, and change its
 // Edit so that
 //
 //   - In names the function, as package.Function or package.Receiver.Method;
 //   - Code is a snippet found exactly once in that function (white space and
 //     comments do not count; a part in «guillemets» is what is replaced, and the
-//     rest only says where);
+//     rest only states the place);
 //   - Wrong is what stands there instead, so that the row's Does stays true.
 //
 // Code and Wrong are both an expression, or statements. A condition becomes

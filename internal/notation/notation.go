@@ -2,7 +2,7 @@
 //
 // The configuration, the limits that are set while botd runs, and flags use this one notation. A value that is refused
 // has a problem and a hint: the problem continues a sentence that begins with the name of the setting (" 0 is not between
-// 1 and 9"), and the hint, which may be empty, says what to write.
+// 1 and 9"), and the hint, which may be empty, is what to write.
 package notation
 
 import (

@@ -5,7 +5,7 @@
 // (internal/chaos/crash). An Edit names the function, the snippet, and the code that
 // takes its place; Write makes of all edits an overlay for the go command (go build
 // -overlay), and nothing changes in the module itself. A snippet that is not found
-// exactly once in its function is an error that says where its words stand now.
+// exactly once in its function is an error that reports where its words stand now.
 package overlay
 
 import (

@@ -298,7 +298,7 @@ var Table = []Row{
 		impure, "", "sys"},
 	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk, or of which one file call fails",
 		tests, "", ""},
-	{"internal/disk/sqlitefault", "is a file layer under SQLite whose calls fail when a test says so",
+	{"internal/disk/sqlitefault", "is a file layer under SQLite whose calls fail on a test's request",
 		tests, "", "sqlite libc"},
 	{"internal/version", "identifies the build of botd and its dependencies",
 		impure, "", ""},

@@ -16,7 +16,7 @@ var configRoutes = []route{
 	{id: "reload", tag: "state", method: "POST", path: "/api/v1/config/reload", minimum: auth.Operator,
 		endpoint: change(by(maintenanceOf, (*maintenance).reload)),
 		summary: "Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. " +
-			"A dry run says what would change, or what is wrong with it.", fails: []int{409}},
+			"A dry run returns the changes, or the errors.", fails: []int{409}},
 }
 
 // Configuration is the configuration in force, and where each value comes from.

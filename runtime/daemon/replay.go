@@ -54,7 +54,7 @@ func (r *reading) step(now func() time.Time) {
 func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	settle := engineconfig.Settle(p.config)
 	unreadable := func(err error) error {
-		return failure.New(failure.Data, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
+		return failure.New(failure.Data, "botd journal verify reports more; nothing was sent", "replay the journal: %w", err)
 	}
 	checkpoint, err := p.store.Checkpoint(ctx)
 	if err != nil {

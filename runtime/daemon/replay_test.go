@@ -109,7 +109,7 @@ func TestAJournalThatCannotBeReadIsNoStart(t *testing.T) {
 	}
 	p := &process{config: &configs.Config{}, supervisor: ops.NewSupervisor(), store: store, history: view.NewHistory()}
 	book, err := p.restore(t.Context())
-	if failure.CodeOf(err) != failure.Data || book != nil || !strings.Contains(err.Error(), "botd journal verify says more; nothing was sent") {
+	if failure.CodeOf(err) != failure.Data || book != nil || !strings.Contains(err.Error(), "botd journal verify reports more; nothing was sent") {
 		t.Errorf("want it refused with a hint, have %v", err)
 	}
 }

@@ -148,11 +148,11 @@ func (e *examination) configuration() {
 	e.config = config
 	switch {
 	case problems.Errors() > 0:
-		e.fail("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Errors(), "error"),
+		e.fail("configuration", "botd check lists each with file and line", "%s; the first: %s", plural.Of(problems.Errors(), "error"),
 			first(problems, configs.Error))
 		return
 	case problems.Warnings() > 0:
-		e.warn("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Warnings(), "warning"),
+		e.warn("configuration", "botd check lists each with file and line", "%s; the first: %s", plural.Of(problems.Warnings(), "warning"),
 			first(problems, configs.Warning))
 	default:
 		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
@@ -271,7 +271,7 @@ func (e *examination) journal() {
 	report, err := store.Verify(e.ctx)
 	switch {
 	case err != nil:
-		e.fail(check, "botd journal verify says more; do not trade on it", "%v", err)
+		e.fail(check, "botd journal verify reports more; do not trade on it", "%v", err)
 	case len(report.Problems) > 0:
 		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %s; the first: %s",
 			plural.Of(len(report.Problems), "problem"), plural.Of(int(report.Records), "record"), report.Problems[0])

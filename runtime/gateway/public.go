@@ -69,7 +69,7 @@ func (v *Public) Ask(ctx context.Context, request exchange.Request) (exchange.An
 	if exchange.ErrorKind(err) == "refusal" {
 		return answer, failure.New(failure.Negative, "", "%s: %w", v.Where, err)
 	}
-	return answer, failure.New(failure.Unavailable, "is the venue up? botd probe says more", "%s: %w", v.Where, err)
+	return answer, failure.New(failure.Unavailable, "is the venue up? botd probe reports more", "%s: %w", v.Where, err)
 }
 
 // Find returns a symbol of a market by its name.

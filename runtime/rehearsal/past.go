@@ -112,7 +112,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		}
 		return nil
 	}); err != nil {
-		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
+		return nil, failure.New(failure.Data, "botd journal verify reports more", "replay the journal: %w", err)
 	}
 	if began == 0 || atMS < began {
 		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS),

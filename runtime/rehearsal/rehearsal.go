@@ -103,7 +103,7 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 		}
 	}
 	if err != nil {
-		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
+		return nil, failure.New(failure.Data, "botd journal verify reports more", "replay the journal: %w", err)
 	}
 	return book, nil
 }

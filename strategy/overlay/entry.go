@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// Entry says how positions are opened. The zero value opens at market. Otherwise an opening becomes
+// Entry defines how positions are opened. The zero value opens at market. Otherwise an opening becomes
 // one resting order, which is repriced when its patience has run out. After the last try the rest
 // goes to market or is given up until the strategy's target changes. Reducing orders never wait.
 type Entry struct {

@@ -15,7 +15,7 @@ from .operations import Operations
 
 
 class ApiError(Exception):
-    """An answer that is an error (RFC 9457). `code` is for programs; `retry_after` are seconds, where botd says when to ask again."""
+    """An answer that is an error (RFC 9457). `code` is for programs; `retry_after` are seconds, where botd reports when to ask again."""
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after: Optional[float] = None) -> None:
         self.status, self.problem, self.retry_after = status, problem, retry_after
@@ -64,7 +64,7 @@ class Client(Operations):
 
     def events(self, *topics: str, since: str = "", reconnect: bool = True) -> Iterator[Event]:
         """Yields events as they happen, of these topics or of all but log. A connection that ends is made again and goes on
-        after the last event; a topic `gap` says that events are missing, so that what was shown must be read again."""
+        after the last event; a topic `gap` reports that events are missing, so that what was shown must be read again."""
         pause = 0.5
         while True:
             connection = self._connect(timeout=60.0)

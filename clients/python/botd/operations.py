@@ -2210,7 +2210,7 @@ class Operations:
         return answer
 
     def reload(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. A dry run says what would change, or what is wrong with it.
+        """Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. A dry run returns the changes, or the errors.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """

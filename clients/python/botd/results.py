@@ -19,7 +19,7 @@ _TEXTS = {"side", "fee_asset", "role", "symbol", "purpose", "strategy", "entry_r
 
 
 class BotdError(Exception):
-    """What the botd program said when it failed, and its exit code."""
+    """The error output of the botd program, and its exit code."""
 
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)

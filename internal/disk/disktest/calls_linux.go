@@ -128,7 +128,7 @@ func (c Call) ofFile(when int) []string { return append([]string{"-P", c.Path}, 
 
 // Fail runs a command and makes one call of it fail, as on a full disk; prepare recreates the input. A file whose name changes each time is found by the
 // number of the call among those of its thread. Failed is false if the call did not occur. Strace counts the calls of each thread: where two threads share a
-// file's, two calls may fail, which says nothing against a command that expects one failure, and as much for one that succeeds.
+// file's, two calls may fail, which proves nothing against a command that expects one failure, nor for one that succeeds.
 func (c Call) Fail(t *testing.T, prepare func(), command func() *exec.Cmd) (printed string, code int, failed bool) {
 	t.Helper()
 	for try := 0; try < 5 && !failed; try++ {

@@ -1,4 +1,4 @@
-// Package sqlitefault is a file layer under SQLite whose calls fail when a test says so.
+// Package sqlitefault is a file layer under SQLite whose calls fail on a test's request.
 package sqlitefault
 
 import (

@@ -25,7 +25,7 @@ func Shown(t testing.TB, place string, scenarios map[string]func(testing.TB)) {
 		play := scenarios[row.Name]
 		delete(left, row.Name)
 		if ours := strings.HasPrefix(row.Shown, place+" "); ours != (play != nil) {
-			t.Errorf("%s: the table says it is shown by %q: want a scenario here exactly if that is %s", row.Name, row.Shown, place)
+			t.Errorf("%s: the table lists %q for it: want a scenario here exactly if that is %s", row.Name, row.Shown, place)
 		}
 		if play == nil {
 			continue

@@ -1,7 +1,7 @@
 // Package auth decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens.
 //
 // A request comes over the unix socket, from inside the process, with a token, or with
-// the cookie of a session. The Guard finds out which, and says why it lets nobody else in.
+// the cookie of a session. The Guard determines which, and returns why it rejects everyone else.
 // It writes no answer: that is the server's.
 package auth
 

@@ -80,7 +80,7 @@ func TestTokenIsCreatedShownOnceAndRevoked(t *testing.T) {
 	v := b.open(d, dark)
 	v.login(d.token("token"))
 	v.visit("/settings")
-	v.until("who logged in by a token makes none", says+`("a token makes no others")`)
+	v.until("who logged in by a token makes none", says+`("token sessions cannot create tokens")`)
 	var link struct{ Path string }
 	d.ask("POST", "/api/v1/session/link", "", &link)
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))

@@ -1,4 +1,4 @@
-"""A program that takes a position and then misbehaves as its argument says. It is for tests."""
+"""A program that takes a position and then misbehaves as its argument requests. It is for tests."""
 import ctypes
 import json
 import os

@@ -77,7 +77,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	}
 	protectionText(w, &o.Plan)
 	if o.Latch != "" {
-		fmt.Fprintf(w, "  latched: no %s entry until the target was zero or changed side, or its reentry policy says so\n", o.Latch)
+		fmt.Fprintf(w, "  latched: no %s entry until the target was zero or changed side, or its reentry policy allows it\n", o.Latch)
 	}
 	fmt.Fprintln(w, "\nWOULD DO")
 	if len(o.Steps) == 0 {

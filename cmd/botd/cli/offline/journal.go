@@ -251,13 +251,13 @@ func newVerifyJournal() *cobra.Command {
   the tables   every row of placements and balances follows from the records
   the binding  what the journal belongs to is what its last start wrote into the chain
   the segments the sealed records too, in the same way; what is moved away is named, and the
-               rest is verified from what the checkpoint after it says
+               rest is verified from the state in the checkpoint after it
   the end      the record named in journal.db.head is there: a running botd writes it beside
                the journal every minute, at a clean stop, and with each backup
 
 A chain cannot show by itself that records were cut off its end, and whoever can change the
 journal can change the file beside it: note a hash elsewhere, and --expect it. Without
-journal_key_file it cannot show either that somebody rewrote all of it: the result says
+journal_key_file it cannot show either that somebody rewrote all of it: the result reports
 whether only consistency is proven, or whether a key authenticates it ("proves").
 
 Exit code 1 if a check fails; each problem is shown with its location, expected and actual

@@ -142,8 +142,9 @@ func newSweepReport() *cobra.Command {
 		Use: "report NAME", Short: "write a sweep as one HTML page", Args: cobra.ExactArgs(1),
 		Long: `Writes a sweep that botd sweep run --name NAME stores as one page that opens offline: the verdict
 against the luck of so many tries, a heat map of each pair of settings, parallel coordinates of all
-trials, in-sample against out-of-sample results, and the results of the settings near the best one. NAME may be the path of its file. With --reports N the rows of the N best
-trials open their reports, which are beside the page.`,
+trials, in-sample against out-of-sample results, and the results of the settings near the best one. NAME may be the
+path of its file. With --reports N the rows of the N best trials open their reports, which are next
+to the page.`,
 		Example: "  botd sweep report first --out first.html\n  botd sweep report first --reports 5",
 		RunE: func(command *cobra.Command, names []string) error {
 			result, err := readSweep(command, &flags, names[0])

@@ -135,10 +135,10 @@ func (t *tried) prepare(command *cobra.Command, file string) error {
 	case t.series.symbol != "":
 	case found != "":
 		t.series.symbol = found
-		t.guess("the file's name says %s", found)
+		t.guess("the file's name contains %s", found)
 	default:
 		t.series.symbol = head.Symbol
-		t.guess("the file's name says no symbol: it is taken for %s, as the strategy's file says; --symbol says another", head.Symbol)
+		t.guess("the file's name contains no symbol: botd uses %s, from the strategy's file; --symbol sets another", head.Symbol)
 	}
 	return t.read(command, head.Symbol, head.Interval)
 }
@@ -178,7 +178,7 @@ func (t *tried) read(command *cobra.Command, symbol, interval string) error {
 	t.files.Override = map[string]string{}
 	if t.series.symbol != symbol {
 		t.files.Override["symbol"] = t.series.symbol
-		t.guess("the strategy's file says %s: it is tried on %s", symbol, t.series.symbol)
+		t.guess("the strategy's file has %s: it runs on %s", symbol, t.series.symbol)
 	}
 	if err := t.resample(interval); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (t *tried) resample(interval string) error {
 		t.guess("the strategy decides on %s: %d such candles are made of them", want, coarse.Len())
 	default:
 		t.files.Override["interval"] = have.String()
-		t.guess("the strategy's file says %s: it is tried on %s", want, have)
+		t.guess("the strategy's file has %s: it runs on %s", want, have)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func work(command *cobra.Command, access cluster.Access, slots int, idle time.Du
 	if directory == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
-			return failure.New(failure.Usage, "--cache DIR says where", "there is no cache directory: %w", err)
+			return failure.New(failure.Usage, "set it with --cache DIR", "there is no cache directory: %w", err)
 		}
 		directory = filepath.Join(user, "botd", "sweeps")
 	}

@@ -121,7 +121,7 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	case !report.Reached:
 		return failure.New(failure.Unavailable, "is the address right, and the venue up?", "%s was not reached", report.BaseURL)
 	case report.Refused:
-		return failure.New(failure.Credentials, "the step's hint says more", "no signed request was accepted")
+		return failure.New(failure.Credentials, "see the step's hint", "no signed request was accepted")
 	case report.Failed() > 0:
 		return failure.New(failure.Negative, "", "%s failed", plural.Of(report.Failed(), "step"))
 	}
