@@ -102,7 +102,7 @@ type pendingCall struct {
 	repeated bool // of a round: there is another copy
 	sentMS   int64
 	dueMS    int64             // of a round: time from which it is late
-	leftMS   int64             // placements: when its record was durable and it was passed on
+	leftMS   int64             // placements: when its record was durable and it was passed on, or when it was recalled: it has left by then
 	attempt  *attempt          // of a cancel or a leverage change; a pointer, because a map allocates for each value above 128 bytes
 	request  *exchange.Request // of a round: for repeating it
 	recalled string            // placements: reason for its recall; empty if it was not recalled

@@ -44,7 +44,7 @@ type queued struct {
 // kill switch sends them again, and one that still waits, for its record or for the request budget,
 // must not be sent together with the next. It reports whether one may still wait, or may have been
 // sent less than two seconds ago: it may have waited for its record, and then for the request budget
-// until it was recalled (case 20).
+// until it was recalled, which may be long after that second if a round's reads are slow (case 20).
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
 	for order := range s.book.InFlightOn(key) {
@@ -57,12 +57,12 @@ func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 		case !handedOut || s.nowMS-p.leftMS < lateMS:
 			waits = true
 		case p.recalled == "":
-			p.recalled = "it is sent again by the kill switch"
+			p.recalled, p.leftMS = "it is sent again by the kill switch", s.nowMS
 			s.calls[id] = p
 			s.out.Recalls = append(s.out.Recalls, id)
 			waits = true
 		default:
-			waits = waits || s.nowMS-p.leftMS < lateMS+youngMS
+			waits = waits || s.nowMS-p.leftMS < youngMS
 		}
 	}
 	return waits

@@ -14,7 +14,7 @@ import (
 )
 
 // The kill switch recalls an exit that was handed out a second ago and is not answered. An exit that may still be queued blocks the
-// next one, and so does one that may have left less than two seconds ago: it may have been queued for the request budget for a second.
+// next one, and so does one that may have left less than two seconds ago: it may have been queued for the request budget until it was recalled.
 func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -29,8 +29,8 @@ func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 		{"sent a second ago", placement.Exit, 1_000, 1_000, "", false, true, true},
 		{"handed out less than a second ago", placement.Exit, 5_000, 999, "", false, false, true},
 		{"it waits for its record", placement.Exit, 1_000, -1, "", false, false, true},
-		{"called back, and it may have left less than two seconds ago", placement.Exit, 5_000, 2_999, "before", false, false, true},
-		{"called back, and it left two seconds ago at least", placement.Exit, 5_000, 3_000, "before", false, false, false},
+		{"called back less than two seconds ago", placement.Exit, 5_000, 1_999, "before", false, false, true},
+		{"called back two seconds ago", placement.Exit, 5_000, 2_000, "before", false, false, false},
 		{"an opening", placement.Entry, 5_000, 5_000, "", false, false, false},
 		{"answered", placement.Exit, 5_000, 5_000, "", true, false, false},
 	} {
@@ -51,8 +51,8 @@ func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 		if recalls := slices.Equal(w.out.Recalls, []int64{call}); waits != c.mayWait || recalls != c.recalls {
 			t.Errorf("%s: want it called back %t, the next one kept back %t, have %v, %t", c.name, c.recalls, c.mayWait, w.out.Recalls, waits)
 		}
-		if c.recalls && w.engine.calls[call].recalled != "it is sent again by the kill switch" {
-			t.Errorf("%s: want the reason noted, have %+v", c.name, w.engine.calls[call])
+		if p := w.engine.calls[call]; c.recalls && (p.recalled != "it is sent again by the kill switch" || p.leftMS != w.engine.nowMS) {
+			t.Errorf("%s: want the reason and the time noted, have %+v", c.name, p)
 		}
 	}
 }
