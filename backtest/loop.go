@@ -289,8 +289,7 @@ func (r *run) take(nowMS int64) {
 	for {
 		var event engine.Event
 		switch {
-		case r.effects.Sequence > 0:
-			r.written.Sequence = r.effects.Sequence
+		case len(r.effects.Records) > 0:
 			event = &r.written
 		case len(r.pending) > 0:
 			call := r.pending[0]

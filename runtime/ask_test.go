@@ -83,7 +83,7 @@ func TestFirstEventPrecedesOthers(t *testing.T) {
 			case *engine.EventStart:
 				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "x"))
 			case *engine.EventHalt:
-				out.Records, out.Sequence = append(out.Records, sendingOf("a")), 1
+				out.Records = append(out.Records, sendingOf("a"))
 				r.machine.nextMS = time.Now().UnixMilli()
 			case *engine.EventWake:
 				r.machine.nextMS = time.Now().UnixMilli() + 3_600_000

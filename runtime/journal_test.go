@@ -26,13 +26,13 @@ func (r *rig) journalling() {
 		case *engine.EventJournaled:
 			writing = false
 			if failed = event.Err != nil; !failed {
-				out.Calls = append(out.Calls, call(event.Sequence, engine.PriorityExit, "after "+queued[0]))
+				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "after "+queued[0]))
 				queued = queued[1:]
 			}
 		}
 		if r.machine.inFlight = len(queued) > 0; r.machine.inFlight && !writing && !failed {
 			writing = true
-			out.Records, out.Sequence = append(out.Records, sendingOf(queued[0])), 1
+			out.Records = append(out.Records, sendingOf(queued[0]))
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestLastRecordsAreWrittenAtStop(t *testing.T) {
 		r.journal.takes = time.Minute
 		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 			if is[*engine.EventStop](event) {
-				out.Records, out.Sequence = append(out.Records, sendingOf("last")), 1
+				out.Records = append(out.Records, sendingOf("last"))
 			}
 		}
 		r.start(t)
@@ -180,7 +180,7 @@ func TestABatchHandedOverAsTheRunEndsIsWritten(t *testing.T) {
 	for range 50 { // a select chooses at random
 		r := newRig()
 		d := New(r.config)
-		d.writes <- batch{records: []record.Record{sendingOf("last")}, sequence: 1}
+		d.writes <- []record.Record{sendingOf("last")}
 		if err := d.write(ended); err != nil {
 			t.Fatal(err)
 		}

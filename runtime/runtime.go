@@ -110,7 +110,7 @@ type Driver struct {
 	config  Config
 	queue   *queue
 	events  chan engine.Event
-	writes  chan batch
+	writes  chan []record.Record
 	queries chan func()
 
 	ended chan struct{} // closed when Run returns
@@ -164,7 +164,7 @@ func New(config Config) *Driver {
 		config.Beat = func(int64) {}
 	}
 	return &Driver{
-		config: config, queue: newQueue(maxQueued), events: make(chan engine.Event, maxEvents), writes: make(chan batch, 1),
+		config: config, queue: newQueue(maxQueued), events: make(chan engine.Event, maxEvents), writes: make(chan []record.Record, 1),
 		queries: make(chan func()), ended: make(chan struct{}),
 	}
 }
@@ -364,12 +364,6 @@ func (d *Driver) ask() {
 	}
 }
 
-// batch is a group of records that the journal appends at once.
-type batch struct {
-	records  []record.Record
-	sequence int64
-}
-
 // submit passes the engine's records to the writer. The engine hands out one batch at a time, which
 // preserves their order when an append fails.
 func (d *Driver) submit() {
@@ -378,7 +372,7 @@ func (d *Driver) submit() {
 	}
 	d.writing = true
 	d.batches++
-	d.writes <- batch{slices.Clone(d.effects.Records), d.effects.Sequence}
+	d.writes <- slices.Clone(d.effects.Records)
 }
 
 // write makes batches durable, one after the other. An append that leaves the journal in
@@ -390,7 +384,7 @@ func (d *Driver) write(ctx context.Context) (err error) {
 	defer disk.stop()
 	d.checkDisk(ctx, &disk) // before the first batch: a disk that is full from the start has no room for openings
 	for {
-		var next batch
+		var next []record.Record
 		select {
 		case next = <-d.writes:
 		case <-disk.due:
@@ -399,18 +393,18 @@ func (d *Driver) write(ctx context.Context) (err error) {
 		case <-ctx.Done():
 			select { // the last batch is still written
 			case next = <-d.writes:
-				return d.config.Journal.Append(uncanceled, next.records)
+				return d.config.Journal.Append(uncanceled, next)
 			default:
 				return nil
 			}
 		}
-		err := d.config.Journal.Append(uncanceled, next.records)
+		err := d.config.Journal.Append(uncanceled, next)
 		if err != nil && broken(err) {
 			return fmt.Errorf("the journal is in doubt, nothing more is sent: %w", err)
 		}
 		d.checkDisk(ctx, &disk) // the batch may have taken the last room
 		select {
-		case d.events <- &engine.EventJournaled{Sequence: next.sequence, Err: err}:
+		case d.events <- &engine.EventJournaled{Err: err}:
 		case <-ctx.Done():
 			return err
 		}

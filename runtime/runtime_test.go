@@ -384,7 +384,7 @@ func TestAPanicInTheEngineEndsTheRunWithItsStack(t *testing.T) {
 			r.journal.fails = func(int) error { panic("invariant 7") }
 			r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 				if is[*engine.EventStart](event) {
-					out.Records, out.Sequence = append(out.Records, sendingOf("a")), 1
+					out.Records = append(out.Records, sendingOf("a"))
 				}
 			}
 		}},

@@ -123,7 +123,7 @@ func (d *daemon) handle(event engine.Event) {
 		w.note(&d.effects.Notes[i])
 	}
 	if len(d.effects.Records) > 0 {
-		w.write(d.effects.Records, d.effects.Sequence)
+		w.write(d.effects.Records)
 	}
 	if !d.up || d.life != life {
 		return // it crashed while the effects were dispatched

@@ -12,15 +12,14 @@ import (
 // disk stores the journal: the contract of runtime.Journal in virtual time. An append
 // is all or nothing and takes time; a crash during one leaves either.
 type disk struct {
-	records  []record.Record // durable, in order
-	sending  map[string]exchange.NewOrder
-	pending  []record.Record // being written
-	sequence int64           // sequence of the last pending record
-	writing  bool
-	beganMS  int64 // when the write began
-	fullMS   int64 // writes fail until then
-	lostMS   int64 // its files were lost then; 0 for never
-	left     int   // number of records that the next start finds then
+	records []record.Record // durable, in order
+	sending map[string]exchange.NewOrder
+	pending []record.Record // being written
+	writing bool
+	beganMS int64 // when the write began
+	fullMS  int64 // writes fail until then
+	lostMS  int64 // its files were lost then; 0 for never
+	left    int   // number of records that the next start finds then
 }
 
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
@@ -30,7 +29,7 @@ func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
 func (d *disk) forgot(of *daemon) bool { return d.lostMS != 0 && of.bootMS > d.lostMS }
 
 // write begins an append.
-func (w *world) write(records []record.Record, sequence int64) {
+func (w *world) write(records []record.Record) {
 	d := w.disk
 	if d.writing {
 		w.fail("one_batch", "records were handed out while others are being written")
@@ -38,7 +37,7 @@ func (w *world) write(records []record.Record, sequence int64) {
 	if w.point() {
 		return
 	}
-	d.pending, d.sequence, d.writing, d.beganMS = append(d.pending[:0], records...), sequence, true, w.nowMS
+	d.pending, d.writing, d.beganMS = append(d.pending[:0], records...), true, w.nowMS
 	latency := w.storage.between(1, 8)
 	if !w.quiet && w.storage.chance(w.weather[SlowDisk]) {
 		w.stats.Faults[SlowDisk]++
@@ -58,13 +57,13 @@ func (w *world) commit() {
 		}
 		d.writing = false
 		if mutant.Is("failed_commit_holds") {
-			w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence})
+			w.daemon.handle(&engine.EventJournaled{})
 			return
 		}
 		if w.tracing {
 			w.tracef("disk", "append of %d records refused", len(d.pending))
 		}
-		w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence, Err: errDiskFull})
+		w.daemon.handle(&engine.EventJournaled{Err: errDiskFull})
 		return
 	case !w.quiet && w.storage.chance(w.weather[CommitInDoubt]):
 		w.stats.Faults[CommitInDoubt]++
@@ -78,7 +77,7 @@ func (w *world) commit() {
 	if w.tracing {
 		w.tracef("disk", "%d records durable", len(d.records))
 	}
-	w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence})
+	w.daemon.handle(&engine.EventJournaled{})
 }
 
 // settle makes the pending records durable.

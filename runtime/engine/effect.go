@@ -9,8 +9,7 @@ import (
 // them, durably, in order), Calls to perform, Asks to put to strategies, Notes to show. The caller
 // owns the buffers and resets them.
 type Effects struct {
-	Records   []record.Record // to be made durable; answered by one EventJournaled of Sequence
-	Sequence  int64           // of the last record in Records, counted from 1 at start
+	Records   []record.Record // to be made durable; answered by one EventJournaled
 	Calls     []Call          // to be performed; each is answered by one EventAnswer
 	Asks      []Ask           // calls to strategies; each is answered by one EventDecision, however late
 	Abandoned []int64         // Asks that took too long: the worker that runs the strategy is ended if possible
@@ -24,7 +23,7 @@ type Effects struct {
 func (e *Effects) Reset() {
 	e.Records, e.Calls, e.Recalls, e.Notes = e.Records[:0], e.Calls[:0], e.Recalls[:0], e.Notes[:0]
 	e.Asks, e.Abandoned, e.Ended = e.Asks[:0], e.Abandoned[:0], e.Ended[:0]
-	e.Sequence, e.Taken = 0, 0
+	e.Taken = 0
 }
 
 // Call is one request to perform. A placement's request can only be built from a risk.Approved: the

@@ -45,11 +45,8 @@ type EventAnswer struct {
 	Err    error
 }
 
-// EventJournaled reports that the records up to Sequence are durable, or why they are not.
-type EventJournaled struct {
-	Sequence int64
-	Err      error
-}
+// EventJournaled reports that the last Records are durable, or why they are not.
+type EventJournaled struct{ Err error }
 
 // EventDisk reports why the journal's disk is nearly full, or that the journal's files are lost;
 // empty once there is room again.

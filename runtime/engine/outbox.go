@@ -71,7 +71,6 @@ func (o *outbox) flush() {
 	}
 	o.out.Records = append(o.out.Records, o.unwritten...)
 	o.writing = len(o.unwritten)
-	o.out.Sequence = o.emitted + int64(o.writing)
 }
 
 // ask sends a request with the purpose of its answer.

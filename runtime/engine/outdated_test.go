@@ -29,7 +29,7 @@ func TestOutdatedExitIsNotSent(t *testing.T) {
 				t.Fatalf("want nothing sent before its record is durable, have %+v", w.sent[sent:])
 			}
 			w.slow = false
-			w.give(&EventJournaled{Sequence: w.written})
+			w.give(&EventJournaled{})
 			w.pass(4_000)
 			exits := 0
 			for _, order := range w.sent[sent:] {
@@ -70,7 +70,7 @@ func TestOpeningAgainstNewPositionIsNotSent(t *testing.T) {
 			}
 			see(w.engine.Book().Track(key), func(o *seen) { o.Position = position }) // as a read has shown it since
 			w.slow = false
-			w.give(&EventJournaled{Sequence: w.written})
+			w.give(&EventJournaled{})
 			w.pass(50)
 			if sent := len(w.sent) == 1; sent != (want || market == "spot") {
 				t.Errorf("%s, a position of %d: want the bid sent %t, have %t\n%s", market, position, want, sent, w.story())
@@ -191,7 +191,7 @@ func neverSentSlice(t testing.TB, err error) {
 		t.Fatalf("want nothing sent before its record is durable, have %+v", w.sent)
 	}
 	w.slow = false
-	w.give(&EventJournaled{Sequence: w.written, Err: err})
+	w.give(&EventJournaled{Err: err})
 	w.pass(30_000)
 	for _, order := range w.sent {
 		if order.Quantity > slice {

@@ -82,7 +82,7 @@ func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []strin
 		b.notes = append(b.notes, b.out.Notes...)
 		calls := slices.Clone(b.out.Calls)
 		if len(b.out.Records) > 0 {
-			b.give(&EventJournaled{Sequence: b.out.Sequence})
+			b.give(&EventJournaled{})
 		}
 		for _, call := range calls {
 			if !call.Request.Operation.Changes() {

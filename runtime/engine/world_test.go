@@ -58,9 +58,8 @@ type world struct {
 	engine  *Engine
 	records []record.Record
 	disk    error
-	cut     int   // the process dies when that many records are durable; 0 for never
-	slow    bool  // the append in flight takes until journaled is given
-	written int64 // the sequence of that append
+	cut     int  // the process dies when that many records are durable; 0 for never
+	slow    bool // the append in flight takes until journaled is given
 	queue   []due
 	network func(*Call) fate       // fate of each call; nil for a working network
 	mirror  func(*exchange.Answer) // changes the content of reads; nil for nothing
@@ -175,14 +174,14 @@ func (w *world) give(event Event) {
 				w.start()
 				return
 			}
-			if w.written = w.out.Sequence; w.slow {
+			if w.slow {
 				w.records = append(w.records, w.out.Records...)
 				return
 			}
 			if w.disk == nil {
 				w.records = append(w.records, w.out.Records...)
 			}
-			event = &EventJournaled{Sequence: w.out.Sequence, Err: w.disk}
+			event = &EventJournaled{Err: w.disk}
 		}
 	}
 }
