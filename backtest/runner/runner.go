@@ -279,7 +279,7 @@ func (l *Runner) Run(ctx context.Context, request *api.BacktestRequest, director
 		}
 	}
 	progress("writing", 0.99)
-	return report.WriteDirectory(directory, config, result)
+	return report.WriteDirectory(directory, config, result, nil)
 }
 
 // Parity implements api.BacktestRunner.

@@ -152,7 +152,7 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 	}
 	defer store.Close()
 	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
-	book := reconcile.NewBook(placement.UnmeasuredSettle)
+	book := reconcile.NewBook(placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000})
 	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Random: "00000",
 		Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
 		TimeToLive: 5_000,

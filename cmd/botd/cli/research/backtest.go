@@ -123,7 +123,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 				return err
 			}
 		}
-		if err := errors.Join(report.WriteDirectory(flags.out, config, result), saved.WriteNote(flags.out, flags.note)); err != nil {
+		if err := errors.Join(report.WriteDirectory(flags.out, config, result, nil), saved.WriteNote(flags.out, flags.note)); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))

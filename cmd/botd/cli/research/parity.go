@@ -87,7 +87,7 @@ func (b *comparison) run(command *cobra.Command, name string) error {
 		return err
 	}
 	if b.out != "" {
-		if err := report.WriteWithLive(b.out, outcome.Config, outcome.Result, &report.Live{Answer: outcome.Answer, Fills: outcome.Fills}); err != nil {
+		if err := report.WriteDirectory(b.out, outcome.Config, outcome.Result, &report.Live{Answer: outcome.Answer, Fills: outcome.Fills}); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(b.out, "report.html"))

@@ -121,7 +121,7 @@ func (r *trialRuns) report(command *cobra.Command, trial *backtest.Trial, out st
 	if err != nil || out == "" {
 		return result, err
 	}
-	if err := report.WriteDirectory(out, config, result); err != nil {
+	if err := report.WriteDirectory(out, config, result, nil); err != nil {
 		return nil, failure.Wrap(failure.IO, err)
 	}
 	fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(out, "report.html"))

@@ -93,7 +93,7 @@ func (t *tried) run(command *cobra.Command, file string) error {
 	if err := t.sweep(command, outcome); err != nil {
 		return err
 	}
-	if err := errors.Join(report.WriteDirectory(t.out, config, outcome.Result), t.writePage(outcome)); err != nil {
+	if err := errors.Join(report.WriteDirectory(t.out, config, outcome.Result, nil), t.writePage(outcome)); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
 	t.show(command.OutOrStdout(), outcome)
