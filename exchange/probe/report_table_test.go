@@ -353,3 +353,20 @@ func TestBodiesThatBeginWithATagAreWebPages(t *testing.T) {
 		t.Errorf("want hundredths of a millisecond, have %v", have)
 	}
 }
+
+// TestAListEchoesIfEachOfItsRowsDoes has lists that omit the client order id at first, later, and never.
+func TestAListEchoesIfEachOfItsRowsDoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		echoes []bool
+		want   bool
+	}{{[]bool{true, true}, true}, {[]bool{true, false, true}, false}, {[]bool{false, true}, false}} {
+		p := &prober{report: &Report{}}
+		for i, echoes := range c.echoes {
+			p.noteList(exchange.SpotOpenOrders, echoes, time.Duration(i+7)*time.Millisecond)
+		}
+		if have := p.report.Lists; len(have) != 1 || have[0] != (List{"spot_open", c.want, 7}) {
+			t.Errorf("%v: want it to echo %t, first seen after 7 ms, have %+v", c.echoes, c.want, have)
+		}
+	}
+}
