@@ -36,7 +36,11 @@ func (p *process) trackIncidents() (stop func()) {
 		return append(limited.states(time.Now(), nowMS), p.room.states(nowMS)...)
 	}
 	return p.board.TrackIncidents(p.directory, p.heldBack(), more, p.reportIncident,
-		func(err error) { p.console.Warn("incident.unsaved", "incidents %v", err) })
+		p.incidentsUnsaved)
+}
+
+func (p *process) incidentsUnsaved(err error) {
+	p.console.Warn("incident.unsaved", "incidents %v", err)
 }
 
 // heldBack bounds how long the previous run may have held messages back for quiet hours and lost them. It is 0 after a clean

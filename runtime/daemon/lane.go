@@ -26,7 +26,7 @@ func (p *process) openLane(ctx context.Context, account *engine.Config, book *re
 		return failure.New(failure.IO, "make room on the disk, or, when botd journal tail and the exchange agree, remove it", "%w", err)
 	}
 	records, err := lane.Replay(ctx, found, p.venue.Client.ServerNowMS(), p.store, book)
-	if err == nil && len(found) > 0 {
+	if err == nil {
 		err = file.Reset()
 	}
 	if err != nil {

@@ -173,7 +173,10 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 		t.Error("want the equity of each minute stored")
 	}
 	for name, symbol := range map[string]string{"hold": "SOL-USDT", "slices": "BTC-USDT"} {
-		own := traded(last.history, equity, name)
+		own := traded(last.history, equity)(name)
+		if points, err := own.Equity(0); err != nil || len(points.TimeMS) == 0 {
+			t.Errorf("%s: want the account's equity beside it, have %+v, %v", name, points, err)
+		}
 		if trips := map[string]int{"hold": 1}[name]; len(own.Fills) == 0 || len(own.Trips) != trips {
 			t.Errorf("%s: want its fills, and %d round trips, have %+v", name, trips, own)
 		}
@@ -183,7 +186,7 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 			}
 		}
 	}
-	if own := traded(last.history, equity, "nobody"); len(own.Fills)+len(own.Trips) != 0 {
+	if own := traded(last.history, equity)("nobody"); len(own.Fills)+len(own.Trips) != 0 {
 		t.Errorf("nobody: have %+v", own)
 	}
 }
@@ -215,7 +218,7 @@ func TestAStartWithAnUnknownKeyIsRefused(t *testing.T) {
 
 // TestAJournalThatFailsDuringAnOutageEndsWithItsCode has a halt that cannot be written while the exchange is waited for.
 func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
-	t.Parallel()
+	supervised := supervisor(t)
 	w := newWatched(t, scrapeEvery)
 	var end error
 	w.refused = &end
@@ -233,6 +236,11 @@ func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
 	})
 	if failure.CodeOf(end) != failure.IO || !strings.Contains(end.Error(), "make room on the disk of data_dir") {
 		t.Errorf("want a failure of the disk with a hint, have %d, %v", failure.CodeOf(end), end)
+	}
+	for _, want := range []string{"READY=1\nSTATUS=waiting for http://127.0.0.1:8421", "WATCHDOG=1"} {
+		if !slices.Contains(supervised(), want) {
+			t.Errorf("want systemd notified of %q, have %q", want, supervised())
+		}
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/runtime/engine"
+	"botd/runtime/ops"
 	"botd/strategy"
 )
 
@@ -82,6 +86,53 @@ func TestSignalsThatWereTakenAreReadAgain(t *testing.T) {
 	want := []string{"1000 alerts 1 1", "2000 other -1 0.25", "2000 alerts 0 1", "2000 alerts 1 1", "2000 other -1 0.25", "2000 alerts 0 1"}
 	if !slices.Equal(have, want) {
 		t.Errorf("want %q, have %q", want, have)
+	}
+}
+
+// TestDataThatAreNotRecordedAreReportedAndTheirReturn has a file in place of their folder, until it is removed.
+func TestDataThatAreNotRecordedAreReportedAndTheirReturn(t *testing.T) {
+	t.Parallel()
+	console, lines := logged(t)
+	config := &configs.Config{}
+	config.Retention.RecordedMiB = 8
+	directory := t.TempDir()
+	folder := filepath.Join(directory, tape.RecordedFolder)
+	if err := os.WriteFile(folder, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		stored := startRecording(config, directory, ops.NewMetrics("demo", ops.Build{}), console)
+		stored.signal(1_000, "alerts", &strategy.Signal{Side: 1})
+		synctest.Wait()
+		if have := lines(); len(have) != 1 || !strings.HasPrefix(have[0], "warn recorder.failed recorder  polled data are not recorded for backtests: ") ||
+			!strings.HasSuffix(have[0], "; trading is not affected") {
+			t.Errorf("want it reported, have %q", have)
+		}
+		if err := os.Remove(folder); err != nil {
+			t.Fatal(err)
+		}
+		stored.signal(2_000, "alerts", &strategy.Signal{Side: 1})
+		stored.close()
+	})
+	if have := lines(); !slices.Equal(have, []string{"info recorder.back recorder  polled data are recorded again"}) {
+		t.Errorf("want its return, have %q", have)
+	}
+}
+
+// TestARateIsStoredThreeMinutesBeforeItsPayment has payments beside that time.
+func TestARateIsStoredThreeMinutesBeforeItsPayment(t *testing.T) {
+	t.Parallel()
+	const nowMS = 1_000_000
+	for left, want := range map[time.Duration]time.Duration{3*time.Minute + time.Millisecond: time.Millisecond, 3 * time.Minute: 6 * time.Minute,
+		time.Second: 3*time.Minute + time.Second, -time.Second: 3 * time.Minute} {
+		store := tape.Store{Directory: t.TempDir()}
+		stored := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
+		have := stored.keepRate(t.Context(), rated{nowMS + left.Milliseconds()}, "BTC-USDT")
+		stored.close()
+		rows, err := tape.LoadFunding(store.FundingPath("BTC-USDT"))
+		if kept := left <= 3*time.Minute; have != want || kept != (len(rows) == 1) || kept && err != nil {
+			t.Errorf("%s before: want it asked again after %s, and stored %t, have %s, %v, %v", left, want, kept, have, rows, err)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -125,9 +124,6 @@ func (b *backlog) Take(r *record.Record) {
 	b.later = append(b.later, *r)
 }
 
-// errTaken ends reading.
-var errTaken = errors.New("taken")
-
 // run takes the records from before the start. Unreadable records are left out: the history is only
 // shown, and no decision depends on it.
 func (b *backlog) run(ctx context.Context) {
@@ -136,10 +132,9 @@ func (b *backlog) run(ctx context.Context) {
 	}
 	if store, err := journal.ReadKeyed(ctx, b.path, b.key); err == nil {
 		_ = store.Select(ctx, journal.Filter{}, func(s *journal.Stored) error {
-			if s.Sequence > b.until {
-				return errTaken
+			if s.Sequence <= b.until {
+				b.history.Take(&s.Record)
 			}
-			b.history.Take(&s.Record)
 			return nil
 		})
 		_ = store.Close()

@@ -391,6 +391,21 @@ func TestTheLogsFormatAndLevelAreChosen(t *testing.T) {
 	}
 }
 
+// TestFilesThatCannotBeWrittenAreNamed has those of requests, sessions and incidents.
+func TestFilesThatCannotBeWrittenAreNamed(t *testing.T) {
+	t.Parallel()
+	console, lines := logged(t)
+	p := &process{console: console}
+	full := errors.New("no room")
+	p.repeatsFailed(full)
+	p.sessionsFailed(full)
+	p.incidentsUnsaved(full)
+	if have := lines(); !slices.Equal(have, []string{"warn idempotency.failed repeats   no room", "warn sessions.failed sessions  no room",
+		"warn incident.unsaved incidents no room"}) {
+		t.Errorf("have %q", have)
+	}
+}
+
 // TestRoomIsDeclaredWhileItIsShort has free bytes one after the other.
 func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 	t.Parallel()

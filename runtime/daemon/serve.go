@@ -68,7 +68,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
 	bench := &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder),
-		Traded: func(strategy string) replay.Traded { return traded(p.history, equity, strategy) }}
+		Traded: traded(p.history, equity)}
 	served.Runner = bench
 	if p.Restartable {
 		served.Sweeper = &apart.Sweeps{Runner: bench, Directory: served.Sweeps}
@@ -80,7 +80,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Plots = plots(current)
 	served.Address = address
 	server := api.New(served)
-	closeRepeats, err := server.OpenRepeats(p.directory, time.Now(), func(err error) { p.console.Warn("idempotency.failed", "repeats   %v", err) })
+	closeRepeats, err := server.OpenRepeats(p.directory, time.Now(), p.repeatsFailed)
 	if err != nil {
 		return nil, errors.Join(failure.Wrap(failure.Data, err), metrics.close(), equity.Close())
 	}
@@ -90,19 +90,21 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	return stop, nil
 }
 
-// traded is all that a strategy traded.
-func traded(history *view.History, equity *view.Equity, strategy string) (t replay.Traded) {
+// traded returns all that a strategy traded.
+func traded(history *view.History, equity *view.Equity) func(strategy string) replay.Traded {
 	everything := view.Page{Limit: math.MaxInt}
-	t.Fills, _ = history.Fills(everything, func(f *view.Fill) bool { return f.Strategy == strategy })
-	t.Trips, _ = history.RoundTrips(everything, func(of, _, _ string) bool { return of == strategy })
-	t.Equity = func(fromMS int64) (view.EquitySeries, error) { return equity.Series(fromMS, math.MaxInt64, 0), nil }
-	return t
+	return func(strategy string) (t replay.Traded) {
+		t.Fills, _ = history.Fills(everything, func(f *view.Fill) bool { return f.Strategy == strategy })
+		t.Trips, _ = history.RoundTrips(everything, func(of, _, _ string) bool { return of == strategy })
+		t.Equity = func(fromMS int64) (view.EquitySeries, error) { return equity.Series(fromMS, math.MaxInt64, 0), nil }
+		return t
+	}
 }
 
 // answer serves until stop is called.
 func (p *process) answer(ctx context.Context, server *api.Server, served api.Config, listeners []net.Listener, metrics metricsAddress,
 	commands *commands) (stop func() error) {
-	closeSessions := server.OpenSessions(p.directory, func(err error) { p.console.Warn("sessions.failed", "sessions  %v", err) })
+	closeSessions := server.OpenSessions(p.directory, p.sessionsFailed)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { return server.Serve(running, listeners...) })
@@ -122,6 +124,10 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 		return errors.Join(group.Wait(), served.Equity.Close())
 	}
 }
+
+func (p *process) repeatsFailed(err error) { p.console.Warn("idempotency.failed", "repeats   %v", err) }
+
+func (p *process) sessionsFailed(err error) { p.console.Warn("sessions.failed", "sessions  %v", err) }
 
 // keepEquity stores the equity of each minute until the context ends.
 func (p *process) keepEquity(ctx context.Context, equity *view.Equity) {

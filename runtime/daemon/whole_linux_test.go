@@ -397,7 +397,7 @@ func asksTheAPI(t *testing.T, d *demo, api *caller, directory string) {
 	if status, text, _ := api.call("GET", "/readyz", ""); status != 200 {
 		t.Errorf("want it ready, have %d %s", status, text)
 	}
-	if status, text, _ := api.call("GET", "/", ""); status != 200 || !strings.Contains(text, "<html") {
+	if status, text, _ := api.call("GET", "/", ""); status != 200 || !strings.Contains(text, `data-theme="dark"`) {
 		t.Errorf("want the dashboard, have %d %.200s", status, text)
 	}
 	for path, holds := range map[string]func(v map[string]any) bool{
