@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -118,6 +119,9 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 		if have := seriesOf(t, p.metrics, "botd_heartbeats_total"); have != 3 || counted(t, p.metrics, "botd_heartbeats_total") > 1 {
 			t.Errorf("want each result counted from zero on, and the first request at most, have %d", have)
 		}
+		if !p.board.Alive() {
+			t.Error("want the first request not withheld because the loop has not turned yet")
+		}
 		for second := range 100 {
 			fails = second < 70
 			p.board.Beat()
@@ -131,7 +135,78 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 	}
 }
 
+// TestADeadMansServiceHearsOfBotdOnceAMinute has no interval configured.
+func TestADeadMansServiceHearsOfBotdOnceAMinute(t *testing.T) {
+	t.Parallel()
+	p, lines := configured(t, func(*configs.Config) {})
+	p.config.Heartbeat = configs.HeartbeatConfig{AddressFile: secret(t, "http://127.0.0.1:9/ping")}
+	p.board = view.NewBoard("demo", "one")
+	var times []time.Duration
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p.network.Transport = fetch(func(r *http.Request) *http.Response {
+			times = append(times, time.Since(began).Round(time.Second))
+			return answer(r, 200, "")
+		})
+		stop, err := p.startHeartbeat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 130 {
+			p.board.Beat()
+			<-time.After(time.Second)
+		}
+		stop()
+	})
+	if want := []time.Duration{0, time.Minute, 2 * time.Minute}; !slices.Equal(times, want) || len(lines()) != 0 {
+		t.Errorf("want requests at %v, have %v", want, times)
+	}
+	if have := counted(t, p.metrics, "botd_heartbeats_total"); have != 3 {
+		t.Errorf("want three counted, have %v", have)
+	}
+}
+
+// TestAStrangerWhoWritesToTheBotIsLogged has one message.
+func TestAStrangerWhoWritesToTheBotIsLogged(t *testing.T) {
+	t.Parallel()
+	console, lines := logged(t)
+	metrics, first := ops.NewMetrics("demo", ops.Build{}), true
+	synctest.Test(t, func(t *testing.T) {
+		transport := fetch(func(r *http.Request) *http.Response {
+			text := `{"ok":true,"result":[]}`
+			if first && strings.HasSuffix(r.URL.Path, "/getUpdates") {
+				first, text = false, `{"ok":true,"result":[{"update_id":1,"message":{"message_id":1,"date":946684800,"text":"/status",`+
+					`"chat":{"id":5,"type":"private"},"from":{"id":5,"first_name":"x"}}}]}`
+			}
+			<-time.After(time.Second)
+			return answer(r, 200, text)
+		})
+		c := &commands{config: &configs.TelegramConfig{Operators: []int64{7}, Server: "http://127.0.0.1:9"}, token: "123456:" + strings.Repeat("t", 35)}
+		bot := c.bot(nil, transport, metrics, console)
+		if have := counted(t, metrics, "botd_telegram_messages_total"); have != 0 {
+			t.Errorf("want each result counted from zero on, have %v", have)
+		}
+		stop := inBackground(t.Context(), bot.Run)
+		<-time.After(20 * time.Second)
+		stop()
+	})
+	have := lines()
+	if len(have) < 2 || have[0] != "info daemon.telegram telegram  commands of 1 operator and questions of 0 viewers" ||
+		!slices.Contains(have, "warn telegram.stranger telegram  user 5 is not listed under telegram; no answer is given") {
+		t.Errorf("have %q", have)
+	}
+	if have := counted(t, metrics, "botd_telegram_messages_total"); have != 1 {
+		t.Errorf("want it counted, have %v", have)
+	}
+}
+
 // fetch answers requests.
 type fetch func(*http.Request) *http.Response
 
-func (f fetch) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+func (f fetch) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body) // from a pipe, whose other end waits
+		r.Body.Close()
+	}
+	return f(r), nil
+}

@@ -129,7 +129,8 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		t.Errorf("want requests signed with the second key from then on, have them at %v", signed)
 	}
 	all := strings.Join(w.messages, "\n")
-	if strings.Count(all, "daily summary: equity 20000 USDT, +0 since") != 1 || !strings.Contains(all, "WAITING   for ") {
+	if strings.Count(all, "daily summary: equity 20000 USDT, +0 since") != 1 || !strings.Contains(all, "\njournal: ") || !strings.Contains(all,
+		"WAITING   for ") {
 		t.Errorf("want the wait and one summary, have %s", all)
 	}
 }

@@ -184,6 +184,8 @@ func TestADemoServesWhatItHas(t *testing.T) {
 		"notify: {channels: {desk: {url_file: %q}}}\n",
 		secret(t, token), secret(t, strings.Repeat("s", 40)), secret(t, beats+"/beat"), secret(t, "123456:"+strings.Repeat("t", 35)), bot,
 		secret(t, strings.Replace(desk, "http://", "generic://", 1)+"/desk?disabletls=yes")))
+	d.files.write("strategies/cross.yaml", "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1h\nsize: {quote: 50}\n"+
+		"params: {fast: 5, slow: 20}\naccept_loss: true\n")
 	d.files.write("strategies/follow.yaml", "name: follow\nstrategy: signal\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nleverage: 3\n"+
 		"size: {quote: 50}\nstart: running\naccept_loss: true\n")
 	listen := func(c *configs.Config, _ *Options) { c.Listen = "127.0.0.1:0" }
@@ -239,6 +241,10 @@ func TestADemoServesWhatItHas(t *testing.T) {
 			t.Errorf("a signal for %s: want %d, have %d %s", c.symbol, c.status, status, text)
 		}
 	}
+	if status, _, _ := (&caller{t, signals, ""}).call("POST", "", fmt.Sprintf(`{"token": %q, "id": "2", "strategy": "none", "position": "long", "size": "50%%",
+			"time": %d, "symbol": "BTCUSDT"}`, strings.Repeat("s", 40), time.Now().UnixMilli())); status != 404 {
+		t.Errorf("a signal for a strategy that is not there: have %d", status)
+	}
 	if _, text, _ := (&caller{t, scraped, token}).call("GET", "/metrics", ""); !strings.Contains(text, `botd_signals_total{result="taken"} 1`+"\n") {
 		t.Error("want one signal counted as taken")
 	}
@@ -277,8 +283,14 @@ func TestADemoServesWhatItHas(t *testing.T) {
 		}
 	}
 	d.seen = nil
-	stop = d.start(listen)
+	stop = d.start(func(c *configs.Config, o *Options) { c.Listen, o.Restartable = "127.0.0.1:0", true })
+	api.address = wordAfter(t, d.await("daemon.listening"), "metrics   ", "/metrics")
 	d.await("daemon.reconciled")
+	if status, text, _ := api.call("POST", "/api/v1/sweeps",
+		`{"strategy": "cross", "vary": ["fast=2,3"], "file": "candles/none.csv", "dry_run": true}`); status == 200 ||
+		!strings.Contains(text, "candles/none.csv") {
+		t.Errorf("a sweep of candles that are not there: have %d %s", status, text)
+	}
 	if err := stop(); err != nil || slices.ContainsFunc(d.seen, func(line string) bool { return strings.Contains(line, "daemon.unclean") }) {
 		t.Errorf("want a start after a clean stop, have %v\n%s", err, strings.Join(d.seen, "\n"))
 	}
@@ -377,6 +389,9 @@ func TestAServerThatEndsEarlyIsAnErrorOfTheRun(t *testing.T) {
 	if err := <-done; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("want the end of its server reported, have %v", err)
 	}
+	if text := strings.Join(d.seen, "\n"); strings.Contains(text, "log in with this link") || !strings.Contains(text, "daemon.listening") {
+		t.Errorf("without a terminal: want its address alone, have %s", text)
+	}
 }
 
 // wordAfter returns the part of a line between two texts.
@@ -417,14 +432,17 @@ func asksTheAPI(t *testing.T, d *demo, api *caller, directory string) {
 		"/api/v1/strategies/hold": func(v map[string]any) bool {
 			return strings.Contains(fmt.Sprint(v["config"]), "kind: buy_and_hold") || v["config"] != nil
 		},
-		"/api/v1/market/spot/SOL-USDT":  func(v map[string]any) bool { return v["symbol"] == "SOL-USDT" },
-		"/api/v1/backtests/choices":     func(v map[string]any) bool { return item(v["strategies"], "name", "hold") != nil },
-		"/api/v1/reconcile":             func(v map[string]any) bool { return v["schema"] == 1. },
-		"/api/v1/backtests":             func(v map[string]any) bool { return v["schema"] == 1. },
-		"/api/v1/sweeps":                func(v map[string]any) bool { return v["schema"] == 1. },
-		"/api/v1/logs?text=reconciled":  func(v map[string]any) bool { return v["schema"] == 1. },
-		"/api/v1/equity":                func(v map[string]any) bool { return v["schema"] == 1. },
-		"/api/v1/strategies/hold/plots": func(v map[string]any) bool { return v["schema"] == 1. },
+		"/api/v1/market/spot/SOL-USDT": func(v map[string]any) bool { return v["symbol"] == "SOL-USDT" },
+		"/api/v1/backtests/choices":    func(v map[string]any) bool { return item(v["strategies"], "name", "hold") != nil },
+		"/api/v1/reconcile":            func(v map[string]any) bool { return v["schema"] == 1. },
+		"/api/v1/backtests":            func(v map[string]any) bool { return v["schema"] == 1. },
+		"/api/v1/sweeps":               func(v map[string]any) bool { return v["schema"] == 1. },
+		"/api/v1/logs?text=reconciled": func(v map[string]any) bool { return v["schema"] == 1. },
+		"/api/v1/equity":               func(v map[string]any) bool { return v["schema"] == 1. },
+		"/api/v1/strategies/cross/plots": func(v map[string]any) bool {
+			lines, _ := v["lines"].([]any)
+			return len(lines) == 2
+		},
 		"/api/v1/market/symbols": func(v map[string]any) bool {
 			items, _ := v["items"].([]any)
 			return len(items) == len(sim.DefaultSymbols()) && item(items, "strategy", "hold")["symbol"] == "SOL-USDT"
@@ -438,6 +456,10 @@ func asksTheAPI(t *testing.T, d *demo, api *caller, directory string) {
 		if status, text, _ := api.call("POST", "/api/v1/risk/"+step[0], step[1]); status != 200 && status != 202 {
 			t.Errorf("%s: have %d %s", step[0], status, text)
 		}
+	}
+	const sweep = `{"strategy": "cross", "vary": ["fast=2,3"], "file": "candles/none.csv", "dry_run": true}`
+	if status, text, _ := api.call("POST", "/api/v1/sweeps", sweep); status == 200 || !strings.Contains(text, "this botd runs no sweeps") {
+		t.Errorf("a sweep without a program that can be started: have %d %s", status, text)
 	}
 	if status, text, value := api.call("POST", "/api/v1/backup", "{}"); status != 200 {
 		t.Errorf("backup: have %d %s", status, text)
@@ -530,6 +552,7 @@ func TestARefusedStartIsNoUncleanOne(t *testing.T) {
 			}
 			return func() error { return os.Rename(path+".away", path) }
 		}, failure.Config, "botd journal head --accept"},
+		"a folder in place of the run's mark":   {nil, folder("running"), failure.IO, "mark the data directory as running"},
 		"a folder in place of the lane's file":  {nil, folder(lane.FileName), failure.IO, lane.FileName},
 		"a folder in place of a token":          {nil, folder(auth.OperatorFile), failure.IO, auth.OperatorFile},
 		"a folder in place of the named tokens": {nil, folder(auth.KeyringFile), failure.IO, auth.KeyringFile},

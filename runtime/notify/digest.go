@@ -10,7 +10,7 @@ import (
 // Bounds of a message: with its title it has less than the 4,096 characters that Telegram takes.
 const (
 	maxLines = 20
-	maxText  = 300   // bytes of one line's text
+	maxText  = 300   // bytes of one line of a text
 	lineRest = 56    // bytes of a line besides its text: time, severity, count
 	maxBytes = 3_800 // of all lines
 	maxTitle = 120   // bytes of a subject
@@ -35,9 +35,7 @@ func (d *digest) add(e Event) { d.put(line{e.At, e.At, e, 1}) }
 
 func (d *digest) put(add line) {
 	e := &add.event
-	if len(e.Text) > maxText {
-		e.Text = strings.ToValidUTF8(e.Text[:maxText], "") + "…"
-	}
+	e.Text = bounded(e.Text)
 	for i := range d.lines {
 		if l := &d.lines[i]; l.event.Name == e.Name && l.event.Text == e.Text {
 			l.last = add.last
@@ -51,6 +49,26 @@ func (d *digest) put(add line) {
 	}
 	d.bytes += len(e.Text) + lineRest
 	d.lines = append(d.lines, add)
+}
+
+// bounded cuts each line of a text, since a summary has one for each strategy, and the whole at what a message takes.
+func bounded(text string) string {
+	all := strings.Split(text, "\n")
+	for i := range all {
+		all[i] = cut(all[i], maxText)
+	}
+	if text = strings.Join(all, "\n"); len(text) > maxBytes-lineRest {
+		text = cut(text, maxBytes-lineRest-len("…"))
+	}
+	return text
+}
+
+// cut returns the beginning of a text that is longer than so many bytes, with an ellipsis.
+func cut(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
 // join adds the events of a later digest.
@@ -79,9 +97,7 @@ func (d *digest) subject(title string) string {
 	}
 	what, _, _ := strings.Cut(cmp.Or(worst.Subject, strings.Join(strings.Fields(strings.SplitN(worst.Text, "\n", 2)[0]), " ")), "\n")
 	text := title + ": " + worst.word() + what
-	if len(text) > maxTitle {
-		text = strings.ToValidUTF8(text[:maxTitle], "") + "…"
-	}
+	text = cut(text, maxTitle)
 	if others := len(d.lines) - 1 + d.more; others > 0 {
 		text += fmt.Sprintf(" (and %d more)", others)
 	}

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,5 +115,23 @@ func TestTheWorstEventIsTheSubject(t *testing.T) {
 		if have := d.subject("botd"); have != c.want {
 			t.Errorf("want %q, have %q", c.want, have)
 		}
+	}
+}
+
+// TestASummaryOfSeveralLinesIsShownAsAWhole has a line for each of thirty strategies, one of which is long, and more than a message takes.
+func TestASummaryOfSeveralLinesIsShownAsAWhole(t *testing.T) {
+	t.Parallel()
+	lines := slices.Repeat([]string{strings.Repeat("x", 80)}, 30)
+	lines[7] = strings.Repeat("y", maxText+1)
+	d := &digest{}
+	d.add(Event{Text: strings.Join(lines, "\n")})
+	lines[7] = lines[7][:maxText] + "…"
+	if have := d.text("botd"); !strings.Contains(have, strings.Join(lines, "\n")) {
+		t.Errorf("want each line, have %d bytes of %d: %s", len(have), len(strings.Join(lines, "\n")), have)
+	}
+	d = &digest{}
+	d.add(Event{Text: strings.Join(slices.Repeat(lines, 3), "\n")})
+	if have := d.text("botd"); d.more != 0 || d.bytes > maxBytes || d.bytes < maxBytes-10 || !strings.HasSuffix(strings.TrimSpace(have), "…") {
+		t.Errorf("want as much as a message takes, have %d bytes, %d more", d.bytes, d.more)
 	}
 }
