@@ -342,6 +342,8 @@ func TestAMinuteOfTrialsIsTheRate(t *testing.T) {
 	first := rowOf(t, "j0", "one")
 	c.checks["j0"] = &check{job: job{Job: "j0"}, first: &first, requestedAt: now.Add(-2*ackWait - time.Second)}
 	c.checks["j1"] = &check{job: job{Job: "j1"}, first: &first, requestedAt: now.Add(-2*ackWait + 5*time.Second)}
+	second := rowOf(t, "j2", "two")
+	c.checks["j2"], c.checks["j3"] = &check{job: job{Job: "j2"}, first: &first, second: &second}, &check{job: job{Job: "j3"}, second: &second}
 	if err := c.beat(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,12 @@ func reader() inputs.Files {
 // prepared is a sweep over an average's crossings on 60 candles.
 func prepared(t *testing.T, spec *sweeps.Spec) (*sweeps.Plan, *inputs.Trials) {
 	t.Helper()
+	return preparedOn(t, spec, 3)
+}
+
+// preparedOn is prepared on the candles of a seed.
+func preparedOn(t *testing.T, spec *sweeps.Spec, seed uint64) (*sweeps.Plan, *inputs.Trials) {
+	t.Helper()
 	split, err := sweeps.ParseSplit(spec.Split)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +64,7 @@ func prepared(t *testing.T, spec *sweeps.Spec) (*sweeps.Plan, *inputs.Trials) {
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	directory := t.TempDir()
 	file, data := filepath.Join(directory, "cross.yaml"), filepath.Join(directory, "BTCUSDT-1h.csv")
-	candles := tape.Generate(3, symbol, exchange.Hour1, 1_704_067_200_000, 60)
+	candles := tape.Generate(seed, symbol, exchange.Hour1, 1_704_067_200_000, 60)
 	if err := errors.Join(os.WriteFile(file, []byte(crossing), 0o600), tape.WriteFile(data, candles, symbol, nil)); err != nil {
 		t.Fatal(err)
 	}

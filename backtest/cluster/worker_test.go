@@ -216,6 +216,78 @@ func TestTrialsOfAMessage(t *testing.T) {
 	}
 }
 
+// TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain has a worker that knows the sweep of before.
+func TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain(t *testing.T) {
+	t.Parallel()
+	server, s := served(t)
+	w, log := working(s, "one")
+	w.Cache = t.TempDir()
+	for seed := range uint64(2) {
+		spec := crossings("x")
+		_, trials := preparedOn(t, spec, seed+3)
+		c, _ := begun(t, server, spec, trials, none)
+		trial, _, err := trials.Trial(map[string]string{"fast": "2", "slow": "6"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.each(t.Context(), t.Context(), &message{Sweep: c.key, Jobs: []job{{Job: trial.Job, Choice: trial.Params}}}, 1); err != nil {
+			t.Fatal(err)
+		}
+		if have := stored(t, s, c.key+".row."+trial.Job); have == nil || len(have.Trial) == 0 || len(w.loaded) != 1 {
+			t.Errorf("%d: want its row, have %+v, %s", seed, have, log.text())
+		}
+		_ = c.End(t.Context(), errors.New("interrupted"))
+	}
+	if n := strings.Count(log.text(), "sweep x is ready: "); n != 2 {
+		t.Errorf("want it loaded twice, have %s", log.text())
+	}
+}
+
+// TestAMessageThatIsNoneOfBotdsIsDropped has a text that is no JSON.
+func TestAMessageThatIsNoneOfBotdsIsDropped(t *testing.T) {
+	t.Parallel()
+	_, s := served(t)
+	w, log := working(s, "one")
+	consumer, err := s.consumer(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.js.Publish(t.Context(), subjectOf(program, keyOf("x")), []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(5*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := range batch.Messages() {
+		w.work(t.Context(), m)
+	}
+	for msgs := uint64(1); msgs > 0; { // the server takes it off a moment later
+		about, err := s.jobs.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		msgs = about.State.Msgs
+	}
+	if !log.has("a message that is none of botd's is dropped: ") || w.trials.Load() != 0 {
+		t.Errorf("have %s", log.text())
+	}
+}
+
+// TestASweepIsAliveForTwentySecondsAfterItsBeat has that time, and a nanosecond less.
+func TestASweepIsAliveForTwentySecondsAfterItsBeat(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for age, want := range map[time.Duration]bool{0: true, silent - 1: true, silent: false} {
+		if have := (&Sweep{State: Running, Updated: now.Add(-age)}).alive(now); have != want {
+			t.Errorf("%s: want alive %t", age, want)
+		}
+	}
+	if (&Sweep{State: Done, Updated: now}).alive(now) {
+		t.Error("want one that is done not alive")
+	}
+}
+
 // TestAWorkerWithoutWorkEnds has one that waits for a tenth of a second.
 func TestAWorkerWithoutWorkEnds(t *testing.T) {
 	t.Parallel()
