@@ -69,7 +69,7 @@ func process() {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "waits":
 		_ = os.WriteFile(filepath.Join(directory, "waits"), nil, 0o600)
-		select {}
+		_ = syscall.Pause() // until it is ended
 	}
 	r := report{Arguments: os.Args[1:], Environment: os.Environ(), Leads: syscall.Getpgrp() == os.Getpid()}
 	priority, _ := unix.Getpriority(unix.PRIO_PROCESS, 0)
