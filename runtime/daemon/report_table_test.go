@@ -85,6 +85,9 @@ func TestTheClockIsCheckedByItsAgeAndItsBound(t *testing.T) {
 				t.Errorf("reading %d: want %q, have %q", i, step.lines, have)
 			}
 		}
+		if have := counted(t, c.metrics, "botd_exchange_clock_bound_seconds"); have != 0.001 {
+			t.Errorf("want the newest bound measured, have %v", have)
+		}
 		if have := counted(t, c.metrics, "botd_exchange_clock_jumps_total"); have != 1 {
 			t.Errorf("want one jump counted, have %v", have)
 		}

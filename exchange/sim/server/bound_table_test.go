@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -229,5 +230,64 @@ func TestAClocksSettingsAtTheirBounds(t *testing.T) {
 	_, err := New(Config{Exchange: newExchange(t), Budget: -1})
 	if err == nil || err.Error() != "budget -1 is below 0: set requests per second, or 0 for unlimited" {
 		t.Errorf("have %v", err)
+	}
+}
+
+// TestAReplacedStateHidesNothing has an order that is hidden for a minute.
+func TestAReplacedStateHidesNothing(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
+	get := func(id int64) int { return c.call("GET", fmt.Sprint("/fhapi/v1/order?order_id=", id), "").status }
+	c.fault(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":60000,"count":1}`)
+	order := c.place(buyBelow)
+	c.advance(1_000) // orders are shown with a delay
+	if have := get(order.ID); have != http.StatusBadRequest {
+		t.Errorf("want it hidden, have %d", have)
+	}
+	c.control("POST", "/control/v1/state", c.control("GET", "/control/v1/state", "").body).want(t, http.StatusOK)
+	if have := get(order.ID); have != http.StatusOK {
+		t.Errorf("after the state was replaced: want it shown, have %d", have)
+	}
+}
+
+// TestNoMoreThanAThousandFaultsAreActive also has bodies that are no JSON, for each call that changes something.
+func TestNoMoreThanAThousandFaultsAreActive(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	const one = `{"match":"GET /fapi/v1/ping","kind":"delay","delay_ms":1}`
+	for range maxFaults {
+		c.fault(one)
+	}
+	a := c.send("POST", "/control/v1/faults", one, nil)
+	if a.status != http.StatusBadRequest || !strings.Contains(a.body, "1000 faults are active, the maximum") {
+		t.Errorf("one more: have %d %s", a.status, a.body)
+	}
+	for _, call := range []string{"faults", "clock", "price", "symbol", "deposit", "account", "reset", "state"} {
+		if a := c.send("POST", "/control/v1/"+call, "{", nil); call != "reset" && (a.status != http.StatusBadRequest || !strings.Contains(a.body, "JSON")) {
+			t.Errorf("%s: want it refused as no JSON, have %d %s", call, a.status, a.body)
+		}
+	}
+}
+
+// TestAServerWhoseListenerIsClosedEnds without the end of its context.
+func TestAServerWhoseListenerIsClosedEnds(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, nil)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(t.Context(), listener) }()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "serve 127.0.0.1:") {
+			t.Errorf("want the listener named, have %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("want it ended")
 	}
 }
