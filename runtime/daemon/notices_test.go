@@ -54,8 +54,10 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 		}
 		p.console.Warn("exchange.slow", "the exchange is slow")
 		p.console.Say("daemon.memory", "so much memory")
-		p.reportIncident(&incident.Report{Change: incident.Opened, Incident: incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning,
-			Scope: account.Scope{Strategy: "grid"}, Cause: "429", WayOut: "wait"}})
+		one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429", WayOut: "wait"}
+		for _, change := range []incident.Change{incident.Opened, incident.Reminded, incident.Escalated, incident.Closed, incident.Returned} {
+			p.reportIncident(&incident.Report{Change: change, Incident: one})
+		}
 		trade(1)
 		<-time.After(59 * time.Minute)
 		if have := received(); strings.Contains(have, "beyond those listed") {
@@ -70,6 +72,7 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	})
 	have := received()
 	for text, count := range map[string]int{"the exchange is slow": 1, "so much memory": 0, "incident 7, warning: RATE LIMITED": 1,
+		"incident 7 continues after": 1, "incident 7 has become critical": 1, "incident 7 is over": 1, "incident 7 is back": 1,
 		"in hour 1.": 12, "in hour 2.": 12, "trend opened: 5 in hour 1.": 1, "beyond those listed\ntrend: opened 2": 2} {
 		if n := strings.Count(have, text); n != count {
 			t.Errorf("want %q %d times, have it %d times in\n%s", text, count, n, have)
@@ -135,8 +138,8 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 	}
 }
 
-// TestADeadMansServiceHearsOfBotdOnceAMinute has no interval configured.
-func TestADeadMansServiceHearsOfBotdOnceAMinute(t *testing.T) {
+// TestADeadMansServiceIsNotifiedOnceAMinute has no interval configured.
+func TestADeadMansServiceIsNotifiedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	p, lines := configured(t, func(*configs.Config) {})
 	p.config.Heartbeat = configs.HeartbeatConfig{AddressFile: secret(t, "http://127.0.0.1:9/ping")}
@@ -166,8 +169,8 @@ func TestADeadMansServiceHearsOfBotdOnceAMinute(t *testing.T) {
 	}
 }
 
-// TestAStrangerWhoWritesToTheBotIsLogged has one message.
-func TestAStrangerWhoWritesToTheBotIsLogged(t *testing.T) {
+// TestAnUnlistedUserWhoWritesToTheBotIsLogged has one message.
+func TestAnUnlistedUserWhoWritesToTheBotIsLogged(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
 	metrics, first := ops.NewMetrics("demo", ops.Build{}), true

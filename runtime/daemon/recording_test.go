@@ -130,8 +130,8 @@ func TestARateIsStoredThreeMinutesBeforeItsPayment(t *testing.T) {
 		have := stored.keepRate(t.Context(), rated{nowMS + left.Milliseconds()}, "BTC-USDT")
 		stored.close()
 		rows, err := tape.LoadFunding(store.FundingPath("BTC-USDT"))
-		if kept := left <= 3*time.Minute; have != want || kept != (len(rows) == 1) || kept && err != nil {
-			t.Errorf("%s before: want it asked again after %s, and stored %t, have %s, %v, %v", left, want, kept, have, rows, err)
+		if near := left <= 3*time.Minute; have != want || near != (len(rows) == 1) || near && err != nil {
+			t.Errorf("%s before: want it asked again after %s, and stored %t, have %s, %v, %v", left, want, near, have, rows, err)
 		}
 	}
 }

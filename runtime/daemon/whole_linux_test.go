@@ -351,10 +351,18 @@ func TestARunThatWasCutOffIsReported(t *testing.T) {
 	}
 	for _, unclean := range []bool{true, false} {
 		d.seen = nil
-		stop := d.start(func(*configs.Config, *Options) {})
+		p := newProcess(d.config(), Options{Stderr: d, LogFormat: "json", Market: gateway.DemoMarket{Seed: 1}, Read: d.again})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- p.run(ctx) }()
 		d.await("daemon.reconciled")
-		if err := stop(); err != nil {
+		cancel()
+		if err := <-done; err != nil {
 			t.Fatal(err)
+		}
+		if have := counted(t, p.metrics, "botd_last_shutdown_unclean"); (have == 1) != unclean {
+			t.Errorf("want it measured %t, have %v", unclean, have)
 		}
 		reported := slices.ContainsFunc(d.seen, func(line string) bool {
 			return strings.Contains(line, "daemon.unclean") && strings.Contains(line, "the previous run did not stop cleanly")
