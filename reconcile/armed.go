@@ -6,7 +6,7 @@ import (
 )
 
 // A start forgets what a wallet had shown of a purchase that no list shows, such as one that the exchange refused but executed. The stops that
-// botd sent for it still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and a person must check.
+// botd sent for it still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and the symbol needs manual resolution.
 
 // armedBeyond returns the quantity of a spot symbol's stops from before the start beyond the fills; 0 once a person has decided.
 func (b *Book) armedBeyond(symbol *SymbolState) (beyond exchange.Quantity) {
@@ -19,7 +19,7 @@ func (b *Book) armedBeyond(symbol *SymbolState) (beyond exchange.Quantity) {
 	return beyond
 }
 
-// noteArmed records the part of these stops that only the wallet explains: no live or refused purchase does.
+// noteArmed records the part of these stops that only the wallet explains, and no live or refused purchase.
 func (s *survey) noteArmed(symbol *SymbolState, explained exchange.Quantity) {
 	if symbol.spot.armed = 0; explained == 0 && s.book.armedBeyond(symbol) > 0 {
 		symbol.spot.armed = symbol.spot.presumed

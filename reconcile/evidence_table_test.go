@@ -489,7 +489,7 @@ func TestRefusalConfirmation(t *testing.T) {
 			s.fetched.SpotOrders = exchange.FetchedOf([]exchange.Order{o})
 		}
 	}
-	const found = "order 70, which no placement claims, could be one that the exchange refused and executed"
+	const found = "order 70, which no placement claims, may be a refused order that the exchange executed anyway"
 	for _, c := range []struct {
 		name      string
 		order     exchange.NewOrder

@@ -66,7 +66,7 @@ func (s *survey) observeEnded(side exchange.Side) {
 
 // precedesPurchase reports whether a spot sale exceeds the known position while a purchase that is undecided, or acknowledged and not shown yet, may
 // have supplied the rest. Booked now, the sale would count as a sale of the whole position, and the purchase, booked later, as still
-// owned. The sale waits until the purchase is decided, unless a person must decide.
+// owned. The sale waits until the purchase is decided, unless it needs manual resolution.
 func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quantity) bool {
 	symbol := e.book.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
@@ -78,7 +78,7 @@ func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quanti
 }
 
 // observeLost handles an acknowledged order that the exchange does not know after the fence: its
-// effect is unknown, and a person must check (case 12).
+// effect is unknown, and needs manual resolution (case 12).
 func (s *survey) observeLost(p *account.Placement) {
 	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
 		return

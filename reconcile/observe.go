@@ -180,7 +180,7 @@ func (s *survey) observeByID(answer OrderByID) {
 		return
 	}
 	// The exchange does not know an acknowledged id: read it again until the fence has passed, then
-	// a person must check. It never counts as lost after a number of reads (case 12).
+	// it needs manual resolution. It never counts as lost after a number of reads (case 12).
 	s.observeLost(p)
 }
 
@@ -288,7 +288,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS):
 		s.foreign(symbol)
 	case symbol.residual == 0 && symbol.outweighed():
-		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
+		s.book.ignore(symbol, "botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
 	symbol.settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()

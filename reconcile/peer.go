@@ -136,9 +136,9 @@ func (s *SymbolState) resolvePeerOrders() {
 
 // jointPosition returns the quantity that all orders under the prefix have bought and not sold, as
 // far as the wallet shows it. The wallet's balance before botd bought may include earlier purchases
-// of the peer. A conclusive wallet shows how much of botd's own the peer sold, unless a person's coins make up for it: orders of
-// a start that this journal knows sold what the journal holds, or what they bought since. The same holds for all orders once a wallet has shown that
-// they sold some of it: a later deposit is not botd's.
+// of the peer. A conclusive wallet shows how much of botd's own coins the peer sold, unless a person's coins hide it. The peer's
+// orders of a start that this journal knows sold coins that the journal holds, or coins that they bought since. After a wallet has shown that the peer
+// sold some of botd's coins, this holds for all its orders: a later deposit is not botd's.
 func (s *SymbolState) jointPosition() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.peerNet()
 	sold := min(0, others)

@@ -54,9 +54,9 @@ func answerLost(p *account.Placement, nowMS int64) bool {
 	return p.State() == placement.Uncertain && nowMS-lostMS(p) >= RepeatMS
 }
 
-// unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, though it may come yet: the exchange
-// takes no second one beside it. On spot it takes both if the wallet has enough for both, and both would sell: there the wallet must leave room for
-// one of them, and freeze nothing for the first.
+// unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, although it may still arrive. On futures the exchange
+// rejects a second stop. On spot it may accept both, and both would sell: there a second one is sent only if the wallet covers just one, and freezes
+// nothing for the first.
 func (s *situation) unansweredStop(p *account.Placement) bool {
 	if !s.book.unanswered(p, s.nowMS) {
 		return false
@@ -149,7 +149,7 @@ func (s *situation) soldAll() bool {
 // stays as it is: only a person, or its replacement, ends a protective order there.
 func (s *situation) declared() bool {
 	symbol := s.symbol
-	contradicted := symbol.contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a person wants it gone with what the list shows
+	contradicted := symbol.contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a flatten request overrides this protection
 	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || contradicted || symbol.Unwitnessed())
 }
 
@@ -200,7 +200,7 @@ func (d *derivation) protectUnexplained() {
 	defer func() { d.ownPosition = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if d.pricePassed(placement.StopLoss, price) { // it was opened long ago, or the price is an earlier position's: as far from the price of now
-		price = d.fromNow(price)
+		price = d.stopFromLast(price)
 	}
 	if price > 0 && !d.pricePassed(placement.StopLoss, price) {
 		d.protectBy(
@@ -258,8 +258,8 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 			d.cancel(bridging, "it covers less than the position")
 		}
 	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.rules.Tradable, d.symbol.unread, d.ownPosition != d.symbol.position, d.exits():
-		// not too often, while another may be placed, where its end can be read, where it would cover all that the exchange shows, and beside no
-		// exit: that leaves a bridge no room, and may be refused
+		// The stop stays unless all of these hold: the interval has passed, the symbol is tradable, the end of the stop can be read, the new one
+		// would cover the whole position that the exchange shows, and no exit is due. An exit leaves a bridge no room, and may be refused.
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == d.ownPosition.Abs():
 		d.protectBy(
 			placement.StopLoss,
@@ -276,9 +276,9 @@ func (d *derivation) exits() bool {
 	return slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit })
 }
 
-// stopsOf sorts protections of one kind: the closePosition one, the bridge
-// beside it, and an exit at market; of several the newest. One of the other side was for an earlier position: an old list
-// shows it still.
+// stopsOf sorts protections of one kind: the closePosition order, the bridge
+// beside it, and an exit at market; of several the newest. An order of the other side belonged to an earlier position: a stale
+// list may still show it.
 func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
@@ -401,8 +401,8 @@ func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpo
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
-// fromNow is a stop price as far from the price of now as another is from the entry.
-func (s *situation) fromNow(price exchange.Price) exchange.Price {
+// stopFromLast returns the stop price that keeps the stop's distance from the entry, measured from the last price.
+func (s *situation) stopFromLast(price exchange.Price) exchange.Price {
 	rules := s.symbol.rules
 	far := price - rules.PriceOf(s.symbol.MeanEntry())
 	if far = max(far, -far, rules.PriceTick); s.long() {
@@ -411,12 +411,12 @@ func (s *situation) fromNow(price exchange.Price) exchange.Price {
 	return rules.CeilPrice(s.symbol.last + far)
 }
 
-// above reports whether a protection's price is above that of now: a long position's profit, and a short one's stop.
+// above reports whether a protection's price is above the last price: a long position's profit, and a short one's stop.
 func (s *situation) above(purpose placement.Purpose) bool {
 	return s.long() == (purpose == placement.TakeProfit)
 }
 
-// long reports whether the position that is protected is long, as any on spot.
+// long reports whether the protected position is long. Spot positions are always long.
 func (s *situation) long() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
 
 // pricePassed reports whether the exchange would refuse the price: a stop must be on

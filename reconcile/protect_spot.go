@@ -133,7 +133,7 @@ func (s *situation) unnamedStops() (sum exchange.Quantity) {
 }
 
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
-// journal. Where the exchange executed more than it answered, none is.
+// journal. It does not after ExecutedBeyond, because no fill is missing then.
 func (s *situation) walletDecides() bool {
 	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
 }
@@ -332,8 +332,8 @@ func (d *derivation) moveStops(price exchange.Price) {
 	}
 }
 
-// placeable reports whether the symbol's rules, as they are now, accept an order of that much:
-// else what stands, stays, since nothing could take its place.
+// placeable reports whether the symbol's current rules accept an order of that quantity. Otherwise a standing stop is not
+// canceled, since nothing could replace it.
 func (s *situation) placeable(quantity exchange.Quantity) bool {
 	rules := s.symbol.rules
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)

@@ -216,5 +216,5 @@ func (s *survey) quarantineExecuted(r *RefusedOrder) {
 }
 
 func executedText(o *exchange.Order) string {
-	return fmt.Sprintf("order %d, which no placement claims, could be one that the exchange refused and executed", o.ID)
+	return fmt.Sprintf("order %d, which no placement claims, may be a refused order that the exchange executed anyway", o.ID)
 }

@@ -67,7 +67,7 @@ func (r *refusals) paidFor(symbol *SymbolState) bool {
 	return false
 }
 
-// executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If that persists, a person must check.
+// executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If that persists, it needs manual resolution.
 func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	switch {
@@ -77,7 +77,7 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 		return symbol.Quarantine() != "" || s.book.mayHaveBought(symbol)
 	}
 	if r.paid.extend(s.fetched); r.paid.exceeds(s.book.Settle().StalenessMS) {
-		s.quarantine(symbol, "the wallet has moved as the refused purchase "+r.clientOrderID+" would have moved it, and no list shows why")
+		s.quarantine(symbol, "the wallet change matches the refused purchase "+r.clientOrderID+", but no list shows a fill")
 	}
 	return true
 }

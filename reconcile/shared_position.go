@@ -26,7 +26,7 @@ func (s *situation) slotTaken(kind exchange.OrderType) bool {
 	return slices.ContainsFunc(s.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
-// foreignOrders are the symbol's open orders that are not botd's, or not any more.
+// foreignOrders are the symbol's open orders that are foreign, or released by a person.
 func (s *situation) foreignOrders() []exchange.Order {
 	return slices.Concat(s.symbol.foreign, s.symbol.leftToMaker)
 }

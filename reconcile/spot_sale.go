@@ -28,13 +28,13 @@ func (s *situation) saleRefused() bool {
 	}))
 }
 
-// historyUnread reports whether on spot no history was read since the start that would show what an old
-// backup does not know: the wallet alone says what is botd's to sell.
+// historyUnread reports whether no spot history has been read since the start. It would show what an old backup does not know; until
+// then only the wallet determines what botd may sell.
 func (s *situation) historyUnread() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
 
-// beyondBaseline is what the newest wallet shows of the asset beside what is not botd's.
+// beyondBaseline returns botd's share of the balance in the newest wallet.
 func (s *situation) beyondBaseline() exchange.Quantity {
 	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
 }

@@ -58,7 +58,7 @@ func (o *observed) protectsUnexplained(p *account.Placement, symbol *SymbolState
 	return symbol.unexplainedID != 0 || before && symbol.closedMS < exchange.WholeSecond(p.SentMS())
 }
 
-// keepsForUnexplained reports whether an order stays for that reason. A person who wants all of it closed wants it gone with what the list shows.
+// keepsForUnexplained reports whether an order stays for that reason. A flatten request overrides this protection.
 func (s *situation) keepsForUnexplained(p *account.Placement) bool {
 	return !s.desired.Flatten && s.book.protectsUnexplained(p, s.symbol)
 }

@@ -149,7 +149,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	return noWitness
 }
 
-// noReadBefore is when no read can be older than a moment, and no request on its way any more.
+// noReadBefore returns the earliest time at which no stale read and no late request of a moment can exist.
 func (e *evidence) noReadBefore(atMS int64) int64 {
 	settle := e.book.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
@@ -214,7 +214,7 @@ func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 // position: a row on its side, as large as what they explain of what is missing, closed since one of
 // them was sent. It may have been opened before botd held part of it, or be dated by another clock
 // than what was journalled, and after a start nothing else shows which position it was. Where more is
-// missing than they explain, others have traded too, and a person must look.
+// missing than they explain, others have traded too, and it needs manual resolution.
 func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
 	for _, p := range e.book.unknownOn(symbol.Key()) {

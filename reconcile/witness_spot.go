@@ -260,7 +260,7 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 
 // observeExtra handles an order in the history under an id of botd's that no placement claims, or
 // whose placement was refused: the exchange executed it despite its refusal, or twice. Its fill is
-// botd's, is protected and bounded as such, and a person must check.
+// botd's, is protected and bounded as such, and needs manual resolution.
 func (s *survey) observeExtra(order *exchange.Order) {
 	order = s.repetition(order)
 	_, ended := s.book.Ended(order.ClientOrderID)

@@ -32,7 +32,7 @@ func (c *circuit) sent(atMS int64) { c.sentMS = pushBounded(c.sentMS, atMS) }
 func (c *circuit) unknown(atMS int64) { c.unknownMS = pushBounded(c.unknownMS, atMS) }
 
 // ended counts endings without a fill. The cancel of a resting order proves nothing, and an order
-// that was never sent says nothing about the exchange.
+// that was never sent proves nothing about the exchange.
 func (c *circuit) ended(p *Placement) {
 	switch {
 	case p.filled > 0:

@@ -114,7 +114,7 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	s.reportedOn[key] = on
 }
 
-// past returns an id's epoch, but at most the newest start's: the id of a botd whose clock was ahead says nothing about the starts that follow, of which
+// past returns an id's epoch, but at most the newest start's: the id of a botd whose clock was ahead proves nothing about the starts that follow, of which
 // an old backup may lack orders.
 func (s *starts) past(id placement.Serial) int64 { return min(id.Start.Epoch, s.newest.Epoch) }
 
