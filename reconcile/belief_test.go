@@ -351,7 +351,7 @@ func TestOpeningWaitsForEndOfUnexplainedPosition(t *testing.T) {
 		"nothing proves it":                 {func(*desk) {}, false},
 		"positions/history shows it closed": {func(d *desk) { d.observeClosed(0, 7) }, true},
 		"it shows another one closed":       {func(d *desk) { d.observeClosed(0, 8) }, false},
-		"a person says so":                  {func(d *desk) { d.book.Symbol(bitcoin).EndContradiction() }, true},
+		"a person decided so":               {func(d *desk) { d.book.Symbol(bitcoin).EndContradiction() }, true},
 		"a fill was booked since": {func(d *desk) {
 			sold := d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
 			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})

@@ -238,7 +238,7 @@ func (b *Book) noteBoot(atMS int64) {
 	b.observed.boot(atMS)
 	for symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
-		symbol.futuresEvidence, symbol.spot, symbol.readAlone, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
+		symbol.futuresEvidence, symbol.spot, symbol.walletOnlyRead, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.believe()
 		if symbol.Known() != 0 {
 			symbol.spot.changedMS = symbol.ChangedMS()

@@ -37,7 +37,7 @@ type Desired struct {
 // target and has not been applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol
-	if !symbol.read && !(desired.Unread && symbol.readAlone) || symbol.rules == nil || symbol.last == 0 {
+	if !symbol.read && !(desired.Unread && symbol.walletOnlyRead) || symbol.rules == nil || symbol.last == 0 {
 		return nil, nil
 	}
 	d := b.derivation(desired, nowMS)
@@ -268,7 +268,7 @@ func (d *derivation) convergeTarget() {
 	if _, priced := d.desired.Strategy.Priced(target); latched && !priced {
 		return
 	}
-	resolved, ok := d.resolve(target)
+	resolved, ok := d.targetQuantity(target)
 	if !ok {
 		return
 	}
@@ -298,7 +298,7 @@ func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted
 	}
-	own := s.beyondBaseline()
+	own := s.ownBalance()
 	if own >= whole || s.tooSmall(whole-own) {
 		return whole
 	}
@@ -314,9 +314,9 @@ func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
 	return min(target.Quantity.Abs(), s.ownPosition.Abs()+s.symbol.Fees())
 }
 
-// resolve prices the target once, when its first order is due and everything on the symbol is
+// targetQuantity prices the target once, when its first order is due and everything on the symbol is
 // settled.
-func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
+func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, bool) {
 	state, rules := d.desired.Strategy, d.symbol.rules
 	if quantity, priced := state.Priced(target); priced {
 		return quantity, true

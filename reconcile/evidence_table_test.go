@@ -276,11 +276,11 @@ func TestStopYieldsToAnotherBotds(t *testing.T) {
 			c.with(d)
 		}
 		left := c.excess
-		have := d.shrinks(&Intent{Purpose: placement.Cancel, ClientID: stop.ClientOrderID}, &left)
+		have := d.mayRemoveExcessStop(&Intent{Purpose: placement.Cancel, ClientID: stop.ClientOrderID}, &left)
 		if have != c.want || left != c.left {
 			t.Errorf("%s: want %t, %d left, have %t, %d", c.name, c.want, c.left, have, left)
 		}
-		if d.shrinks(&Intent{Purpose: placement.Cancel, ClientID: "nobody's"}, &left) {
+		if d.mayRemoveExcessStop(&Intent{Purpose: placement.Cancel, ClientID: "nobody's"}, &left) {
 			t.Errorf("%s: want no order that has ended to give way", c.name)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // reduceOnly orders are canceled first, because their sum would make the exchange refuse it; the
 // closePosition stop stays until the exchange removes it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
-	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
+	if position == 0 || d.postpones() || d.mayHaveSold() || d.cancelJustRefused() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(position.Abs())) {
@@ -116,7 +116,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 
 // reduce reduces the position by a quantity.
 func (d *derivation) reduce(quantity exchange.Quantity) {
-	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.taken() {
+	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.cancelJustRefused() {
 		return
 	}
 	spot, whole := d.symbol.Key().Market == exchange.Spot, d.ownPosition.Abs()

@@ -112,7 +112,7 @@ func (s *SymbolState) Repeats(o *exchange.Order) bool {
 // repeatsOpening reports whether a row without an id equals an opening of botd's in every term.
 func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
 	order := p.Order()
-	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && repeats(o, &order)
+	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && sameParameters(o, &order)
 }
 
 // noteRepeated records the foreign rows of a list that repeat an opening. Matched are the placements of the list's rows.
@@ -240,7 +240,7 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
 		on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
-		frozen := on.beyondSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+		frozen := on.balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
 		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
 			ended := frozen < one.net
 			if !ended {

@@ -97,7 +97,7 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 		d.now += 1_000
 		d.observe(0, nil, row)
 		symbol := d.book.Symbol(bitcoin)
-		if have := fmt.Sprint(d.book.Stale(), len(symbol.foreign), len(symbol.leftToMaker)); have != c.want {
+		if have := fmt.Sprint(d.book.Stale(), len(symbol.foreign), len(symbol.leftToOwner)); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}

@@ -43,7 +43,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
 	}
 	s.confirmRefused()
-	s.holdArmed()
+	s.holdInheritedStops()
 	if newborn {
 		s.guardLost()
 	}
@@ -72,7 +72,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
-			symbol.foreign, symbol.leftToMaker = symbol.foreign[:0], symbol.leftToMaker[:0]
+			symbol.foreign, symbol.leftToOwner = symbol.foreign[:0], symbol.leftToOwner[:0]
 		}
 	}
 	for i := range orders {
@@ -82,9 +82,9 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		case s.match(order) != nil:
 		case s.endedBefore(order): // in a stale list that omits client order ids
 			s.book.stale++
-		case s.leftToMaker(order):
+		case s.leftToOwner(order):
 			symbol := s.book.Track(order.Key())
-			symbol.leftToMaker = append(symbol.leftToMaker, *order)
+			symbol.leftToOwner = append(symbol.leftToOwner, *order)
 		case s.book.Known(order.ClientOrderID):
 			s.observeDuplicate(order)
 		default:
@@ -146,8 +146,8 @@ func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement 
 	return s.match(order)
 }
 
-// leftToMaker reports whether a person left the order to whoever made it.
-func (e *evidence) leftToMaker(order *exchange.Order) bool {
+// leftToOwner reports whether a person left the order to whoever made it.
+func (e *evidence) leftToOwner(order *exchange.Order) bool {
 	former, known := e.book.Ended(order.ClientOrderID)
 	if !known {
 		_, former, _ = e.book.EndedAs(order.Key(), order.ID)

@@ -220,8 +220,8 @@ func TestDeriveWaitsForSymbolState(t *testing.T) {
 	}{
 		{"all is known", func(*SymbolState) {}, nil, true},
 		{"it was not read", func(s *SymbolState) { s.read = false }, nil, false},
-		{"the wallet was read alone", func(s *SymbolState) { s.read, s.readAlone = false, true }, nil, false},
-		{"the wallet was read alone, and its market cannot be read", func(s *SymbolState) { s.read, s.readAlone = false, true }, unread, true},
+		{"the wallet was read alone", func(s *SymbolState) { s.read, s.walletOnlyRead = false, true }, nil, false},
+		{"the wallet was read alone, and its market cannot be read", func(s *SymbolState) { s.read, s.walletOnlyRead = false, true }, unread, true},
 		{"its market cannot be read", func(s *SymbolState) { s.read = false }, unread, false},
 		{"no rules", func(s *SymbolState) { s.rules = nil }, nil, false},
 		{"no price", func(s *SymbolState) { s.last = 0 }, nil, false},

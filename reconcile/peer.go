@@ -278,10 +278,10 @@ func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
 	return quantity <= 0 || s.rules.BelowMinimum(s.last, quantity)
 }
 
-// shrinks reports whether an own stop may be removed because stops of the peer replace it, as the
+// mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it, as the
 // newest complete read shows. The removed stops never exceed the excess, which is reduced by each
 // of them.
-func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
+func (d *derivation) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
 	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
 	if d.book.younger() {
 		after = excessMS

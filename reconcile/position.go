@@ -11,7 +11,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
 	case symbol.Key().Market == exchange.Spot:
-		symbol.position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
+		symbol.position, symbol.walletOnlyRead = symbol.heldOnSpot(), symbol.walletOnlyRead || s.fetched.Balances.Done()
 		s.partialWallet(symbol)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.takeShown(symbol) {

@@ -172,18 +172,18 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name      string
-		with      func(w *wallet, s *survey)
-		readAlone bool
-		presumed  exchange.Quantity
-		unfrozen  string // which sales: uncertain, acknowledged
+		name           string
+		with           func(w *wallet, s *survey)
+		walletOnlyRead bool
+		presumed       exchange.Quantity
+		unfrozen       string // which sales: uncertain, acknowledged
 	}{
 		{"list and wallet", nil, true, 5, "true true"},
 		{"the wallet alone", func(_ *wallet, s *survey) { s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{} }, true, 0, "true false"},
 		{"the list alone", func(_ *wallet, s *survey) { s.fetched.Balances = exchange.Fetched[exchange.Balance]{} }, false, 0, "false false"},
 		{"neither, where the wallet was read before", func(w *wallet, s *survey) {
 			s.fetched.SpotOrders, s.fetched.Balances = exchange.Fetched[exchange.Order]{}, exchange.Fetched[exchange.Balance]{}
-			w.book.Symbol(coin).readAlone = true
+			w.book.Symbol(coin).walletOnlyRead = true
 		}, true, 0, "false false"},
 		{"without rules", func(w *wallet, s *survey) { w.book.Symbol(coin).rules = nil }, true, 0, "false false"},
 	} {
@@ -199,9 +199,9 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		symbol := w.book.Symbol(coin)
 		s.observePosition(symbol)
 		unfrozen := fmt.Sprint(w.book.known(unknown.ClientOrderID).unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
-		if symbol.readAlone != c.readAlone || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
-			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.readAlone, c.presumed, c.unfrozen,
-				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.position)
+		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
+			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.presumed, c.unfrozen,
+				symbol.walletOnlyRead, symbol.spot.presumed, unfrozen, symbol.position)
 		}
 	}
 	w := explains(t, 10, 0) // nothing is noted about purchases and about another symbol's sales

@@ -39,7 +39,7 @@ func (d *derivation) protectSpot() {
 		uncovered = max(min(0, uncovered), uncovered-d.peerStopPending())
 	}
 	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
-		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
+		uncovered = min(uncovered, d.ownBalance()-d.selling(d.leavesUncovered))
 	}
 	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(d.withoutRefused(uncovered - d.restingExits()))))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
@@ -219,7 +219,7 @@ func (s *situation) walletMisses() exchange.Quantity {
 // cannot be undone, so they count as sold unless a fresh wallet shows that they sold nothing. A
 // wallet that freezes nothing for them and shows a partial sale shows the rest.
 func (d *derivation) exitPart() {
-	left, shown, ended := d.explainedOnSpot(), d.beyondBaseline(), exchange.Quantity(0)
+	left, shown, ended := d.explainedOnSpot(), d.ownBalance(), exchange.Quantity(0)
 	sold := shown < left
 	if d.book.StandsDown() {
 		left = d.ownPosition

@@ -286,7 +286,7 @@ func TestTargetPricing(t *testing.T) {
 		if c.with != nil {
 			c.with(one)
 		}
-		have, priced := one.resolve(c.target)
+		have, priced := one.targetQuantity(c.target)
 		if have != c.want || priced != c.priced || (one.priced != nil) != c.priced {
 			t.Errorf("%s: want %d, priced %t, have %d, %t, %+v", c.name, c.want, c.priced, have, priced, one.priced)
 		}

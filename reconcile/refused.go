@@ -67,8 +67,8 @@ func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	r.confirmed = append(r.confirmed, *one)
 }
 
-// everRefused lists the refusals of both kinds: each of these orders may have been executed all the same.
-func (r *refusals) everRefused() []RefusedOrder { return slices.Concat(r.refused, r.confirmed) }
+// allRefusals lists the refusals of both kinds: each of these orders may have been executed all the same.
+func (r *refusals) allRefusals() []RefusedOrder { return slices.Concat(r.refused, r.confirmed) }
 
 // keep keeps the refusals that a predicate holds for.
 func (r *refusals) keep(unconfirmed func(*RefusedOrder) bool) {
@@ -124,7 +124,7 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 		return quantity
 	}
 	if d.book.soldThoughRefused(d.symbol.Key()) {
-		quantity = min(quantity, max(0, d.beyondBaseline()-d.selling(d.leavesUncovered)))
+		quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
 	}
 	for _, r := range d.book.Refused() {
 		age := d.nowMS - r.atMS
@@ -133,7 +133,7 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 		}
 		switch {
 		case d.book.readAfter(r.atMS + refusedShownMS):
-			quantity = min(quantity, max(0, d.beyondBaseline()-d.selling(d.leavesUncovered)))
+			quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
 		case age < refusedWaitMS:
 			quantity = min(quantity, max(0, quantity-r.order.Quantity))
 		}
@@ -199,7 +199,7 @@ func (s *survey) quarantineExecuted(r *RefusedOrder) {
 		return
 	}
 	for _, o := range s.fetched.Orders(r.Symbol.Market).Items() {
-		if o.ClientOrderID == "" && repeats(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.claimed(&o) {
+		if o.ClientOrderID == "" && sameParameters(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.claimed(&o) {
 			s.quarantine(s.book.Track(r.Symbol), executedText(&o))
 			return
 		}

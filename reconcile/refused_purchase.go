@@ -50,7 +50,7 @@ func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) excha
 // that its money is gone: it is that purchase.
 func (r *refusals) repeatsRefused(o *exchange.Order) bool {
 	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool {
-		return one.bought > 0 && repeats(o, &one.order) && exchange.Quantity(o.CreatedMS-one.SentMS).Abs() <= repeatedMS
+		return one.bought > 0 && sameParameters(o, &one.order) && exchange.Quantity(o.CreatedMS-one.SentMS).Abs() <= repeatedMS
 	})
 }
 

@@ -473,11 +473,11 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
 		w.now += c.agoMS
-		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).taken(); have != c.want {
+		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).cancelJustRefused(); have != c.want {
 			t.Errorf("%d ms after a cancel was refused, by the kill switch %t: want it to wait %t, have %t", c.agoMS, c.flatten, c.want, have)
 		}
 	}
-	if explains(t, 10, 0).deriving(nil).taken() {
+	if explains(t, 10, 0).deriving(nil).cancelJustRefused() {
 		t.Error("want it to wait for nothing where no cancel was refused")
 	}
 }

@@ -28,7 +28,7 @@ func (s *situation) slotTaken(kind exchange.OrderType) bool {
 
 // foreignOrders are the symbol's open orders that are foreign, or released by a person.
 func (s *situation) foreignOrders() []exchange.Order {
-	return slices.Concat(s.symbol.foreign, s.symbol.leftToMaker)
+	return slices.Concat(s.symbol.foreign, s.symbol.leftToOwner)
 }
 
 // convergeStopPart keeps the stop of botd's part. If the price has already been passed, the part

@@ -14,7 +14,7 @@ import (
 // bounds it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
 	if d.historyUnread() || d.saleRefused() || d.desired.Unread && d.walletDecides() {
-		quantity = min(quantity, d.beyondBaseline())
+		quantity = min(quantity, d.ownBalance())
 	}
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
@@ -34,8 +34,8 @@ func (s *situation) historyUnread() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
 
-// beyondBaseline returns botd's share of the balance in the newest wallet.
-func (s *situation) beyondBaseline() exchange.Quantity {
+// ownBalance returns botd's share of the balance in the newest wallet.
+func (s *situation) ownBalance() exchange.Quantity {
 	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
 }
 
@@ -74,7 +74,7 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 		return 0
 	}
 	rules := d.symbol.rules
-	left := d.beyondSales(d.book.baseBalance(d.symbol))
+	left := d.balanceAfterSales(d.book.baseBalance(d.symbol))
 	for i := range d.intents {
 		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			left -= order.Quantity
@@ -83,15 +83,15 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 	return max(0, min(quantity, rules.FloorQuantity(left)))
 }
 
-// beyondSales returns what is left of a quantity of a spot symbol's asset beyond botd's own sales and those that the open list shows.
-func (s *situation) beyondSales(quantity exchange.Quantity) exchange.Quantity {
+// balanceAfterSales returns what is left of a quantity of a spot symbol's asset beyond botd's own sales and those that the open list shows.
+func (s *situation) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
 	for p := range s.book.Live() {
 		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
 			quantity -= p.Remaining()
 		}
 	}
 	for symbol := range s.book.Symbols() {
-		for _, o := range slices.Concat(symbol.foreign, symbol.leftToMaker) {
+		for _, o := range slices.Concat(symbol.foreign, symbol.leftToOwner) {
 			if o.Side == exchange.Sell && s.sameAsset(symbol.Key()) {
 				quantity -= o.Remaining()
 			}

@@ -50,7 +50,7 @@ func (d *derivation) protectStandingDown() {
 	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
 		switch i.Purpose {
 		case placement.Cancel:
-			return !spot || !d.shrinks(&i, &excess)
+			return !spot || !d.mayRemoveExcessStop(&i, &excess)
 		case placement.StopLoss:
 			return stop && !spot
 		}

@@ -30,11 +30,11 @@ type SymbolState struct {
 	futuresEvidence     futuresEvidence
 	traded              exchange.Quantity // signed: the position opened and not reduced by botd itself
 	spot                spotEvidence
-	leftToMaker         []exchange.Order // open orders with botd's prefix that a person left to their owner
+	leftToOwner         []exchange.Order // open orders with botd's prefix that a person left to their owner
 
 	refusedMS         int64 // when the exchange last refused an opening; 0 for never
 	positionMS        int64 // futures: begin of the snapshot with the last read of the list
-	readAlone         bool  // spot: since this start the wallet was read, but not everything else
+	walletOnlyRead    bool  // spot: since this start the wallet was read, but not everything else
 	unread            bool
 	differs           persistence       // Position and Known, by residual
 	residual          exchange.Quantity // Position - Known

@@ -23,7 +23,7 @@ const (
 	noWitness           witness = ""
 	closedRow           witness = "positions/history shows it closed"
 	sweptOrders         witness = "the exchange ended its closePosition orders"
-	aPerson             witness = "a person says so"
+	aPerson             witness = "a person decided so"
 	freedMargin         witness = "its margin was released"
 	beyondMargin                = "the position list shows more than botd's own fills explain, and the margin in use does not need it"
 	vanishedUnexplained         = "the position list shows no more of a position that no fill explains, and positions/history does not show it closed"
@@ -105,7 +105,8 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
 	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
-	unarmed := !s.armed(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing does not wait for L
+	// A stop that may be missing does not wait for L.
+	unarmed := !s.hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
 	t.untrusted = t.by == noWitness && (t.untrusted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
 }
 
@@ -135,7 +136,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	switch {
 	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedUnseen(symbol) || s.closedByAnotherClock(symbol):
 		return closedRow
-	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key(), nil):
+	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.hasClosePositionOrder(symbol.Key(), nil):
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
@@ -271,8 +272,8 @@ func sideSign(side exchange.PositionSide) int {
 	return 1
 }
 
-// armed reports whether a closePosition order of botd's stands on the symbol, as far as known: one that satisfies the condition, if there is one.
-func (e *evidence) armed(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
+// hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol. It must satisfy the condition, unless that is nil.
+func (e *evidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return e.book.AnyLive(func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved() && (satisfies == nil || satisfies(p))
 	})

@@ -266,7 +266,7 @@ func (s *survey) observeExtra(order *exchange.Order) {
 	_, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
 	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftToMaker(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftToOwner(order) {
 		return
 	}
 	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Known(duplicateID(order)) {

@@ -48,7 +48,7 @@ var belief = []Row{
 		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
 		"reconcile TestEqualRowWithoutIDIsARepetition", []Edit{
-			{"reconcile.evidence.repetition", "repeats(order, &one.order)", "false"},
+			{"reconcile.evidence.repetition", "sameParameters(order, &one.order)", "false"},
 		}},
 	{"equal_unnamed", "a stop of unknown fate that a list shows without its id is another's", "42",
 		"reconcile TestEqualRowWithoutIDIsTheUncertainStop", []Edit{
@@ -64,7 +64,7 @@ var belief = []Row{
 		}},
 	{"late_purchase_anothers", "a purchase that lists confirmed as refused before they could show it is another's where they leave ids out", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
-			{"reconcile.evidence.repetition", "e.book.everRefused()", "e.book.Refused()"},
+			{"reconcile.evidence.repetition", "e.book.allRefusals()", "e.book.Refused()"},
 		}},
 	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
 		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
@@ -304,7 +304,7 @@ var belief = []Row{
 		}},
 	{"armed_opens", "after a start botd opens beside such a stop, and no person must check", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.survey.noteArmed", "explained == 0 && s.book.armedBeyond(symbol) > 0", "false"},
+			{"reconcile.survey.noteInheritedStops", "explained == 0 && s.book.inheritedStops(symbol) > 0", "false"},
 		}},
 	{"history_unheard", "a stop that the history shows in place has ended, since an older list and wallet do not show it", "40",
 		"reconcile TestAStopWhoseEndTheHistoryDoesNotShowStandsForL", []Edit{
@@ -320,7 +320,7 @@ var belief = []Row{
 		}},
 	{"armed_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
 		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
-			{"reconcile.survey.holdArmed", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
+			{"reconcile.survey.holdInheritedStops", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
 		}},
 	{"armed_halved", "half a wallet takes such a stop off", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{

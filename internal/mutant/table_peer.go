@@ -28,7 +28,7 @@ var peer = []Row{
 		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
-			{"reconcile.derivation.shrinks", "t.excessMS == 0", "true"},
+			{"reconcile.derivation.mayRemoveExcessStop", "t.excessMS == 0", "true"},
 		}},
 	{"both_sell", "of two botds that hold the same coins each sells them", "34",
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
@@ -36,7 +36,7 @@ var peer = []Row{
 		}},
 	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
 		"reconcile TestAnExitWaitsWhereAnotherTookTheStopOff", []Edit{
-			{"reconcile.situation.taken", "s.nowMS-at < takenWaitMS", "false"},
+			{"reconcile.situation.cancelJustRefused", "s.nowMS-at < takenWaitMS", "false"},
 		}},
 	{"hung_list_freezes", "while the open list hangs, what the wallet freezes for acknowledged stops counts as frozen for a lost exit", "protection",
 		"reconcile TestStopBesideLostExitStaysWithoutOpenList", []Edit{

@@ -54,9 +54,9 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 // for it.
 const takenWaitMS = 3_000
 
-// taken reports whether the exchange has just refused to cancel a stop on spot: somebody else has canceled it, and may be
+// cancelJustRefused reports whether the exchange has just refused to cancel a stop on spot: somebody else has canceled it, and may be
 // selling its coins. An exit uses a wallet that was read after that.
-func (s *situation) taken() bool {
+func (s *situation) cancelJustRefused() bool {
 	at := s.symbol.spot.takenMS
 	return !s.desired.Flatten && s.nowMS-at < takenWaitMS
 }

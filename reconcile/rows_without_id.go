@@ -77,7 +77,7 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 			return p.ClientOrderID()
 		}
 	}
-	for _, r := range e.book.everRefused() {
+	for _, r := range e.book.allRefusals() {
 		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.book.Known(r.clientOrderID) {
 			return r.clientOrderID
 		}
@@ -101,7 +101,7 @@ func equals(row *exchange.Order, p *account.Placement, untilMS int64) bool {
 }
 
 func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64) bool {
-	return repeats(row, order) && row.StopPrice == order.StopPrice && row.CreatedMS >= sentMS-createdSlackMS && row.CreatedMS <= untilMS
+	return sameParameters(row, order) && row.StopPrice == order.StopPrice && row.CreatedMS >= sentMS-createdSlackMS && row.CreatedMS <= untilMS
 }
 
 // repeatedMS is the maximum time after a purchase at which its repetition may be dated.
@@ -140,11 +140,11 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 		}
 		own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
-	for _, r := range e.book.everRefused() {
+	for _, r := range e.book.allRefusals() {
 		own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {
-		if repeats(order, &one.order) && order.CreatedMS >= one.sentMS-createdSlackMS && order.CreatedMS <= one.sentMS+repeatedMS {
+		if sameParameters(order, &one.order) && order.CreatedMS >= one.sentMS-createdSlackMS && order.CreatedMS <= one.sentMS+repeatedMS {
 			under := *order
 			under.ClientOrderID = one.clientOrderID
 			return &under
@@ -153,8 +153,8 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 	return order
 }
 
-// repeats reports whether a row may be a repetition of the same order.
-func repeats(row *exchange.Order, order *exchange.NewOrder) bool {
+// sameParameters reports whether a row may be a repetition of the same order.
+func sameParameters(row *exchange.Order, order *exchange.NewOrder) bool {
 	same := row.Key() == order.Key() && row.Side == order.Side && row.Type == order.Type
 	if order.QuoteAmount.IsZero() {
 		return same && row.Quantity == order.Quantity && row.Price == order.Price
@@ -233,6 +233,6 @@ func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (
 
 // mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided otherwise.
 func (e *evidence) mayBeBotds(o *exchange.Order) bool {
-	return slices.ContainsFunc(e.book.everRefused(), func(r RefusedOrder) bool { return repeats(o, &r.order) }) ||
+	return slices.ContainsFunc(e.book.allRefusals(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
 		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
 }

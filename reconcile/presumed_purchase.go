@@ -37,15 +37,15 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
-	armed, explained := s.book.armedBeyond(symbol), bought
+	armed, explained := s.book.inheritedStops(symbol), bought
 	bought, most = max(bought, armed), max(most, armed)
-	own := s.book.beyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
+	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
 	if armed > 0 && s.book.freezesLess(symbol) {
 		own = max(own, armed) // that wallet is old or wrong
 	}
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
 	s.noteUndecided(symbol, most, sinceMS)
-	s.noteArmed(symbol, explained)
+	s.noteInheritedStops(symbol, explained)
 }
 
 // listed reports whether the open list shows an order, and discards its presumed end if so.
@@ -75,8 +75,8 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 	return bought, most, sinceMS
 }
 
-// beyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others had before.
-func (o *observed) beyondFills(symbol *SymbolState) exchange.Quantity {
+// balanceBeyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others had before.
+func (o *observed) balanceBeyondFills(symbol *SymbolState) exchange.Quantity {
 	return o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 }
 
@@ -84,7 +84,7 @@ func (o *observed) beyondFills(symbol *SymbolState) exchange.Quantity {
 // history: a wallet that shows less of theirs, too, is no reason to protect it.
 func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinceMS int64) {
 	t, armed := &symbol.spot, s.book.armedSince(symbol, sinceMS)
-	left := max(t.shown, s.book.beyondFills(symbol), armed)
+	left := max(t.shown, s.book.balanceBeyondFills(symbol), armed)
 	if t.shown = left; most == 0 {
 		t.shown = 0
 	}
@@ -138,7 +138,7 @@ func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exc
 func (e *evidence) lost(o *exchange.Order) bool {
 	return o.ClientOrderID == "" && e.book.AnyLive(func(p *account.Placement) bool {
 		order := p.Order()
-		return p.OrderID() == 0 && order.Side == exchange.Buy && repeats(o, &order) &&
+		return p.OrderID() == 0 && order.Side == exchange.Buy && sameParameters(o, &order) &&
 			o.CreatedMS >= p.SentMS()-createdSlackMS && o.CreatedMS <= p.SentMS()+repeatedMS
 	})
 }

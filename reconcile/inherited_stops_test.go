@@ -107,7 +107,7 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 		w.now += 5_000
 		w.restores()
 		w.book.Symbol(coin).last = 50_000e8
-		if have := w.book.armedBeyond(w.book.Symbol(coin)); have != c.want {
+		if have := w.book.inheritedStops(w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 // A start forgets what a wallet had shown of a purchase that no list shows, such as one that the exchange refused but executed. The stops that
 // botd sent for it still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and the symbol needs manual resolution.
 
-// armedBeyond returns the quantity of a spot symbol's stops from before the start beyond the fills; 0 once a person has decided.
-func (b *Book) armedBeyond(symbol *SymbolState) (beyond exchange.Quantity) {
+// inheritedStops returns the quantity of a spot symbol's stops from before the start beyond the fills; 0 once a person has decided.
+func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 	if b.StandsDown() || symbol.spot.armedDecided {
 		return 0 // the other botd's purchases have stops too
 	}
@@ -19,16 +19,16 @@ func (b *Book) armedBeyond(symbol *SymbolState) (beyond exchange.Quantity) {
 	return beyond
 }
 
-// noteArmed records the part of these stops that only the wallet explains, and no live or refused purchase.
-func (s *survey) noteArmed(symbol *SymbolState, explained exchange.Quantity) {
-	if symbol.spot.armed = 0; explained == 0 && s.book.armedBeyond(symbol) > 0 {
+// noteInheritedStops records the part of these stops that only the wallet explains, and no live or refused purchase.
+func (s *survey) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
+	if symbol.spot.armed = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
 		symbol.spot.armed = symbol.spot.presumed
 	}
 }
 
-// holdArmed keeps openings away from symbols with such stops, and quarantines them if wallets go on to show that. One that may be from before the
+// holdInheritedStops keeps openings away from symbols with such stops, and quarantines them if wallets go on to show that. One that may be from before the
 // last fill still has what a sale has sold.
-func (s *survey) holdArmed() {
+func (s *survey) holdInheritedStops() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
 		if t.armed == 0 {
