@@ -146,9 +146,6 @@ func (p *pauses) states(now time.Time, nowMS int64) (all []engine.Degraded) {
 			}
 			p.last[i] = until
 		}
-		if p.first[i] == 0 {
-			continue
-		}
 		if now.Sub(p.last[i]) > longestGap {
 			p.first[i] = 0
 			continue

@@ -26,7 +26,7 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	w := newWatched(t, scrapeEvery)
 	file := w.desk()
 	p, _ := configured(t, func(c *configs.Config) {
-		c.Notify = configs.NotifyConfig{EveryMS: 1_000, Daily: configs.Never, Channels: []configs.ChannelConfig{
+		c.Notify = configs.NotifyConfig{EveryMS: 60_000, Daily: configs.Never, Channels: []configs.ChannelConfig{
 			{Name: "desk", AddressFile: file, Least: "warning", Also: []string{"trade.*", "incident.*"}}}}
 	})
 	p.logs = ops.NewLogs()
@@ -59,7 +59,16 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 			p.reportIncident(&incident.Report{Change: change, Incident: one})
 		}
 		trade(1)
-		<-time.After(59 * time.Minute)
+		for n := range 12 { // in two minutes
+			<-time.After(10 * time.Second)
+			p.console.Warn("exchange.later", "a later warning: %d", n)
+		}
+		w.mu.Lock()
+		if have := len(w.messages); have < 2 || have > 8 {
+			t.Errorf("want a few messages at once, and the others a minute apart, have %d", have)
+		}
+		w.mu.Unlock()
+		<-time.After(57 * time.Minute)
 		if have := received(); strings.Contains(have, "beyond those listed") {
 			t.Errorf("within the hour: want no digest, have %s", have)
 		}

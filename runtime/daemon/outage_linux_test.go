@@ -108,7 +108,7 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		t.Errorf("want it watched while it waits and afterwards, have %d and %d", waited, traded)
 	}
 	inOrder(t, first, "warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried 1 times in 0s: ", "error trading.halted HALTED    news",
-		"warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried ")
+		"warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried 7 times in 1m0s: ") // after 1, 2, 4, 8, 15 and 15 seconds
 	lines := logLines(last)
 	inOrder(t, lines, "info daemon.started ", "info daemon.reconciled ", "warn exchange.key_refused key       the files of key or secret have changed",
 		"warn exchange.key_refused ", "warn exchange.key_rotated key       requests are signed with the key now in its files", "warn exchange.key_refused ",
