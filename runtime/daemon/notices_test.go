@@ -16,6 +16,7 @@ import (
 	"botd/runtime/incident"
 	"botd/runtime/notify"
 	"botd/runtime/ops"
+	"botd/runtime/telegram"
 	"botd/runtime/view"
 )
 
@@ -195,7 +196,8 @@ func TestAnUnlistedUserWhoWritesToTheBotIsLogged(t *testing.T) {
 		})
 		c := &commands{config: &configs.TelegramConfig{Operators: []int64{7}, Server: "http://127.0.0.1:9"}, token: "123456:" + strings.Repeat("t", 35)}
 		bot := c.bot(nil, transport, metrics, console)
-		if have := counted(t, metrics, "botd_telegram_messages_total"); have != 0 {
+		if have := counted(t, metrics, "botd_telegram_messages_total"); have != 0 ||
+			seriesOf(t, metrics, "botd_telegram_messages_total") != len(telegram.Results) {
 			t.Errorf("want each result counted from zero on, have %v", have)
 		}
 		stop := inBackground(t.Context(), bot.Run)
