@@ -79,12 +79,8 @@ func (p *process) tryReach(ctx context.Context, most time.Duration) error {
 // context ends.
 func (p *process) attempt(ctx context.Context) error {
 	for pause := firstReach; ; pause = min(2*pause, mostReach) {
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, pause) {
 			return nil
-		case <-timer.C:
 		}
 		err := p.tryReach(ctx, mostReach)
 		if ctx.Err() != nil {
