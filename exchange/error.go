@@ -54,6 +54,9 @@ type Uncertain struct {
 // ReasonRateLimited is the reason for an answer "too many requests".
 const ReasonRateLimited = "rate limited"
 
+// ReasonExpired is the reason for a request that was not sent, because it was due too late.
+const ReasonExpired = "its time to live had passed"
+
 // Error returns why the outcome is unknown.
 func (u *Uncertain) Error() string { return "outcome unknown: " + u.Reason }
 

@@ -9,6 +9,9 @@ import (
 	"botd/strategy"
 )
 
+// roomForExit is the reason for canceling an order that an exit cannot stand beside.
+const roomForExit = "makes room for the exit"
+
 // exit closes the whole position, whatever is unknown: reducing is never blocked. Resting
 // reduceOnly orders are canceled first, because their sum would make the exchange refuse it; the
 // closePosition stop stays until the exchange removes it.
@@ -77,7 +80,7 @@ func (d *derivation) postpones() bool {
 func (d *derivation) clearOrders() (wait bool) {
 	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
-			d.cancel(p, "makes room for the exit")
+			d.cancel(p, roomForExit)
 			wait = wait || d.blocksExit(p)
 		}
 	}
@@ -91,7 +94,7 @@ func (d *derivation) clearResting() bool {
 	// be confirmed before any other exit.
 	for _, p := range slices.Concat(d.stops, d.profits) {
 		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
-			d.cancel(p, "makes room for the exit")
+			d.cancel(p, roomForExit)
 			wait = wait || d.blocksExit(p)
 		}
 	}

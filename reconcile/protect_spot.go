@@ -375,7 +375,7 @@ func (d *derivation) shrinkStops() {
 func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	wait = d.clearOrders()
 	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
-		wait = len(d.takeOff(short, "makes room for the exit")) > 0 || wait
+		wait = len(d.takeOff(short, roomForExit)) > 0 || wait
 	}
 	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 && d.blocksExit(p) })
 	if wait {

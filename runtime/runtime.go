@@ -448,7 +448,7 @@ func (d *Driver) work(ctx context.Context, served engine.Priority) (err error) {
 // recalled, is certainly not sent, and the error reports that.
 func (d *Driver) perform(ctx context.Context, call *engine.Call, recalled <-chan struct{}) (exchange.Answer, error) {
 	if now := d.config.Clock.ServerNowMS(); call.DeadlineMS != 0 && now > call.DeadlineMS {
-		why := fmt.Sprintf("its time to live had passed by %d ms", now-call.DeadlineMS)
+		why := fmt.Sprintf("%s by %d ms", exchange.ReasonExpired, now-call.DeadlineMS)
 		return exchange.Answer{}, &exchange.Unavailable{Operation: call.Request.Operation, Reason: why}
 	}
 	limited, cancel := context.WithTimeout(ctx, d.config.CallTimeout)

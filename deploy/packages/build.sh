@@ -12,7 +12,7 @@ GOARCH=${GOARCH:-$(go env GOARCH)}
 export VERSION="$version" OUT="$out" GOOS GOARCH
 
 if [ -n "${BOTD:-}" ]; then cp "$BOTD" "$out/botd"; else sh deploy/build.sh "$out/botd"; fi
-# What the program says of itself is asked of one that runs here.
+# Manual pages and completions come from a binary that runs here.
 if [ "$GOOS/$GOARCH" = "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then export BOTD="$out/botd"; else unset BOTD; fi
 sh deploy/packages/contents.sh "$out"
 

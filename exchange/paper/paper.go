@@ -181,7 +181,7 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, limit ex
 	v.advance()
 	switch {
 	case limit.NotAfterMS != 0 && v.exchange.NowMS() > limit.NotAfterMS:
-		return exchange.Answer{}, notDone(&request, "its time to live had passed", nil)
+		return exchange.Answer{}, notDone(&request, exchange.ReasonExpired, nil)
 	case limit.IsRecalled():
 		return exchange.Answer{}, notDone(&request, "it was recalled", nil)
 	}

@@ -114,7 +114,7 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit 
 	if operation.Signed() {
 		nowMS := c.ServerNowMS()
 		if limit.NotAfterMS != 0 && nowMS > limit.NotAfterMS {
-			return exchange.Answer{}, outcome{err: notSent(operation, "its time to live had passed", nil)}
+			return exchange.Answer{}, outcome{err: notSent(operation, exchange.ReasonExpired, nil)}
 		}
 		c.sign(outgoing, &encoded, nowMS)
 	}

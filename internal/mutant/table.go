@@ -417,7 +417,7 @@ var protocol = []Row{
 		{"reconcile.derivation.convergeTarget", "max(resolved.Abs(), d.unrounded(target))", "resolved.Abs()"},
 	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
-		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone", "true"},
+		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.sendsNothing(leg, level)", "true"},
 	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Reason, event.Lost", `p.low, p.lost = "", event.Lost`},

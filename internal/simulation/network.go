@@ -65,7 +65,7 @@ func (w *world) send(f *flight) {
 	}
 	now := w.daemon.clock()
 	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is("no_time_to_live") {
-		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Reason: "its time to live had passed"})
+		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Reason: exchange.ReasonExpired})
 		return
 	}
 	if w.point() {

@@ -38,6 +38,9 @@ var Names = map[string]string{
 	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "unsaid": "decided, missing", "waiting": "queued",
 }
 
+// Spoken are words that only people may do, outside tests: a program, a document or an answer reports, returns, prints, shows or lists.
+var Spoken = []string{"says", "said"}
+
 // Phrases are private phrases of more than one word.
 var Phrases = map[string]string{
 	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",

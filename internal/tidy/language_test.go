@@ -98,6 +98,17 @@ func examine(t *testing.T, name, text string) (all []finding) {
 		add(checkWords, line, "%s has %q: want %s", where, wrong, right)
 	}
 	switch extension := path.Ext(name); {
+	case strings.HasPrefix(name, "internal/"), strings.Contains(name, "testdata/"), strings.HasSuffix(name, "_test.go"):
+	default:
+		for i, line := range strings.Split(text, "\n") {
+			for _, spoken := range letters.FindAllString(line, -1) {
+				if slices.Contains(Spoken, strings.ToLower(spoken)) && slices.Contains(append(texts, ".go"), extension) && name != "CHANGELOG.md" {
+					word(i+1, "the text", spoken, "reports, returns, prints, shows, lists")
+				}
+			}
+		}
+	}
+	switch extension := path.Ext(name); {
 	case strings.HasPrefix(name, "internal/tidy/language"): // the list itself
 	case extension == ".go":
 		set := token.NewFileSet()

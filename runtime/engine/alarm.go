@@ -30,6 +30,11 @@ func (a *alarms) guardOverdue() {
 	}
 }
 
+// unjournalledOrder begins a text about an order of this instance's prefix that the journal lacks.
+func unjournalledOrder(id string) string {
+	return "order " + id + " carries this instance's prefix but is not in the journal"
+}
+
 // guardPrefix stands the account down when another instance, or an old backup, trades under botd's
 // prefix (case 15): the halt's record names the order. If a halt is already in force, a person is
 // notified once.
@@ -48,7 +53,7 @@ func (a *alarms) guardPrefix() {
 		}
 		id = a.book.ForeignPrefix()
 	}
-	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
+	why := unjournalledOrder(id) + ": a second botd, or an old backup"
 	a.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 	a.note("", nil, NoteHalt{Reason: why})
 }
@@ -60,7 +65,7 @@ func (a *alarms) guardUnknownOrders() {
 		if symbol.UnknownEnded() == "" || symbol.Quarantine() != "" {
 			continue
 		}
-		why := "order " + symbol.UnknownEnded() + " carries this instance's prefix but is not in the journal: an old backup"
+		why := unjournalledOrder(symbol.UnknownEnded()) + ": an old backup"
 		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded(), Body: record.Quarantined{Reason: why}})
 		a.note("", symbol.Rules(), NoteQuarantine{Reason: why})
 	}

@@ -114,7 +114,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want canceled, have %s", state)
 		}
 	}},
-	{"28 a cancel is refused since the order is gone: GET says it was filled", func(t testing.TB) {
+	{"28 a cancel is refused since the order is gone: GET reports it was filled", func(t testing.TB) {
 		want := true
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
@@ -139,7 +139,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want 10 known and held, have %d and %d", known, w.held())
 		}
 	}},
-	{"28 an old open list still shows a stop that was canceled: GET says it is", func(t testing.TB) {
+	{"28 an old open list still shows a stop that was canceled: GET reports it is", func(t testing.TB) {
 		x := &sharedPlan{target: 10, stop: 49_000e8}
 		w := newWorld(t, x.plan)
 		w.pass(70_000)

@@ -55,7 +55,7 @@ func (r *report) standingDown() []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standDownWayOut,
-		Cause: "order " + h.Unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"}}
+		Cause: unjournalledOrder(h.Unknown) + ": a second botd, or an old backup"}}
 }
 
 func (r *report) halted() (all []Degraded) {

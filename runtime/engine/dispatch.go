@@ -24,12 +24,17 @@ type dispatcher struct {
 	backoffs   *backoffs
 }
 
+// sendsNothing reports whether nothing is sent for a strategy: in a rehearsal, or after its removal unless a halt closes it.
+func (d *dispatcher) sendsNothing(leg *leg, level record.HaltLevel) bool {
+	return d.config.Rehearse || leg.config.Removed && level == record.LevelNone
+}
+
 // act derives the intents that lead to one strategy's desired state, checks them and sends them. It
 // returns the number of intents sent.
 func (d *dispatcher) act(leg *leg) int {
 	d.noteListed(leg)
 	level := d.halts.levelOn(leg, record.LevelNone)
-	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
+	if d.sendsNothing(leg, level) {
 		return 0 // its position's protection stays unchanged
 	}
 	desired := d.desiredAt(leg, level)
@@ -65,7 +70,7 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 			return 0
 		}
 	}
-	if d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
+	if d.halts.stopped || d.sendsNothing(leg, level) {
 		return 0
 	}
 	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
@@ -409,7 +414,7 @@ func (d *dispatcher) replaceReleased() {
 // read.
 func (d *dispatcher) replace(leg *leg) {
 	level := d.halts.levelOn(leg, record.LevelNone)
-	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
+	if d.sendsNothing(leg, level) {
 		return
 	}
 	desired := d.desiredAt(leg, level)

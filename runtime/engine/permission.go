@@ -55,7 +55,7 @@ func (p *permission) withdrawn(w *queued) string {
 	case p.halts.stopped:
 		return "botd is stopping"
 	case p.nowMS > w.call.DeadlineMS:
-		return "its time to live had passed"
+		return exchange.ReasonExpired
 	case w.intent.Purpose == placement.Exit && p.outdated(p.legNamed(w.intent.Strategy)):
 		return "the plan now desires the current position"
 	case !w.intent.Purpose.Opens():

@@ -117,7 +117,7 @@ class Strategies(Workshop):
             ticks.append((plan["target"]["quantity"], plan["reason"]))
         self.assertEqual(ticks, [("0.1", "5"), ("1", "5"), ("0.1", "7"), ("0.1", "5")])
 
-    def test_a_plan_is_written_as_the_protocol_says(self):
+    def test_a_plan_is_written_as_in_the_protocol(self):
         plan = botd.Plan(target={"equity": Decimal("0.5")}, orders=[botd.Order("a", "BUY", Decimal("1E+2"), "0.5", post_only=True)], exits=[],
                          stop_loss=botd.share_of_entry(0.02), take_profit=botd.price_level("60000"), leverage=2, signal_ms=5, reason="why", memory={"n": 1})
         self.assertEqual(json.loads(json.dumps(plan._message())), {
@@ -134,7 +134,7 @@ class Strategies(Workshop):
             with self.assertRaises(ValueError, msg=text):
                 botd.Parameter(kind="duration").read(text)
 
-    def test_a_program_started_by_hand_says_how_it_is_meant(self):
+    def test_a_program_started_manually_explains_its_use(self):
         done = subprocess.run([sys.executable, "cross.py"], stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (0, b""))
 

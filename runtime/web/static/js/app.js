@@ -324,7 +324,7 @@ async function main() {
     (name, title) => {
       here = name;
       scrollTo(0, 0);
-      document.getElementById("said").textContent = title;
+      document.getElementById("announcement").textContent = title;
       draw();
     },
   );

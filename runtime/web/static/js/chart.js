@@ -250,7 +250,7 @@ export class CandleChart {
       first = this.bars[0]?.time ?? 0,
       at = (ms) => (Math.floor(ms / this.intervalMS) * this.intervalMS) / 1000;
     const together = new Map(),
-      said = new Map();
+      counted = new Map();
     for (const fill of fills) {
       const time = at(fill.atMS),
         key = `${time} ${fill.side}`,
@@ -259,12 +259,12 @@ export class CandleChart {
     }
     for (const one of notes)
       (
-        said.get(`${at(one.atMS)} ${one.text}`) ??
-        said.set(`${at(one.atMS)} ${one.text}`, { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)
+        counted.get(`${at(one.atMS)} ${one.text}`) ??
+        counted.set(`${at(one.atMS)} ${one.text}`, { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)
       ).count++;
     this.done = new Map();
     const note = (time, text) => this.done.set(time, [...(this.done.get(time) ?? []), text]);
-    const all = [...said.values()]
+    const all = [...counted.values()]
       .map((one) => {
         note(one.time, (one.why || one.text) + (one.count > 1 ? ` (${one.count} times)` : ""));
         return {
