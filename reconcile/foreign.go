@@ -101,8 +101,8 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 
 // Repeats reports whether a row without an id equals a live opening of botd's in every term and was
 // created in the same seconds: the exchange has executed that one twice, or another botd with the
-// same plan is running. It is no coincidence that a person placed it. Where botd's own row shows no id either, the
-// time does not matter. A row that has repeated an opening does so until the list no longer shows it.
+// same plan is running. It is no coincidence that a person placed it. Where botd's own row shows no id either, time
+// and price do not matter. A row that has repeated an opening does so until the list no longer shows it.
 func (s *SymbolState) Repeats(o *exchange.Order) bool {
 	return slices.Contains(s.repeated, o.ID) || slices.ContainsFunc(s.live, func(p *account.Placement) bool {
 		return repeatsOpening(o, p) && exchange.Quantity(o.CreatedMS-p.SentMS()).Abs() <= repeatedMS
@@ -115,14 +115,25 @@ func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
 	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && sameParameters(o, &order)
 }
 
-// noteRepeated records the foreign rows of a list that repeat an opening. Matched are the placements of the list's rows.
+// ofItsSize reports whether a row without an id equals an order of botd's in all but the prices: another botd's, of a plan of another moment.
+func ofItsSize(o *exchange.Order, order *exchange.NewOrder) bool {
+	return o.ClientOrderID == "" && o.Side == order.Side && o.Type == order.Type && o.Quantity == order.Quantity
+}
+
+// noteRepeated records the foreign rows of a list that repeat an opening. Matched are the placements of the list's rows. Where the list shows no id of botd's
+// own opening, one of the same size repeats it, and so does any later one of that size.
 func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.Placement) {
 	var repeated []int64
 	for i := range s.foreign {
 		o := &s.foreign[i]
-		again := s.Repeats(o)
+		again := s.Repeats(o) || slices.ContainsFunc(s.repeatedAs, func(order exchange.NewOrder) bool { return ofItsSize(o, &order) })
 		for n := 0; n < len(orders) && !again; n++ {
-			again = matched[n] != nil && orders[n].ClientOrderID == "" && repeatsOpening(o, matched[n])
+			if p := matched[n]; p == nil || orders[n].ClientOrderID != "" || !p.Purpose().Opens() {
+				continue
+			}
+			if order := matched[n].Order(); ofItsSize(o, &order) {
+				again, s.repeatedAs = true, append(s.repeatedAs[max(0, len(s.repeatedAs)-mostRemembered+1):], order)
+			}
 		}
 		if again {
 			repeated = append(repeated, o.ID)

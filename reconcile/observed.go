@@ -76,6 +76,7 @@ type observation struct {
 
 	foreign      []exchange.Order
 	repeated     []int64                  // of these, orders that equal an opening of botd's
+	repeatedAs   []exchange.NewOrder      // openings of botd's whose size such an order had
 	unreadable   []exchange.UnreadableRow // of these, unreadable rows
 	unknownEnded string
 }

@@ -28,7 +28,9 @@ func TestOrderRepeatsAnOpeningWhileItRests(t *testing.T) {
 		"of another time":                        {true, later, none, false, nil, nil},
 		"of another time, and no id is shown":    {false, later, none, false, nil, []int64{50}},
 		"no id is shown of an order of another":  {false, later, none, true, nil, nil},
-		"no id is shown of one at another price": {false, later, func(own *exchange.Order) { own.Price++ }, false, nil, nil},
+		"no id is shown of one at another price": {false, later, func(own *exchange.Order) { own.Price++ }, false, nil, []int64{50}},
+		"no id is shown of one of another size":  {false, later, func(own *exchange.Order) { own.Quantity++ }, false, nil, nil},
+		"its id is shown, at another price":      {true, 0, func(own *exchange.Order) { own.Price++ }, false, nil, nil},
 		"it has repeated one":                    {true, later, none, false, []int64{50}, []int64{50}},
 		"another order has repeated one":         {true, later, none, false, []int64{51}, nil},
 	} {
@@ -55,6 +57,13 @@ func TestOrderRepeatsAnOpeningWhileItRests(t *testing.T) {
 		}
 		if c.unlisted || c.before != nil {
 			continue
+		}
+		if !c.shown && c.want != nil { // a later one of that size repeats it too, whatever the list shows then
+			row.ID = 52
+			symbol.foreign = []exchange.Order{row}
+			if symbol.noteRepeated(nil, nil); !slices.Equal(symbol.repeated, []int64{52}) {
+				t.Errorf("%s: want a later one too, have %v", name, symbol.repeated)
+			}
 		}
 		if d.observe(0, nil, row, own); symbol.Repeats(&row) != (c.want != nil) { // by the list itself
 			t.Errorf("%s: want the list to show it as a repetition: %t", name, c.want != nil)

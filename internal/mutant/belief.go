@@ -368,7 +368,7 @@ var belief = []Row{
 		}},
 	{"older_equal_ignored", "openings are placed beside such an order of earlier, where no list shows ids", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.SymbolState.noteRepeated", "repeatsOpening(o, matched[n])", "false"},
+			{"reconcile.SymbolState.noteRepeated", "order := matched[n].Order(); «ofItsSize(o, &order)»", "false"},
 		}},
 	{"old_list_confirms", "an open list that still shows an order that has ended confirms that what the exchange refused was not executed", "41",
 		"reconcile TestAListThatShowsAnEndedOrderConfirmsNoRefusal", []Edit{
