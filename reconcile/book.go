@@ -129,6 +129,10 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 		symbol := b.Track(journalled.Key())
 		symbol.position = -symbol.Ignored()
 	}
+	for p := range state.Live() {
+		b.notePriorBalance(p)
+	}
+	b.refusals.restore(state.Doubted())
 	return b, nil
 }
 
@@ -212,6 +216,7 @@ func (b *Book) advance(r *record.Record) {
 			symbol.noteBooked(p.Filled() - filled)
 		} else {
 			symbol.noteSold(p.Filled() - filled - known)
+			symbol.spot.beforeSale = b.delivery(p).before
 		}
 		symbol.notePeerSold(p, p.Filled()-filled, known)
 		symbol.sinceFill = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}

@@ -25,6 +25,12 @@ func (w *wallet) restores() {
 // after it, as far as its wallet shows the asset, and a person must check.
 func TestStartKeepsStopOfRefusedPurchase(t *testing.T) {
 	t.Parallel()
+	for older, of := range map[bool]string{false: "", true: ", in an older botd's journal"} {
+		startsWithEach(t, older, of)
+	}
+}
+
+func startsWithEach(t *testing.T, older bool, of string) {
 	for name, c := range map[string]struct {
 		checkpoint bool
 		rounds     int    // before the start
@@ -38,14 +44,15 @@ func TestStartKeepsStopOfRefusedPurchase(t *testing.T) {
 		"from a checkpoint, the wallet no longer shows it": {true, 8, "0.99", false},
 		"from the records, the wallet no longer shows it":  {false, 8, "0.99", false},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name+of, func(t *testing.T) {
 			t.Parallel()
-			startsWithRefused(t, c.checkpoint, c.rounds, c.free, c.keeps)
+			startsWithRefused(t, older, c.checkpoint, c.rounds, c.free, c.keeps)
 		})
 	}
 }
 
-func startsWithRefused(t testing.TB, checkpoint bool, rounds int, free string, keeps bool) {
+// startsWithRefused starts from a journal that states what the wallet showed before each order or, if it is an older botd's, does not.
+func startsWithRefused(t testing.TB, older, checkpoint bool, rounds int, free string, keeps bool) {
 	t.Helper()
 	w, _ := refusedPurchase(t, 10)
 	w.hasMoney("1.02", "0", "9500")
@@ -55,10 +62,17 @@ func startsWithRefused(t testing.TB, checkpoint bool, rounds int, free string, k
 		w.hasMoney("1", "0.02", "9500", own, stop)
 	}
 	w.now += 5_000
+	for i := range w.records {
+		if body, is := w.records[i].Body.(record.Sending); is && older {
+			body.Wallet = record.Wallet{}
+			w.records[i].Body = body
+		}
+	}
+	if older || !checkpoint {
+		w.start()
+	}
 	if checkpoint {
 		w.restores()
-	} else {
-		w.start()
 	}
 	derive := w.deriver()
 	for range 8 {

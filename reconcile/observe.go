@@ -403,6 +403,10 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		s.boundByWallet(symbol)
 		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
+	if symbol.Known() == 0 && s.book.showsBeforeSale(symbol) {
+		symbol.settled = false
+		return
+	}
 	symbol.spot.inconclusive = false
 	balance := s.book.baseBalance(symbol)
 	if symbol.Known() == 0 {

@@ -53,6 +53,48 @@ func paidTwice(t testing.TB, held, money string, want exchange.Quantity) {
 	}
 }
 
+// The open list, the history and the trades of a purchase show nothing of it. A resting order buys nothing, so what a person deposits at that moment
+// is not botd's.
+func TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held, money string
+		want        exchange.Quantity
+	}{
+		"bought and paid":                        {"1.01", "9500", 10},
+		"a deposit of as much":                   {"1.01", "10000", 0},
+		"a deposit of as much, and a withdrawal": {"1.01", "9400", 0},
+		"money alone is gone":                    {"1", "9500", 0},
+		"bought twice, and paid twice":           {"1.02", "9000", 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			paidUnread(t, c.held, c.money, c.want)
+		})
+	}
+}
+
+func paidUnread(t testing.TB, held, money string, want exchange.Quantity) {
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	w.unread(held, money)
+	if have := stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true })); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
+// unread fetches a wallet alone: the open list and the history cannot be read.
+func (w *wallet) unread(held, money string) {
+	balances := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}, {Asset: "USDT", Free: exchange.MustAmount(money)}}
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{coin},
+		Balances: exchange.FetchedOf(balances)})...)
+}
+
 // What the wallet had shown is forgotten, but the stop stays.
 func TestStopStaysAfterStartUntilPurchaseIsDecided(t *testing.T) {
 	t.Parallel()

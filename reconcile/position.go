@@ -47,7 +47,20 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 		}
 	}
 	_, most, sinceMS := s.unlistedPurchases(symbol)
+	symbol.spot.presumed = max(symbol.spot.presumed, s.boughtUnread(symbol))
 	s.noteUndecided(symbol, most, sinceMS)
+}
+
+// boughtUnread returns the quantity that live purchases have bought by the wallet while the open list cannot be read. An
+// order may still rest there, so the asset alone proves nothing: its money must be gone.
+func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
+	for _, p := range symbol.live {
+		order, before := p.Order(), e.book.delivery(p).before
+		if order.Side == exchange.Buy && e.fetched.BeganMS > e.book.arrivedMS(p) && !e.book.boughtSince(p, before.atMS) {
+			sum += e.boughtWithItsMoney(&order, before, symbol)
+		}
+	}
+	return sum
 }
 
 // standOpened treats the quantity opened by botd's own fills since the last list as held until the

@@ -7,6 +7,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // If order history and user trades omit an order of botd's, the wallet still shows its effect. The
@@ -161,7 +162,7 @@ const mostTimes = 2
 // second would have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.delivery(p).before
-	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
+	if e.book.StandsDown() || e.book.boughtSince(p, before.atMS) {
 		return 1
 	}
 	balance := e.book.Balance(symbol.rules.Quote)
@@ -174,10 +175,10 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 }
 
 // boughtSince reports whether anything else on spot may have cost money since a time.
-func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
-	return e.book.AnySymbol(func(other *SymbolState) bool {
+func (t *tracked) boughtSince(p *account.Placement, sinceMS int64) bool {
+	return t.AnySymbol(func(other *SymbolState) bool {
 		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
-	}) || e.book.AnyLive(func(q *account.Placement) bool {
+	}) || t.AnyLive(func(q *account.Placement) bool {
 		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
 	})
 }
@@ -191,12 +192,18 @@ type priorBalance struct {
 
 // notePriorBalance records the balance before a purchase or a sale was sent.
 func (b *Book) notePriorBalance(p *account.Placement) {
-	symbol := b.Symbol(p.Symbol())
-	frozen := p.Order().Side == exchange.Buy && p.Order().QuoteAmount.IsZero() // what a limit order pays is frozen before it has bought anything
-	if p.Order().Market != exchange.Spot || symbol.rules == nil || frozen {
-		return
+	order, w := p.Order(), p.Wallet()
+	if before := priorOf(&order, w); before.atMS != 0 {
+		b.notePrior(p.ClientOrderID(), before)
 	}
-	b.notePrior(p.ClientOrderID(), b.bothBalances(symbol))
+}
+
+// priorOf returns what the wallet showed before an order was sent; nothing of a purchase by limit: what that pays is frozen before it has bought anything.
+func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
+	if order.Side == exchange.Buy && order.QuoteAmount.IsZero() {
+		return priorBalance{}
+	}
+	return priorBalance{w.Money, w.Asset, w.ReadMS}
 }
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for

@@ -121,8 +121,8 @@ func (d *derivation) protect() {
 		return
 	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
-	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.jointFills() > 0):
-		return // only one wallet shows that it has ended
+	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.mayProtectPeer())):
+		return // only one wallet, or one history, shows that it has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that it has ended
 	case d.ownPosition == 0:

@@ -55,6 +55,14 @@ func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
 		order: p.Order(), before: before})
 }
 
+// restore doubts again what was refused before the start: the next snapshot confirms it, or the wallet shows its execution.
+func (r *refusals) restore(doubted []account.Doubted) {
+	for _, one := range doubted {
+		r.refused = append(r.refused, RefusedOrder{Symbol: one.Order.Key(), SentMS: one.SentMS, atMS: one.RefusedMS, clientOrderID: one.ClientOrderID,
+			purpose: one.Purpose, order: one.Order, before: priorOf(&one.Order, one.Wallet)})
+	}
+}
+
 // noteConfirmed remembers the terms of a refused spot order: the lists that confirmed the refusal may have been too old to show the order, and a later
 // one may show it without its id.
 func (r *refusals) noteConfirmed(one *RefusedOrder) {
@@ -133,7 +141,9 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 		}
 		switch {
 		case d.book.readAfter(r.atMS + refusedShownMS):
-			quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
+			if !d.unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
+				quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
+			}
 		case age < refusedWaitMS:
 			quantity = min(quantity, max(0, quantity-r.order.Quantity))
 		}

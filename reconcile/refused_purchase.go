@@ -13,6 +13,7 @@ import (
 // noteRefusedPurchases records the quantity that a symbol's refused purchases have bought by the wallet. It returns the sum and the send time of the
 // oldest.
 func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
+	s.reopenPaid(symbol)
 	for r := range s.book.refusedOn(symbol.Key()) {
 		if r.bought == 0 {
 			r.bought = s.paidThoughRefused(r, symbol)
@@ -25,20 +26,42 @@ func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quan
 	return bought, sinceMS
 }
 
-// paidThoughRefused returns the quantity that a refused purchase has bought by the wallet. It is 0 unless the money of that order is gone, to within
-// one quantity step, and if anything else on spot may have cost money since.
+// reopenPaid doubts confirmed refusals of purchases again whose money the wallet shows gone: the lists that confirmed them were too old, or read before
+// the exchange executed the order. A list may show such an order until W + D + L after the refusal.
+func (s *survey) reopenPaid(symbol *SymbolState) {
+	s.book.confirmed = slices.DeleteFunc(s.book.confirmed, func(one RefusedOrder) bool {
+		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.noReadBefore(one.atMS) {
+			return false
+		}
+		if one.bought = s.paidThoughRefused(&one, symbol); one.bought > 0 {
+			s.book.refused = append(s.book.refused, one)
+		}
+		return one.bought > 0
+	})
+}
+
+// paidThoughRefused returns the quantity that a refused purchase has bought by the wallet.
 func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
-	if r.before.atMS == 0 || !e.fetched.Balances.Done() || e.fetched.BeganMS <= r.atMS || e.book.StandsDown() || e.boughtSince(nil, r.before.atMS) {
+	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before.atMS) {
 		return 0
 	}
-	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-r.before.asset
-	paid := r.before.amount.Sub(balance.Free.Add(balance.Frozen))
+	return e.boughtWithItsMoney(&r.order, r.before, symbol)
+}
+
+// boughtWithItsMoney returns the quantity that a purchase has bought by the wallet. It is 0 unless the money of that order is gone, to within
+// one quantity step, and the asset has grown by what it buys.
+func (e *evidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
+	if before.atMS == 0 || !e.fetched.Balances.Done() || e.book.StandsDown() {
+		return 0
+	}
+	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-before.asset
+	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
 	worth, step := symbol.rules.Notional(symbol.last, more), symbol.rules.Notional(symbol.last, symbol.rules.QuantityTick)
 	if symbol.worthless(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
 		return 0
 	}
 	for times := int64(1); times <= mostTimes; times++ {
-		all := r.order.QuoteAmount.Mul(times)
+		all := order.QuoteAmount.Mul(times)
 		if !all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times))) {
 			return more
 		}
@@ -87,6 +110,11 @@ func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
 	for i := range r.refused {
 		if one := &r.refused[i]; of(one) {
 			one.bought, one.before, one.paid = 0, priorBalance{}, persistence{}
+		}
+	}
+	for i := range r.confirmed {
+		if one := &r.confirmed[i]; one.order.Side == exchange.Buy && of(one) {
+			one.before = priorBalance{}
 		}
 	}
 }

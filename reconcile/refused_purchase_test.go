@@ -60,6 +60,57 @@ func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, 
 	}
 }
 
+// A history that was read before the exchange executed the order has confirmed its refusal.
+func TestPurchaseExecutedAfterItsConfirmationGetsAStop(t *testing.T) {
+	t.Parallel()
+	fence := testSettle.WindowMS + testSettle.VisibilityMS + testSettle.StalenessMS
+	for name, c := range map[string]struct {
+		asset, usd string
+		afterMS    int64 // since the refusal
+		want       exchange.Quantity
+	}{
+		"bought and paid":                     {"1.01", "9500", 5_000, 10},
+		"as late as a list may show it first": {"1.01", "9500", fence, 10},
+		"later":                               {"1.01", "9500", fence + 1, 0},
+		"a deposit":                           {"1.01", "10000", 5_000, 0},
+		"a person's purchase of another sum":  {"1.011", "9450", 5_000, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executedAfterConfirmation(t, c.asset, c.usd, c.afterMS, c.want)
+		})
+	}
+}
+
+func executedAfterConfirmation(t testing.TB, asset, usd string, afterMS int64, want exchange.Quantity) {
+	w, derive := refusedPurchase(t, 0)
+	w.hasMoney("1", "0", "10000")
+	if len(w.book.Refused()) != 0 {
+		t.Fatal("want the refusal confirmed")
+	}
+	w.now += afterMS - 1_000
+	w.hasMoney(asset, "0", usd)
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+	if doubted := len(w.book.Refused()) == 1; doubted != (want > 0) || want > 0 && w.book.Symbol(coin).settled {
+		t.Errorf("want the refusal doubted %t, and nothing opened beside it; have %t", want > 0, doubted)
+	}
+}
+
+// Once a person has decided, or a list has shown the purchase, the wallet is no evidence any more.
+func TestDecidedPurchaseIsNotDoubtedAgain(t *testing.T) {
+	t.Parallel()
+	w, derive := refusedPurchase(t, 0)
+	w.hasMoney("1", "0", "10000")
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{}})
+	w.now += 5_000
+	w.hasMoney("1.01", "0", "9500")
+	if have := stopped(derive()); have != 0 || len(w.book.Refused()) != 0 {
+		t.Errorf("want the coins left alone, have a stop of %d", have)
+	}
+}
+
 // If anything else on spot may have cost money since, the wallet proves nothing about the refused purchase.
 func TestRefusedPurchaseIsNotPresumedBesideOtherSpending(t *testing.T) {
 	t.Parallel()

@@ -38,12 +38,35 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			repeatedAfterRefusal(t, c.asset, c.usd, c.after, c.want)
+			repeatedAfterRefusal(t, nil, c.asset, c.usd, c.after, c.want)
 		})
 	}
 }
 
-func repeatedAfterRefusal(t testing.TB, asset, usd string, after func(w *wallet), want exchange.Quantity) {
+// A start keeps what the wallet had shown before the sale, from the records and from a checkpoint, until a list shows the sale or a person decides.
+func TestStartKnowsWhatTheWalletShowedBeforeARefusedSale(t *testing.T) {
+	t.Parallel()
+	records := func(w *wallet) { policy := w.book.foreignPolicy; w.start(); w.book.foreignPolicy = policy }
+	for name, c := range map[string]struct {
+		start      func(w *wallet)
+		asset, usd string
+		want       exchange.Quantity
+	}{
+		"from the records, sold":            {records, "1", "10500", 0},
+		"from a checkpoint, sold":           {(*wallet).restores, "1", "10500", 0},
+		"from a checkpoint, nothing moved":  {(*wallet).restores, "1.01", "10000", 10},
+		"from a checkpoint, no money came":  {(*wallet).restores, "1", "10000", 10},
+		"a person decided before the start": {func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Adopted{}}); w.restores() }, "1", "10500", 10},
+		"confirmed before the start, sold":  {func(w *wallet) { w.hasMoney("1.01", "0", "10000"); w.restores() }, "1", "10500", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			repeatedAfterRefusal(t, c.start, c.asset, c.usd, nil, c.want)
+		})
+	}
+}
+
+func repeatedAfterRefusal(t testing.TB, start func(w *wallet), asset, usd string, after func(w *wallet), want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t) // 10, besides 1 BTC of a person
 	w.now += 60_000
@@ -51,6 +74,11 @@ func repeatedAfterRefusal(t testing.TB, asset, usd string, after func(w *wallet)
 	w.now += 1_000
 	w.refuses(placement.Exit, saleOf(10))
 	w.now += 1_000
+	if start != nil {
+		start(w)
+		derive = w.deriver()
+		w.now += 1_000
+	}
 	w.hasMoney(asset, "0", usd)
 	w.now += 60_000
 	if after != nil {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -155,13 +156,29 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
 	}
+	order := p.Order()
 	switch {
 	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
 		return false
+	case d.unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
+		return true
 	case d.book.StandsDown(): // what another botd bought may take the place of what the sale has sold
 		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
 	}
 	return d.stillInWallet(p) || d.book.freezesLess(d.symbol)
+}
+
+// unpaid reports whether the wallet shows no money of a sale: the sale was not executed, and a wallet that shows fewer coins is wrong about them. That
+// counts where nothing of a person's could be sold: the wallet shows none of the asset at all, or nobody else holds any and no money has come.
+// If the wallet is right all the same, the exchange refuses to sell what is gone.
+func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
+	quote := s.book.Balance(s.symbol.rules.Quote)
+	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
+	least := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
+	neither := s.symbol.worthless(s.book.baseBalance(s.symbol)) && got.Less(least)
+	alone := s.symbol.worthless(max(s.symbol.Baseline(), s.symbol.Unattributed()))
+	nothing := alone && before.atMS != 0 && s.book.readAfter(before.atMS) && got.Sign() <= 0
+	return (neither || nothing) && !s.book.boughtSince(nil, cmp.Or(before.atMS, sentMS))
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's

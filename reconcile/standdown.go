@@ -59,6 +59,12 @@ func (d *derivation) protectStandingDown() {
 	d.intents = append(d.intents[:before], protecting...)
 }
 
+// mayProtectPeer reports whether stops from before the start may protect on spot what another botd has bought: the start has forgotten
+// that, and a history that omits it proves nothing while the wallet shows their quantity.
+func (d *derivation) mayProtectPeer() bool {
+	return d.symbol.Key().Market == exchange.Spot && !d.symbol.worthless(min(d.book.armedSince(d.symbol, 0), d.ownBalance()))
+}
+
 // takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold:
 // by orders that it does not know, as the order history and the wallet show. What these have bought themselves was theirs to
 // sell. On futures a stop cannot sell more than the position.

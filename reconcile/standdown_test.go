@@ -316,3 +316,43 @@ func listedAgain(t testing.TB) {
 		}
 	}
 }
+
+// After a start, a history omits what another botd has bought. The stop that botd had placed for that stays while the wallet shows the coins.
+func TestStopOfAnotherBotdsCoinsStaysAfterAStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free, frozen string
+		stays        bool
+	}{"the wallet shows the coins": {"1", "0.007", true}, "they are sold": {"1", "0", false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			forgottenPeerPurchase(t, c.free, c.frozen, c.stays)
+		})
+	}
+}
+
+func forgottenPeerPurchase(t testing.TB, free, frozen string, stays bool) {
+	w, derive := protecting(t) // 10, besides 1 BTC of a person
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
+	w.sees("1.007", "0.01", []exchange.Order{bought}, own)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	w.now += peerStopMS
+	w.sees("1.007", "0.01", []exchange.Order{bought}, own)
+	if have := stopped(derive()); have != 7 {
+		t.Fatalf("want a stop of the 7 that the other one bought, have %d", have)
+	}
+	theirs := w.places(placement.StopLoss, 9, stopOf(7))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: own.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 8, Filled: 10}})
+	w.now += 1_000
+	w.restores()
+	derive = w.deriver()
+	for range 8 {
+		w.now += 1_000
+		w.sees(free, frozen, nil, theirs)
+	}
+	if have := canceled(derive()); (len(have) == 0) != stays {
+		t.Errorf("want the stop kept %t, have %v canceled", stays, have)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"iter"
 	"slices"
 )
@@ -46,10 +47,20 @@ func (w *spotWallet) Balance(asset string) exchange.Balance {
 // readAfter reports whether the newest snapshot read the wallet, after a time.
 func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletFromMS > atMS }
 
-// bothBalances returns the wallet's balances of a symbol's two assets.
-func (w *spotWallet) bothBalances(symbol *SymbolState) priorBalance {
-	balance := w.Balance(symbol.rules.Quote)
-	return priorBalance{balance.Free.Add(balance.Frozen), w.baseBalance(symbol), w.walletFromMS}
+// WalletOf returns what the wallet last showed of a spot symbol's two assets.
+func (w *spotWallet) WalletOf(symbol *SymbolState) record.Wallet {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || w.walletFromMS == 0 {
+		return record.Wallet{}
+	}
+	money := w.Balance(symbol.rules.Quote)
+	return record.Wallet{Asset: w.baseBalance(symbol), Money: money.Free.Add(money.Frozen), ReadMS: w.walletFromMS}
+}
+
+// showsBeforeSale reports whether the wallet shows the coins and the money of before the last sale: it is older, however long ago that was. A sale brings
+// money, so a later wallet would be the same only if somebody had taken exactly that, and had deposited exactly these coins.
+func (w *spotWallet) showsBeforeSale(symbol *SymbolState) bool {
+	before, money := symbol.spot.beforeSale, w.Balance(symbol.rules.Quote)
+	return before.atMS != 0 && w.baseBalance(symbol) == before.asset && money.Free.Add(money.Frozen) == before.amount
 }
 
 // baseBalance returns the account's balance of a spot symbol's base asset.

@@ -33,6 +33,7 @@ type spotEvidence struct {
 	armed        exchange.Quantity // quantity of stops from before the start that only the wallet explains
 	armedFor     persistence       // persistence of that
 	armedDecided bool              // a person, or a policy, has decided it
+	beforeSale   priorBalance      // the wallet before the last sale that sold something was sent
 
 	taken    []takenStop // own stops that somebody else canceled, oldest first
 	standIns []standIn   // open orders in the place of such stops

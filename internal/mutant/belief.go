@@ -284,7 +284,7 @@ var belief = []Row{
 		}},
 	{"refused_any_money", "a person's purchase is a refused one's, whatever it cost", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
-			{"reconcile.evidence.paidThoughRefused", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
+			{"reconcile.evidence.boughtWithItsMoney", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
 	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{

@@ -33,6 +33,7 @@ type Placement struct {
 	endedMS       int64
 	reason        string
 	evidence      string
+	wallet        record.Wallet
 }
 
 // ClientOrderID returns its id, which is unique across all placements.
@@ -49,6 +50,9 @@ func (p *Placement) Purpose() placement.Purpose { return p.purpose }
 
 // Key returns the plan's key, for an order or an exit of the plan.
 func (p *Placement) Key() string { return p.key }
+
+// Wallet returns what the spot wallet showed before it was sent.
+func (p *Placement) Wallet() record.Wallet { return p.wallet }
 
 // Order returns its order as sent.
 func (p *Placement) Order() exchange.NewOrder { return p.order }
@@ -129,7 +133,7 @@ func (p *Placement) About(body record.Body) record.Record {
 // begun returns the placement that a sending record begins.
 func begun(r *record.Record, body *record.Sending) *Placement {
 	return &Placement{clientOrderID: r.ClientOrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
-		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS}
+		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS, wallet: body.Wallet}
 }
 
 // found returns the placement of an order found on the exchange.

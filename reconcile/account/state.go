@@ -35,6 +35,7 @@ type recorded struct {
 	watches
 	pace
 	refusals
+	doubts
 	starts
 	endings
 

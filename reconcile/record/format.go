@@ -48,6 +48,10 @@ var formats = [...]string{
 	`+QuarantineCause "sold_by_others"`,
 	"+quarantined.cause QuarantineCause",
 	"+adopted.decided int64",
+	"+sending.wallet",
+	"+sending.wallet.asset exchange.Quantity",
+	"+sending.wallet.money Amount",
+	"+sending.wallet.read_ms int64",
 }
 
 // FormatEpoch is the format of the records that this botd writes: it grows with every line of

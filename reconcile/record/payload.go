@@ -29,6 +29,14 @@ type Sending struct {
 	DeadlineMS int64             `json:"deadline_ms,omitempty"` // no first byte after this time
 	Before     exchange.Quantity `json:"before,omitempty"`      // signed position at derivation
 	Reserved   exchange.Amount   `json:"reserved,omitzero"`     // notional at risk, USDT
+	Wallet     Wallet            `json:"wallet,omitzero"`       // before a spot order
+}
+
+// Wallet is what the spot wallet last showed of a symbol's two assets; zero if it has not been read.
+type Wallet struct {
+	Asset  exchange.Quantity `json:"asset,omitempty"` // the base asset
+	Money  exchange.Amount   `json:"money,omitzero"`  // the quote asset
+	ReadMS int64             `json:"read_ms,omitempty"`
 }
 
 // Acknowledged records the exchange's answer that it accepted an order.

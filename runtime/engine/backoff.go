@@ -261,7 +261,7 @@ func (b *backoffs) nextMS() int64 {
 func (b *backoffs) watch() {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		symbol := b.book.Symbol(one.symbol)
-		over := b.nowMS-one.derivedMS > forgetBackoffMS
+		over := b.nowMS-one.derivedMS > forgetBackoffMS || b.stands(one)
 		switch {
 		case one.purpose == placement.Cancel:
 			over = over || b.book.Placement(one.key) == nil
@@ -281,6 +281,15 @@ func (b *backoffs) watch() {
 			b.over(one)
 		}
 	}
+}
+
+// stands reports whether a refused stop rests all the same, found since the newest refusal: the exchange had executed it, and
+// refused those after it for want of the asset that it holds. The next stop is another one.
+func (b *backoffs) stands(one *backoff) bool {
+	return one.purpose == placement.StopLoss && b.book.AnyLive(func(p *account.Placement) bool {
+		return p.Purpose() == one.purpose && p.Symbol() == one.symbol && p.Strategy() == one.strategy && p.Order().Type == one.kind &&
+			p.State() == placement.Working && !p.Duplicate() && p.SentMS() >= one.lastMS
+	})
 }
 
 // doubtsEnd reports whether a stop is still desired though nothing is left of its position: where botd stands down, it is sent whatever

@@ -205,7 +205,8 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 		reserved = symbol.Rules().Notional(max(intent.Last, order.Price), order.Quantity)
 	}
 	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
-		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved}})
+		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved,
+		Wallet: d.book.WalletOf(symbol)}})
 	operation, priority := exchange.FuturesPlace, PriorityExit
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
+	"botd/strategy"
 )
 
 // coveredOnSpot passes time. It returns the smallest quantity of a spot position that stops covered
@@ -155,4 +157,54 @@ func TestRefusedStopThatIsLiveStays(t *testing.T) {
 			t.Errorf("want the stop that stands kept, have %d cancels\n%s", n, w.story())
 		}
 	}
+}
+
+// A list that omits a refused stop has the exchange refuse its repetitions, since the stop holds the asset. Once the stop is found, what is bought
+// next waits for none of these refusals, also across a start.
+func TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []bool{false, true} {
+		stopAfterAFoundOne(t, restarts)
+	}
+}
+
+func stopAfterAFoundOne(t testing.TB, restarts bool) {
+	target, hidden := exchange.Quantity(1_000), int64(0)
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
+	}, onSpot, protected)
+	refused := 0
+	w.network = func(call *Call) fate {
+		if !call.Request.Operation.Places() || !call.Request.Order.Type.StopLoss() || w.mirror == nil {
+			return fate{}
+		}
+		if refused++; hidden == 0 {
+			answer, _ := w.do(call)
+			hidden = answer.Order.ID
+		}
+		return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no"}}
+	}
+	w.mirror = func(answer *exchange.Answer) {
+		if !answer.Orders.Done() {
+			return
+		}
+		answer.Orders = exchange.FetchedOf(slices.DeleteFunc(answer.Orders.Items(), func(o exchange.Order) bool { return o.ID == hidden }))
+	}
+	w.pass(40_000)
+	if refused < 4 {
+		t.Fatalf("want the stop's repetitions refused, have %d\n%s", refused, w.story())
+	}
+	w.mirror = nil
+	w.pass(5_000)
+	if restarts {
+		w.start()
+		w.pass(5_000)
+	}
+	sent := len(w.sent)
+	target = 2_000
+	w.pass(5_000)
+	if len(w.sent) != sent+2 || !w.sent[sent+1].Type.StopLoss() || w.sent[sent+1].Quantity != 999 {
+		t.Errorf("want the second purchase and its stop at once, have %+v\n%s", w.sent[sent:], w.story())
+	}
+	w.wantSound()
 }

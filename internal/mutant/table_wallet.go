@@ -1,0 +1,49 @@
+package mutant
+
+// wallet breaks the rules about what a wallet alone shows or does not show, and about stops that only a later list shows.
+var wallet = []Row{
+	{"confirmed_unseen", "a purchase that the exchange executed after lists had confirmed its refusal has no stop", "3",
+		"reconcile TestPurchaseExecutedAfterItsConfirmationGetsAStop", []Edit{
+			{"reconcile.survey.noteRefusedPurchases", "s.reopenPaid(symbol)", ""},
+		}},
+	{"unread_unprotected", "while no list can be read, a purchase has no stop, whatever the wallet shows", "43",
+		"reconcile TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead", []Edit{
+			{"reconcile.evidence.boughtUnread", "e.boughtWithItsMoney(&order, before, symbol)", "0"},
+		}},
+	{"found_stop_refused", "a refused stop that is found to rest makes the next one wait as long as its repetitions", "41",
+		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
+			{"runtime/engine.backoffs.watch", "b.stands(one)", "false"},
+		}},
+	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
+		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
+			{"reconcile.derivation.leavesUncovered", "d.unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},
+		}},
+	{"sale_without_money", "an exit of unknown outcome has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
+		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
+			{"reconcile.situation.unpaid", "got.Less(least)", "true"},
+		}},
+	{"unpaid_sold", "a wallet that shows less shows that an exit has sold, though no money has come", "41",
+		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
+			{"reconcile.situation.unpaid", "got.Sign() <= 0", "false"},
+		}},
+	{"unpaid_with_others", "where a person has coins too, an exit that brought no money has a stop over as many", "41",
+		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
+			{"reconcile.situation.unpaid", "s.symbol.worthless(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
+		}},
+	{"doubt_forgotten", "a start from a checkpoint forgets what the wallet showed before a refused sale", "41",
+		"reconcile TestStartKnowsWhatTheWalletShowedBeforeARefusedSale", []Edit{
+			{"reconcile.Restore", "b.refusals.restore(state.Doubted())", ""},
+		}},
+	{"prior_forgotten", "a start from a checkpoint forgets what the wallet showed before an exit of unknown outcome", "20",
+		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
+			{"reconcile.Restore", "b.notePriorBalance(p)", "_ = p"},
+		}},
+	{"old_coins_of_others", "the coins that a wallet of before a sale shows are a person's once nothing is held", "40",
+		"reconcile TestWalletOfBeforeASaleShowsNoCoinsOfOthers", []Edit{
+			{"reconcile.survey.observeWallet", "s.book.showsBeforeSale(symbol)", "false"},
+		}},
+	{"peer_stop_forgotten", "after a start, a history takes a stop off that protects what another botd bought", "15",
+		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
+			{"reconcile.derivation.mayProtectPeer", "!d.symbol.worthless(min(d.book.armedSince(d.symbol, 0), d.ownBalance()))", "false"},
+		}},
+}

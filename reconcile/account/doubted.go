@@ -1,0 +1,53 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// Doubted is a spot order that the exchange refused and may have executed all the same: what the wallet showed before it was sent is evidence of that.
+// It is journalled, since a start reads the wallet only afterwards.
+type Doubted struct {
+	ClientOrderID string
+	Purpose       placement.Purpose
+	Order         exchange.NewOrder
+	SentMS        int64
+	RefusedMS     int64
+	Wallet        record.Wallet
+}
+
+// mostDoubted bounds the number of remembered refused spot orders.
+const mostDoubted = 16
+
+// doubts are the refused spot orders, oldest first, at most mostDoubted.
+type doubts struct{ refused []Doubted }
+
+// Doubted returns the spot orders that the exchange has refused, oldest first.
+func (d *doubts) Doubted() []Doubted { return slices.Clone(d.refused) }
+
+// note records the refusal of a placement.
+func (d *doubts) note(p *Placement, atMS int64) {
+	if p.wallet.ReadMS == 0 {
+		return
+	}
+	if len(d.refused) == mostDoubted {
+		d.refused = slices.Delete(d.refused, 0, 1)
+	}
+	d.refused = append(d.refused, Doubted{ClientOrderID: p.clientOrderID, Purpose: p.purpose, Order: p.order, SentMS: p.sentMS, RefusedMS: atMS,
+		Wallet: p.wallet})
+}
+
+// forget drops the order that a list has shown after all.
+func (d *doubts) forget(clientOrderID string) {
+	id, _, _ := strings.Cut(clientOrderID, "#")
+	d.refused = slices.DeleteFunc(d.refused, func(one Doubted) bool { return one.ClientOrderID == id })
+}
+
+// decide drops the orders of a symbol whose position was decided without them.
+func (d *doubts) decide(key exchange.SymbolKey) {
+	d.refused = slices.DeleteFunc(d.refused, func(one Doubted) bool { return one.Order.Key() == key })
+}

@@ -1,0 +1,46 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// A wallet that is minutes old shows what has been sold since, and none of the money. These coins are no person's.
+func TestWalletOfBeforeASaleShowsNoCoinsOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asset, usd string
+		baseline   exchange.Quantity
+		settled    bool
+	}{
+		"the wallet of before the sale":  {"1.01", "10000", 1_000, false},
+		"sold":                           {"1", "10500", 1_000, true},
+		"sold, and a deposit of as much": {"1.01", "10500", 1_010, true},
+		"sold, and the money is taken":   {"1", "10000", 1_000, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			walletOfBefore(t, c.asset, c.usd, c.baseline, c.settled)
+		})
+	}
+}
+
+func walletOfBefore(t testing.TB, asset, usd string, baseline exchange.Quantity, settled bool) {
+	w, _ := protecting(t) // 10, besides 1 BTC of a person
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	sale := w.places(placement.Exit, 9, saleOf(10))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 9, Filled: 10}})
+	for range 16 {
+		w.now += 60_000
+		w.hasMoney(asset, "0", usd)
+	}
+	symbol := w.book.Symbol(coin)
+	if have := symbol.Baseline(); have != baseline || symbol.settled != settled {
+		t.Errorf("want %d of others', settled %t, have %d, %t", baseline, settled, have, symbol.settled)
+	}
+}

@@ -1,0 +1,63 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// The exchange refuses an exit, or its outcome is unknown, and the wallet shows half of what is held, or none. No money has come, so nothing was sold: the
+// stop covers all of it, and after a start too. A person's coins are not risked for that.
+func TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		others            exchange.Quantity
+		unknown, restarts bool
+		before            string // the asset that the wallet showed before the exit
+		asset, usd        string
+		want              exchange.Quantity
+	}{
+		"refused, half is shown":                        {0, false, false, "0.01", "0.005", "10000", 10},
+		"refused, half was shown before too":            {0, false, false, "0.005", "0.005", "10000", 10},
+		"refused, half is shown after a start":          {0, false, true, "0.01", "0.005", "10000", 10},
+		"refused, half is sold":                         {0, false, false, "0.01", "0.005", "10250", 5},
+		"refused, and there are a person's coins":       {1_000, false, false, "1.01", "1.005", "10000", 5},
+		"unknown, half is shown":                        {0, true, false, "0.01", "0.005", "10000", 10},
+		"unknown, half was shown before, after a start": {0, true, true, "0.005", "0.005", "10000", 10},
+		"unknown, all is sold":                          {0, true, false, "0.01", "0", "10500", 0},
+		"unknown, all is sold, after a start":           {0, true, true, "0.01", "0", "10500", 0},
+		"unknown, and there are a person's coins":       {1_000, true, false, "1.01", "1.003", "10000", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exitWithoutMoney(t, c.others, c.unknown, c.restarts, [3]string{c.before, c.asset, c.usd}, c.want)
+		})
+	}
+}
+
+func exitWithoutMoney(t testing.TB, others exchange.Quantity, unknown, restarts bool, shown [3]string, want exchange.Quantity) {
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: others}})
+	w.now += 60_000
+	w.hasMoney(shown[0], "0", "10000")
+	w.now += 1_000
+	if unknown {
+		w.places(placement.Exit, 0, saleOf(10))
+	} else {
+		w.refuses(placement.Exit, saleOf(10))
+	}
+	w.now += 1_000
+	if restarts {
+		w.restores()
+		w.deriver()
+	}
+	w.now += 3_000
+	balances := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(shown[1])}, {Asset: "USDT", Free: exchange.MustAmount(shown[2])}}
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History: exchange.FetchedOf[exchange.Order](nil), Balances: exchange.FetchedOf(balances)})...) // the history is not whole: it confirms no refusal
+	if have := stopped(w.derives(stopped2)); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
