@@ -8,6 +8,7 @@ import (
 	goruntime "runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +75,16 @@ func TestTheMemoryLimitFollowsTheCgroup(t *testing.T) {
 				t.Errorf("want it logged if and only if it was set, have %q", text.String())
 			}
 		})
+	}
+}
+
+func TestTheProcessLeavesNoCore(t *testing.T) {
+	var after syscall.Rlimit
+	if err := errors.Join(withoutCore(), syscall.Getrlimit(syscall.RLIMIT_CORE, &after)); err != nil {
+		t.Fatal(err)
+	}
+	if after != (syscall.Rlimit{}) {
+		t.Errorf("want no core at all, have %+v", after)
 	}
 }
 

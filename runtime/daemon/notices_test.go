@@ -83,6 +83,7 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	have := received()
 	for text, count := range map[string]int{"the exchange is slow": 1, "so much memory": 0, "incident 7, warning: RATE LIMITED": 1,
 		"incident 7 continues after": 1, "incident 7 has become critical": 1, "incident 7 is over": 1, "incident 7 is back": 1,
+		"WARNING incident 7 continues after": 1, "WARNING incident 7 is over": 0,
 		"in hour 1.": 12, "in hour 2.": 12, "trend opened: 5 in hour 1.": 1, "beyond those listed\ntrend: opened 2": 2} {
 		if n := strings.Count(have, text); n != count {
 			t.Errorf("want %q %d times, have it %d times in\n%s", text, count, n, have)
@@ -96,6 +97,38 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	}
 	if digests != 2 {
 		t.Errorf("want each digest a line of the log, have %q", logLines(p))
+	}
+}
+
+// TestAChannelListensToIncidentsByTheirNames has a channel for errors that wants each change of one incident, a warning, but not its reminders.
+func TestAChannelListensToIncidentsByTheirNames(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	file := w.desk()
+	p, _ := configured(t, func(c *configs.Config) {
+		c.Notify = configs.NotifyConfig{EveryMS: 60_000, Daily: configs.Never, Channels: []configs.ChannelConfig{
+			{Name: "desk", AddressFile: file, Least: "error", Also: []string{"incident.opened", "incident.escalated", "incident.closed"}}}}
+	})
+	p.logs = ops.NewLogs()
+	p.console = ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, p.logs)
+	p.trades = &trades{positions: map[string]exchange.Quantity{}, log: p.console}
+	synctest.Test(t, func(t *testing.T) {
+		stop, err := p.startNotices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, change := range []incident.Change{incident.Opened, incident.Reminded, incident.Returned, incident.Escalated, incident.Closed} {
+			p.reportIncident(&incident.Report{Change: change, Incident: incident.Incident{ID: int64(n), Kind: "rate_limited", Severity: incident.Warning}})
+		}
+		stop()
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	have := strings.Join(w.messages, "\n")
+	for text, want := range map[string]bool{"incident 0, ": true, "incident 1 ": false, "incident 2 ": false, "incident 3 ": true, "incident 4 ": true} {
+		if strings.Contains(have, text) != want {
+			t.Errorf("want %q sent %t, have %s", text, want, have)
+		}
 	}
 }
 
