@@ -153,7 +153,7 @@ func (d *derivation) sortPlacements() {
 		if p.Withdrawn() != "" {
 			d.cancel(p, "withdrawn by a person: "+p.Withdrawn())
 		}
-		d.unsettled = d.unsettled || p.State().Unresolved()
+		d.unsettled = d.unsettled || p.State().OutcomeUnknown()
 		switch p.Purpose() {
 		case placement.Entry, placement.Exit:
 			d.targetOrders = append(d.targetOrders, p)

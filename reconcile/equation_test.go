@@ -131,7 +131,7 @@ func exitAfterExit(t testing.TB) {
 				d.send(Intent{Purpose: placement.Exit, Order: exit})
 			}
 			d.observe(c.shown, nil, orders...)
-			if p := d.book.Placement(first); p == nil || !p.State().Unresolved() {
+			if p := d.book.Placement(first); p == nil || !p.State().OutcomeUnknown() {
 				have = d.now - began
 			}
 		}

@@ -73,7 +73,7 @@ func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quanti
 		return false
 	}
 	return e.book.AnyLive(func(q *account.Placement) bool {
-		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().Unresolved() || !q.Seen())
+		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().OutcomeUnknown() || !q.Seen())
 	})
 }
 

@@ -291,7 +291,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.book.ignore(symbol, "botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
+	symbol.settled = symbol.residual == 0 && !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
 // takePosition reads the symbol's position from the list. It returns false if the full snapshot
@@ -346,14 +346,14 @@ func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 }
 
 // measureResidual records the difference and for how long nothing has explained it. The time does
-// not start while a placement could explain it, by being unresolved or not visible yet, and it
+// not start while a placement could explain it, by an unknown outcome or as not visible yet, and it
 // starts over when fills are booked, because the same figure then means a different one. A read
 // without a difference, which may be older, interrupts it but does not end it.
 func (s *survey) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || s.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+	case known != symbol.residualOf || s.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
 		symbol.differs.restart(s.fetched)
 		symbol.differed = residual
 	case residual == 0:
@@ -393,8 +393,8 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
-	if s.anyUnresolved(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+	if s.anyOutcomeUnknown(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.settled = !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
 		s.boundByWallet(symbol)
 		return

@@ -75,7 +75,7 @@ func (d *derivation) replaceable(p *account.Placement) bool {
 // cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
 	canceledMS, list := b.delivery(p).canceled.firstMS, b.listed[p.Order().Market]
-	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
+	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().OutcomeUnknown() || !b.Symbol(p.Symbol()).unread {
 		return false
 	}
 	shown := slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
@@ -162,21 +162,21 @@ func (s *situation) unexplained() bool {
 		return false
 	}
 	known := &symbol.futuresEvidence
-	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.positionID); fresh && !s.openingUnresolved() {
+	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.positionID); fresh && !s.openingUnknown() {
 		return true // no read of an earlier position shows this one
 	}
 	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS < symbol.ChangedMS()
-	if outlived && !s.openingUnresolved() {
+	if outlived && !s.openingUnknown() {
 		return true // it was shown beside botd's own part, before that was reduced
 	}
-	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnresolved() && symbol.differs.sinceMS != 0
+	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnknown() && symbol.differs.sinceMS != 0
 }
 
-// openingUnresolved reports whether it is not known what became of an opening: it may
+// openingUnknown reports whether it is not known what became of an opening: it may
 // explain a position.
-func (s *situation) openingUnresolved() bool {
+func (s *situation) openingUnknown() bool {
 	return s.unsettled && slices.ContainsFunc(s.symbol.inFlight, func(p *account.Placement) bool {
-		return p.State().Unresolved() && p.Purpose().Opens()
+		return p.State().OutcomeUnknown() && p.Purpose().Opens()
 	})
 }
 
@@ -240,18 +240,18 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	missing := main == nil || d.replaceable(main)
 	passed := d.pricePassed(placement.StopLoss, price)
 	switch {
-	case passed && (missing || main.Order().StopPrice != price && !main.State().Unresolved()):
+	case passed && (missing || main.Order().StopPrice != price && !main.State().OutcomeUnknown()):
 		d.exitNow()
 	case missing:
 		d.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
-	case main.State().Unresolved() || passed:
+	case main.State().OutcomeUnknown() || passed:
 	case main.Order().StopPrice == price:
 		if bridging != nil {
 			d.cancel(bridging, "the stop stands at its new price")
 		}
 	case bridging != nil:
 		switch covers := bridging.Remaining() >= d.symbol.position.Abs(); {
-		case bridging.State().Unresolved():
+		case bridging.State().OutcomeUnknown():
 		case covers: // only then does its replacement rest
 			d.cancel(main, "the protection moves")
 		case d.ownPosition == d.symbol.position: // it has grown since
@@ -328,7 +328,7 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 			exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true},
 			"takes the profit",
 		)
-	case main.State().Unresolved():
+	case main.State().OutcomeUnknown():
 	case bridging != nil: // from a time when others had part of the position
 		d.cancel(bridging, "the one of the whole position stands")
 	case main.Order().StopPrice == price, d.pricePassed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):

@@ -100,7 +100,7 @@ func (s *situation) peerStopPending() exchange.Quantity {
 
 // allShown reports whether each stop is confirmed open: the exchange has shown all of them.
 func (s *situation) allShown() bool {
-	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().Unresolved() || !p.Seen() })
+	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUnknown() || !p.Seen() })
 }
 
 // explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is
@@ -265,7 +265,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	}
 	fees := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
 	for _, p := range symbol.live {
-		if p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.leavesUncovered(p) {
+		if p.Order().Side == exchange.Sell && (p.State().OutcomeUnknown() || !p.Seen()) && !d.leavesUncovered(p) {
 			return clipped // it may hold, or have sold, the missing quantity
 		}
 	}
@@ -280,7 +280,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 func (d *derivation) joinStops() {
 	var smallest *account.Placement
 	for _, p := range d.stops {
-		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() {
+		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
 			return
 		}
 		if smallest == nil || p.Remaining() < smallest.Remaining() {
@@ -312,7 +312,7 @@ func (s *situation) mayMoveStop() bool {
 func (d *derivation) moveStops(price exchange.Price) {
 	var off []*account.Placement
 	for _, p := range d.stops {
-		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() {
+		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
 			return
 		}
 		if p.Order().StopPrice != price && d.nowMS-p.SentMS() >= int64(d.desired.Interval) && d.placeable(p.Remaining()) {

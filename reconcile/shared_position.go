@@ -59,10 +59,10 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 		switch {
 		case p.Order().ClosePosition:
 			whole = p
-		case !p.State().Unresolved() && moved && !d.declared():
+		case !p.State().OutcomeUnknown() && moved && !d.declared():
 			d.cancel(p, "the protection moves")
 			ends = true
-		case !p.State().Unresolved() && p.Remaining() > open && !d.declared() && d.symbol.position == d.symbol.Known():
+		case !p.State().OutcomeUnknown() && p.Remaining() > open && !d.declared() && d.symbol.position == d.symbol.Known():
 			d.cancel(p, "it is more than botd's part of the position")
 			ends = true
 		default:
@@ -100,7 +100,7 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 // have less room for reducing orders than known: the profit then waits until the stop rests and
 // takes none of its room.
 func (d *derivation) convergeProfitPart(protection strategy.Protection) {
-	standing := func(p *account.Placement) bool { return !p.State().Unresolved() }
+	standing := func(p *account.Placement) bool { return !p.State().OutcomeUnknown() }
 	if d.symbol.Standing() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
 		return
 	}

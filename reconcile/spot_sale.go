@@ -216,7 +216,7 @@ func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()
 		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
-			!p.State().Unresolved() && d.nowMS-p.SentMS() >= RepeatMS {
+			!p.State().OutcomeUnknown() && d.nowMS-p.SentMS() >= RepeatMS {
 			d.cancel(p, "rests, since the price has passed its limit")
 			stuck = true
 		}

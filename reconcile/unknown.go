@@ -14,8 +14,8 @@ import (
 // then in the list of the second.
 const stableGapMS = 3_000
 
-func (e *evidence) anyUnresolved(key exchange.SymbolKey) bool {
-	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().Unresolved() })
+func (e *evidence) anyOutcomeUnknown(key exchange.SymbolKey) bool {
+	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().OutcomeUnknown() })
 }
 
 // awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
@@ -27,7 +27,7 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 	return read && symbol.read && symbol.Quarantine() == "" && !e.fetched.isUnread(symbol.Key()) &&
 		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
-			return p.State().Unresolved() && !resting
+			return p.State().OutcomeUnknown() && !resting
 		})
 }
 
@@ -46,7 +46,7 @@ func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
 // anyUnlistedThat is the same of those placements that a predicate holds for.
 func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
 	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool {
-		return !p.State().Unresolved() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
+		return !p.State().OutcomeUnknown() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
 	})
 }
 
@@ -103,7 +103,7 @@ func (s *SymbolState) exitsAlone() bool {
 		switch {
 		case !p.Reduces():
 			return false
-		case !p.State().Unresolved():
+		case !p.State().OutcomeUnknown():
 		case first == nil:
 			first = p
 		case p.Order().Side != first.Order().Side:
@@ -118,7 +118,7 @@ func (s *SymbolState) exitsAlone() bool {
 func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
 		return q.Purpose().Opens() && e.book.AnyLive(func(p *account.Placement) bool {
-			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().Unresolved() && p.SentMS() >= q.SentMS()
+			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().OutcomeUnknown() && p.SentMS() >= q.SentMS()
 		})
 	})
 }

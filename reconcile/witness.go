@@ -275,7 +275,7 @@ func sideSign(side exchange.PositionSide) int {
 // hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol. It must satisfy the condition, unless that is nil.
 func (e *evidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return e.book.AnyLive(func(p *account.Placement) bool {
-		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved() && (satisfies == nil || satisfies(p))
+		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
 	})
 }
 

@@ -73,7 +73,7 @@ func (o *observed) WalletConclusive(symbol *SymbolState) bool {
 	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
-// mostAsked bounds the number of rounds that read the order history about an unresolved difference.
+// mostAsked bounds the number of rounds that read the order history about an unexplained difference.
 const mostAsked = 10
 
 // noteDiffers records that a wallet differs from the fills, however old it may be: the order

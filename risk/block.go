@@ -45,8 +45,8 @@ var blocks = []Block{
 	{"unread", "unsettled", Opening.unread, func(Opening) refusal {
 		return refusal{"not fetched", "a settled symbol", "nothing opens before the first snapshot"}
 	}},
-	{"unresolved", "unsettled", func(o Opening) bool { return o.unresolved() != nil }, func(o Opening) refusal {
-		p := o.unresolved()
+	{"outcome_unknown", "unsettled", func(o Opening) bool { return o.outcomeUnknown() != nil }, func(o Opening) refusal {
+		p := o.outcomeUnknown()
 		return refusal{"placement " + p.ClientOrderID() + " " + p.State().String(), "a settled symbol", "its outcome is fetched, never guessed"}
 	}},
 	{"foreign", "unsettled", func(o Opening) bool { return o.foreign() != nil }, Opening.foreignText},
@@ -95,10 +95,10 @@ func (o Opening) quarantined() bool { return o.State.Quarantine() != "" }
 
 func (o Opening) unread() bool { return !o.State.Read() }
 
-// unresolved returns a placement on the symbol whose outcome is not known, or nil.
-func (o Opening) unresolved() *account.Placement {
+// outcomeUnknown returns a placement on the symbol whose outcome is not known, or nil.
+func (o Opening) outcomeUnknown() *account.Placement {
 	for p := range o.Book.InFlightOn(o.State.Key()) {
-		if p.State().Unresolved() {
+		if p.State().OutcomeUnknown() {
 			return p
 		}
 	}

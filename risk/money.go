@@ -27,7 +27,7 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 	case state.Last() <= 0:
 		return f.refuse("no price", "a last price", "no price of this symbol has been read yet")
 	}
-	if p := facts.opening(intent.Strategy).unresolved(); p != nil {
+	if p := facts.opening(intent.Strategy).outcomeUnknown(); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched before leverage changes")
 	}
 	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))

@@ -385,7 +385,7 @@ func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
 	sweeps := intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly
 	for _, l := range append(slices.Clone(s.resting), s.sent...) {
 		if l.order.Key() == intent.Order.Key() && l.order.Reduces() &&
-			(l.placement.State().Unresolved() && mayRepeat(intent.Purpose) || (intent.Order.ClosePosition || sweeps) && l.order.ReduceOnly) {
+			(l.placement.State().OutcomeUnknown() && mayRepeat(intent.Purpose) || (intent.Order.ClosePosition || sweeps) && l.order.ReduceOnly) {
 			return true
 		}
 	}

@@ -181,7 +181,7 @@ func (i *inspector) belief() {
 		state := book.Symbol(watch.role.key)
 		blind := w.daemon.machine.Blind(watch.role.key)
 		declared := state.Quarantine() != "" || state.Contradicted() != "" || blind ||
-			book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
+			book.Halted().Level != record.LevelNone || i.outcomeUnknown(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}
@@ -245,9 +245,9 @@ func (i *inspector) agrees(watch *watch, state *reconcile.SymbolState) bool {
 	return state.Known()+state.Ignored() == watch.held.position
 }
 
-func (i *inspector) unresolved(book *reconcile.Book, key exchange.SymbolKey) bool {
+func (i *inspector) outcomeUnknown(book *reconcile.Book, key exchange.SymbolKey) bool {
 	for p := range book.Live() {
-		if p.State().Unresolved() && p.Symbol() == key {
+		if p.State().OutcomeUnknown() && p.Symbol() == key {
 			return true
 		}
 	}

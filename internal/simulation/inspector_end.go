@@ -22,7 +22,7 @@ func (i *inspector) converged() {
 	book := w.daemon.machine.Book()
 	for p := range book.Live() {
 		due := w.nowMS-p.SentMS() > recentMS && !w.venue.held[p.Symbol()].recent(w.nowMS, w.bounds.StalenessMS)
-		if p.State().Unresolved() && due && book.Symbol(p.Symbol()).Quarantine() == "" {
+		if p.State().OutcomeUnknown() && due && book.Symbol(p.Symbol()).Quarantine() == "" {
 			w.fail("converged", "%s is still %s", p.ClientOrderID(), p.State())
 		}
 	}

@@ -259,7 +259,7 @@ func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 		key := watch.role.key
 		state := book.Symbol(key)
 		if key.Market == market && (watch.held.touchedMS != 0 || watch.role.absent || state.Quarantine() != "" || state.Contradicted() != "" ||
-			w.daemon.machine.Blind(key) || w.inspector.unresolved(book, key)) {
+			w.daemon.machine.Blind(key) || w.inspector.outcomeUnknown(book, key)) {
 			return true
 		}
 	}

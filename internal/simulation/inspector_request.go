@@ -77,7 +77,7 @@ func (i *inspector) exiting(a *placed) {
 	if last == nil || last == a || w.nowMS-last.sentMS >= exitPaceMS || w.weather[ClockError] > 0 {
 		return
 	}
-	if p := w.daemon.machine.Book().Placement(last.id); p != nil && p.State().Unresolved() {
+	if p := w.daemon.machine.Book().Placement(last.id); p != nil && p.State().OutcomeUnknown() {
 		w.fail("exit_pace", "%s was sent %d ms after %s, which is unknown", a.id, w.nowMS-last.sentMS, last.id)
 	}
 }

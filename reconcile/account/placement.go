@@ -186,7 +186,7 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 	switch body := r.Body.(type) {
 	case record.Acknowledged:
 		p.identify(body.OrderID)
-		if p.state.Unresolved() {
+		if p.state.OutcomeUnknown() {
 			p.state = placement.Acknowledged
 		}
 	case record.Unknown:

@@ -47,6 +47,6 @@ func (s *State) UnmarshalText(text []byte) error {
 // Final reports whether the state can no longer change.
 func (s State) Final() bool { return s >= Filled }
 
-// Unresolved reports whether the placement's acceptance is unknown: from the first byte until a
+// OutcomeUnknown reports whether the placement's acceptance is unknown: from the first byte until a
 // parsed answer.
-func (s State) Unresolved() bool { return s == Sending || s == Uncertain }
+func (s State) OutcomeUnknown() bool { return s == Sending || s == Uncertain }

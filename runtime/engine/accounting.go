@@ -91,7 +91,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	untouched := a.book.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
 	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Settle.StalenessMS || untouched
-	unstable := !steady || a.unresolved(r.Market) || !a.config.Feed && a.differs(r.Market)
+	unstable := !steady || a.outcomeUnknown(r.Market) || !a.config.Feed && a.differs(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
@@ -103,11 +103,11 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	a.complete(m)
 }
 
-// unresolved reports whether the outcome of an order in a market is unknown and less than a minute
+// outcomeUnknown reports whether the outcome of an order in a market is unknown and less than a minute
 // has passed.
-func (a *accounting) unresolved(market exchange.Market) bool {
+func (a *accounting) outcomeUnknown(market exchange.Market) bool {
 	return a.book.AnyInFlight(func(p *account.Placement) bool {
-		return p.State().Unresolved() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
+		return p.State().OutcomeUnknown() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 }
 
@@ -301,7 +301,7 @@ func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.f
 // does not count as external, because the unknown may have caused it.
 func (a *accounting) fromOutside() exchange.Amount {
 	if a.differs(exchange.Futures) || a.book.AnyInFlight(func(p *account.Placement) bool {
-		return p.State().Unresolved() && p.Order().Market == exchange.Futures
+		return p.State().OutcomeUnknown() && p.Order().Market == exchange.Futures
 	}) {
 		return exchange.Amount{}
 	}

@@ -45,8 +45,8 @@ func conditions() []condition {
 			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*report).contradicted)},
 		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.settleBounds()) },
 			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*report).adopted)},
-		{name: "unread"},     // the gate's: before the first read no order is derived
-		{name: "unresolved"}, // the gate's: an unsettled symbol derives no candidate, and withdrawn judges what was sent meanwhile
+		{name: "unread"},          // the gate's: before the first read no order is derived
+		{name: "outcome_unknown"}, // the gate's: an unsettled symbol derives no candidate, and withdrawn judges what was sent meanwhile
 		{name: "foreign", declare: ofSymbols((*report).foreign)}, // the gate's: the opening is derived, so that its refusal is reported
 		{name: "stale", declare: (*report).stale},                // max_data_age refuses
 		{name: "missing", declare: (*report).missing},            // there is no strategy

@@ -48,7 +48,7 @@ func (d *dispatcher) act(leg *leg) int {
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
 		if opens && opened {
-			continue // one unresolved opening per symbol: the others wait for its answer (ladder.go)
+			continue // one opening of unknown outcome per symbol: the others wait for its answer (ladder.go)
 		}
 		if intents[i].Purpose == placement.Order && intents[i].Order.Quantity > most {
 			continue

@@ -213,7 +213,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 		}
 	}
 	for order := range p.book.Live() {
-		if order.Symbol() == leg.symbol.Key() && order.State().Unresolved() {
+		if order.Symbol() == leg.symbol.Key() && order.State().OutcomeUnknown() {
 			add("its outcome is fetched, never guessed", "placement %s is %s", order.ClientOrderID(), order.State())
 		}
 	}

@@ -173,7 +173,7 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 // unknown returns the quantity that a strategy's uncertain orders may have filled.
 func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 	for p := range r.book.InFlight() {
-		if p.State().Unresolved() && p.Strategy() == leg.config.Name {
+		if p.State().OutcomeUnknown() && p.Strategy() == leg.config.Name {
 			quantity += p.Order().Quantity
 		}
 	}

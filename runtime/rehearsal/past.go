@@ -201,7 +201,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something else than its plan")
 	}
 	for p := range book.Live() {
-		if p.Symbol() == symbol.Key() && p.State().Unresolved() {
+		if p.Symbol() == symbol.Key() && p.State().OutcomeUnknown() {
 			add("its outcome was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}
 	}

@@ -60,7 +60,7 @@ func (b *Board) Reconcile() Reconcile {
 	rounds, _ := b.rounds.page(recent, func(*Round) bool { return true })
 	out.Rounds, out.Events = OrEmpty(rounds), b.recentNotices("quarantine", "contradicted", "foreign", "adopted", "ignored", "found", "stale")
 	for i := range s.Live {
-		if p := &s.Live[i]; p.State().Unresolved() {
+		if p := &s.Live[i]; p.State().OutcomeUnknown() {
 			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Symbol())))
 		}
 	}
