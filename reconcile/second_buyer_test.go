@@ -80,11 +80,12 @@ func secondBuyerDecided(t testing.TB) {
 	for _, r := range w.book.Resolve(coin, false, "one", "a test") {
 		w.apply(r)
 	}
-	symbol, first := w.book.Symbol(coin), purchaseOf(6, "500.001", "50000.1")
+	first := purchaseOf(6, "500.001", "50000.1")
 	w.start()
 	w.now += 5_000
 	w.sees("1.02", "0", []exchange.Order{first})
-	if symbol = w.book.Symbol(coin); symbol.Quarantine() != "" || symbol.Known() != 10 {
+	symbol := w.book.Symbol(coin)
+	if symbol.Quarantine() != "" || symbol.Known() != 10 {
 		t.Errorf("want it left to its owner, have %d known, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
 	w.sees("1.02", "0", []exchange.Order{first, purchaseOf(7, "500.001", "50000.1")})

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,9 +154,10 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 	p, lines := configured(t, func(*configs.Config) {})
 	p.config.Heartbeat = configs.HeartbeatConfig{AddressFile: secret(t, "http://127.0.0.1:9/ping"), EveryMS: 30_000}
 	p.board = view.NewBoard("demo", "one")
-	fails := true
+	var fails atomic.Bool
+	fails.Store(true)
 	p.network.Transport = fetch(func(r *http.Request) *http.Response {
-		return answer(r, map[bool]int{true: 500, false: 200}[fails], "")
+		return answer(r, map[bool]int{true: 500, false: 200}[fails.Load()], "")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		stop, err := p.startHeartbeat()
@@ -169,7 +171,7 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 			t.Error("want the first request not withheld because the loop has not turned yet")
 		}
 		for second := range 100 {
-			fails = second < 70
+			fails.Store(second < 70)
 			p.board.Beat()
 			<-time.After(time.Second)
 		}

@@ -433,11 +433,10 @@ func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var free atomic.Int64
+		var free, reads atomic.Int64
 		free.Store(incident.LowDiskBytes)
-		reads := 0
 		r := &room{directory: "/data", measure: func(directory string) (int64, bool) {
-			if reads++; directory != "/data" {
+			if reads.Add(1); directory != "/data" {
 				t.Errorf("want the disk of the data, have that of %q", directory)
 			}
 			return free.Load(), free.Load() >= 0
@@ -455,15 +454,15 @@ func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
 			if all := r.states(int64(i)); len(all) > 0 {
 				have = all[0].Cause
 			}
-			if have != c.want || reads != i+2 {
-				t.Errorf("%d: want %q after %d reads, have %q after %d", i, c.want, i+2, have, reads)
+			if have != c.want || reads.Load() != int64(i+2) {
+				t.Errorf("%d: want %q after %d reads, have %q after %d", i, c.want, i+2, have, reads.Load())
 			}
 		}
 		free.Store(0)
 		stop()
 		<-time.After(time.Minute)
-		if reads != 7 {
-			t.Errorf("after the end: want nothing read, have %d reads", reads)
+		if reads.Load() != 7 {
+			t.Errorf("after the end: want nothing read, have %d reads", reads.Load())
 		}
 	})
 }
