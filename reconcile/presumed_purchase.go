@@ -257,13 +257,22 @@ func (s *survey) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
 	}
 	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
 	for q := range s.book.Live() {
-		if q.Symbol() == symbol.Key() && q.Order().Side == exchange.Sell && s.book.delivery(q).releasedMS == 0 {
+		switch {
+		case q.Order().Market != exchange.Spot || q.Order().Side != exchange.Sell || s.book.delivery(q).releasedMS != 0:
+		case q.Symbol() == symbol.Key():
 			frozen -= q.Remaining()
+		case s.book.sharesAsset(symbol, q.Symbol()):
+			return // it freezes some of the same asset
 		}
 	}
 	for i := range s.fetched.SpotOrders.Items() {
-		if o := &s.fetched.SpotOrders.Items()[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell && s.match(o) == nil {
+		o := &s.fetched.SpotOrders.Items()[i]
+		switch {
+		case o.Side != exchange.Sell || s.match(o) != nil:
+		case o.Key() == symbol.Key():
 			frozen -= o.Remaining()
+		case s.book.sharesAsset(symbol, o.Key()):
+			return
 		}
 	}
 	if frozen >= p.Remaining() {

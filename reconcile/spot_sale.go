@@ -103,8 +103,13 @@ func (s *situation) balanceAfterSales(quantity exchange.Quantity) exchange.Quant
 
 // sameAsset reports whether a sale of a symbol may be of the same asset: any on spot whose rules are unknown may be.
 func (s *situation) sameAsset(key exchange.SymbolKey) bool {
-	of := s.book.Symbol(key).rules
-	return key.Market == exchange.Spot && (of == nil || of.Base == s.symbol.rules.Base)
+	return s.book.sharesAsset(s.symbol, key)
+}
+
+// sharesAsset reports whether a symbol on spot has the base asset of another one, or may have it: its rules are unknown, or botd does not trade it.
+func (t *tracked) sharesAsset(symbol *SymbolState, key exchange.SymbolKey) bool {
+	of := t.Symbol(key)
+	return key.Market == exchange.Spot && (of == nil || of.rules == nil || of.rules.Base == symbol.rules.Base)
 }
 
 // unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot

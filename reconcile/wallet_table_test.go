@@ -472,17 +472,21 @@ func TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop(t *testing.T) {
 func frozenAgain(t testing.TB) {
 	t.Helper()
 	for name, c := range map[string]struct {
-		frozen   exchange.Quantity
-		replaced bool // by another stop, which no list shows yet
-		foreign  bool // a person's sale of as much is open
-		sameRead bool
-		ends     bool
+		frozen    exchange.Quantity
+		replaced  bool // by another stop, which no list shows yet
+		foreign   bool // a person's sale of as much is open
+		sameRead  bool
+		elsewhere bool // an own sale on another symbol of the asset
+		unknown   bool // a person's sale on a symbol that botd does not trade
+		ends      bool
 	}{
 		"nothing":                              {frozen: 0},
 		"less than it holds":                   {frozen: 9},
 		"all of it":                            {frozen: 10, ends: true},
 		"by the read that showed its end":      {frozen: 10, sameRead: true},
 		"for another stop":                     {frozen: 10, replaced: true},
+		"for a sale on another symbol":         {frozen: 10, elsewhere: true},
+		"for a sale on an unknown symbol":      {frozen: 10, unknown: true},
 		"for another stop and for this one":    {frozen: 20, replaced: true, ends: true},
 		"for a person's sale":                  {frozen: 10, foreign: true},
 		"for a person's sale and for this one": {frozen: 20, foreign: true, ends: true},
@@ -497,9 +501,17 @@ func frozenAgain(t testing.TB) {
 		if c.replaced {
 			w.places(placement.StopLoss, 10, stopOf(10))
 		}
+		if c.elsewhere {
+			w.sendsElsewhere(exchange.Sell)
+		}
 		var listed []exchange.Order
 		if c.foreign {
 			listed = append(listed, anothers("by hand", 77, exchange.Sell, exchange.Limit, 10, 0, w.now))
+		}
+		if c.unknown {
+			row := anothers("by hand", 78, exchange.Sell, exchange.Limit, 10, 0, w.now)
+			row.Symbol = "BTC-GBP"
+			listed = append(listed, row)
 		}
 		if !c.sameRead {
 			w.now += 1_000
