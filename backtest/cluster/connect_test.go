@@ -143,6 +143,31 @@ func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 	}
 }
 
+// TestAProcessWithoutACertificateReachesItsOwnServer has a server with a certificate that its clients know, and one with a file of credentials that is none.
+func TestAProcessWithoutACertificateReachesItsOwnServer(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t, "", net.IPv4(127, 0, 0, 1))
+	server, err := Serve(Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	access := Access{CA: cert}
+	connection, err := access.connect(t.Context(), "test", server)
+	if err != nil {
+		t.Fatalf("want it let in, have %v", err)
+	}
+	connection.Close()
+	access.Creds = "/none.creds"
+	if connection, err := access.connect(t.Context(), "test", server); err == nil || !strings.Contains(err.Error(), "/none.creds") {
+		t.Errorf("want the file named, have %v, %v", connection, err)
+	}
+	access = Access{CA: "/none.pem"}
+	if _, err := access.connect(t.Context(), "test", server); codeOf(err) != failure.NoInput {
+		t.Errorf("authorities that are not there: have %v", err)
+	}
+}
+
 // TestFilesOfCertificatesThatAreNoneAreRefused names each.
 func TestFilesOfCertificatesThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()

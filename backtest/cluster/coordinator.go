@@ -69,17 +69,20 @@ func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, tr
 	}
 	c := &Coordinator{Log: log, connected: connection, key: keyOf(spec.Name), rows: make(chan arrival, 256), known: known,
 		arrived: map[string]*arrival{}, done: map[string]bool{}, workers: map[string]*WorkerStatus{}, checks: map[string]*check{}, Progress: func(string) {}}
-	if err := c.begin(ctx, spec, trials, strategy, program, version); err != nil {
+	if c.store, err = open(ctx, connection); err != nil {
+		err = failure.Wrap(failure.Unavailable, err)
+	} else {
+		err = c.announce(ctx, spec, trials, strategy, program, version)
+	}
+	if err != nil {
 		connection.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Coordinator) begin(ctx context.Context, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string) (err error) {
-	if c.store, err = open(ctx, c.connected); err != nil {
-		return failure.Wrap(failure.Unavailable, err)
-	}
+// announce stores the sweep's inputs and its record, and begins to receive its rows.
+func (c *Coordinator) announce(ctx context.Context, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string) error {
 	before, _, err := c.store.sweep(ctx, c.key)
 	if err == nil && before.alive(time.Now()) && !over(before.Host) {
 		return failure.New(failure.Temporary, "botd sweep list --on shows it", "the sweep %s is under way on %s", spec.Name, before.Host)

@@ -128,6 +128,51 @@ func TestAWorkerTakesNoFileThatItMustNot(t *testing.T) {
 	if _, _, err := s.upload(t.Context(), missing); codeOf(err) != failure.NoInput {
 		t.Errorf("a file that is not there: want it refused, have %v", err)
 	}
+	folder := []part{{file: file{Role: roleData, Name: "a.csv"}, path: t.TempDir()}}
+	if _, _, err := s.upload(t.Context(), folder); codeOf(err) != failure.IO {
+		t.Errorf("a file that cannot be read: want it refused, have %v", err)
+	}
+	s.connection.Close()
+	text := []part{{file: file{Role: roleData, Name: "a.csv"}, text: []byte("candles")}}
+	if _, _, err := s.upload(t.Context(), text); err == nil || !strings.HasPrefix(err.Error(), "send a.csv: ") {
+		t.Errorf("a server that is away: have %v", err)
+	}
+}
+
+// TestAFolderThatTakesNoFilesIsAnErrorOfTheWorker has a file in its place, and files that are there already.
+func TestAFolderThatTakesNoFilesIsAnErrorOfTheWorker(t *testing.T) {
+	t.Parallel()
+	_, s := served(t)
+	files, _, err := s.upload(t.Context(), parts(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, found := &cache{directory: t.TempDir()}, &Sweep{Spec: crossings("x"), Files: files}
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.place(t.Context(), s, found, blocked, &inputs.Files{}); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("have %v", err)
+	}
+	folder := t.TempDir()
+	for range 2 {
+		var into inputs.Files
+		if _, err := c.place(t.Context(), s, found, folder, &into); err != nil || len(into.StrategyFiles) != 1 {
+			t.Errorf("want files that are there already taken, have %+v, %v", into, err)
+		}
+	}
+}
+
+// TestAScriptIsSentWithItsStrategy has one in a file of its own.
+func TestAScriptIsSentWithItsStrategy(t *testing.T) {
+	t.Parallel()
+	_, trials := prepared(t, crossings("x"))
+	trials.Base.Script.File, trials.Base.Script.Text = filepath.Join(filepath.Dir(trials.Base.File), "rules.star"), "def decide(): pass"
+	have, err := partsOf(trials, trials.Base.File)
+	if err != nil || len(have) != 3 || have[2].Role != roleStrategy || have[2].Name == "strategy.yaml" || len(have[2].text) == 0 || have[2].path != "" {
+		t.Errorf("want the script sent, have %+v, %v", have, err)
+	}
 }
 
 // TestEverythingThatATrialReadsIsSent lists the files of a sweep.
