@@ -55,7 +55,7 @@ func TestEveryDocumentIsServedAndItsLinksLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
-	for name, title := range map[string]string{"risk": "Limits and rules: what keeps an order from being sent", "exactly-once": "Exactly once"} {
+	for name, title := range map[string]string{"risk": "Limits and rules that can block an order", "exactly-once": "Exactly once"} {
 		for _, want := range []string{"<title>" + title + " · botd</title>", `<a href="/docs/` + name + `" aria-current="page">` + title + "</a>"} {
 			if !strings.Contains(pages["/docs/"+name], want) {
 				t.Errorf("%s: want %s", name, want)
