@@ -154,8 +154,11 @@ func (p *planned) data(s *Sweeps) error {
 		if !found {
 			return fmt.Errorf("the exchange has no symbol %s now, whose candles are read", key)
 		}
-		store := tape.Store{Directory: filepath.Dir(filepath.Dir(filepath.Dir(p.path)))}
-		p.symbols, p.others = append(p.symbols, other), append(p.others, key.String()+"="+store.Path(key.Market, key.Name, p.strategy.Interval))
+		file, err := runner.OtherFile(p.given.File, p.path, key, p.strategy.Interval)
+		if err != nil {
+			return err
+		}
+		p.symbols, p.others = append(p.symbols, other), append(p.others, key.String()+"="+file)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"botd/runtime/api"
 	"botd/strategy"
 	"botd/strategy/library"
+	"botd/strategy/script"
 )
 
 func TestMain(m *testing.M) {
@@ -92,13 +94,27 @@ func process() {
 const cross = "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 2\nsize: {equity: 50%}\n" +
 	"params: {fast: 5, slow: 40}\n"
 
+// across reads the candles of another symbol.
+var across = map[string]string{"configs/strategies/across.yaml": "name: across\nstrategy: script\nfile: across.star\nmarket: futures\nsymbol: SOL-USDT\n" +
+	"interval: 1h\nsize: {equity: 50%}\nparams: {depth: 3}\n",
+	"configs/strategies/across.star": "depth = param(\"depth\", 3)\nother = candles(\"1h\", symbol = \"ETH-USDT\")\n\n" +
+		"def decide(view):\n    return hold(\"long\" if known(other.close) else \"flat\", reason = \"always\")\n"}
+
 // prepared runs sweeps over a configuration with a strategy and a file of candles in each folder.
 func prepared(t *testing.T) (s *Sweeps, directory string) {
+	t.Helper()
+	return preparedWith(t, nil)
+}
+
+// preparedWith is prepared with further files.
+func preparedWith(t *testing.T, more map[string]string) (s *Sweeps, directory string) {
 	t.Helper()
 	directory = t.TempDir()
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	candles := tape.Generate(3, symbol, exchange.Hour1, 1_704_067_200_000, 60)
-	for name, text := range map[string]string{"configs/botd.yaml": "data_dir: " + directory + "/data\n", "configs/strategies/cross.yaml": cross} {
+	files := map[string]string{"configs/botd.yaml": "data_dir: " + directory + "/data\n", "configs/strategies/cross.yaml": cross}
+	maps.Copy(files, more)
+	for name, text := range files {
 		path := filepath.Join(directory, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
@@ -111,7 +127,14 @@ func prepared(t *testing.T) (s *Sweeps, directory string) {
 		}
 	}
 	config, problems := configs.LoadDirectory(filepath.Join(directory, "configs"),
-		configs.Options{Registry: strategy.NewRegistry(library.All()...), Symbols: sim.DefaultSymbols()})
+		configs.Options{Registry: strategy.NewRegistry(append(library.All(), script.Files())...), Symbols: sim.DefaultSymbols(),
+			Script: func(source *strategy.Source) (strategy.Definition, error) {
+				made, err := script.Compile(source.File, source.Text, source.Libraries...)
+				if err != nil {
+					return strategy.Definition{}, err
+				}
+				return made.Definition(), nil
+			}})
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -276,6 +299,56 @@ func TestASweepIsRunWithItsArguments(t *testing.T) {
 	}
 }
 
+// TestCandlesOfAnotherSymbolLieBesideItsOwn has a strategy that reads them, in the folders of recorded candles and of others, and one that lies in no such
+// folder.
+func TestCandlesOfAnotherSymbolLieBesideItsOwn(t *testing.T) {
+	t.Parallel()
+	s, directory := preparedWith(t, across)
+	sweep := func(file string) *api.SweepRequest {
+		return request(func(r *api.SweepRequest) { r.Strategy, r.Vary, r.File = "across", []string{"depth=2,3"}, file })
+	}
+	own := filepath.Join(directory, "data", stored)
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(path string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, folder := range map[string]string{stored: "data/candles", recorded: "data/demo/recorded"} {
+		other := filepath.Join(directory, folder, "futures/ETH-USDT/1h.csv")
+		for _, refused := range []func() error{func() error { _, err := s.Plan(sweep(file)); return err }, func() error { return s.Run(t.Context(), sweep(file)) }} {
+			if err := refused(); err == nil || err.Error() != "it reads candles of futures ETH-USDT, and there is no file "+other {
+				t.Errorf("%s: want the missing file named, have %v", file, err)
+			}
+		}
+		write(other)
+		if err := s.Run(t.Context(), sweep(file)); err != nil {
+			t.Fatal(err)
+		}
+		have := ran(t, s).Arguments
+		if i := slices.Index(have, "futures ETH-USDT="+other); i < 1 || have[i-1] != "--data" || slices.Contains(have, "--symbols") {
+			t.Errorf("%s: want them given, have %q", file, have)
+		}
+	}
+	write(filepath.Join(directory, "data/candles/own.csv"))
+	write(filepath.Join(directory, "futures/ETH-USDT/1h.csv")) // outside the folders that are listed
+	if _, err := s.Plan(sweep("candles/own.csv")); err == nil || !strings.Contains(err.Error(),
+		"candles/own.csv is in no folder MARKET/SYMBOL next to which they could be") {
+		t.Errorf("candles in no folder of a symbol: have %v", err)
+	}
+	s.Runner.Symbols = func() []*exchange.Symbol {
+		one, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "SOL-USDT")
+		return []*exchange.Symbol{one}
+	}
+	if _, err := s.Plan(sweep(stored)); err == nil || err.Error() != "the exchange has no symbol futures ETH-USDT now, whose candles are read" {
+		t.Errorf("an exchange without the symbol: have %v", err)
+	}
+}
+
 // TestABuiltInStrategyIsRunFromACopy has a strategy whose file is not on this machine, and one whose script is missing with it.
 func TestABuiltInStrategyIsRunFromACopy(t *testing.T) {
 	t.Parallel()
@@ -307,6 +380,34 @@ func TestABuiltInStrategyIsRunFromACopy(t *testing.T) {
 			t.Errorf("%s: want it refused", name)
 		}
 		*c = before
+	}
+}
+
+// TestAFolderThatCannotBeWrittenEndsASweepsStart has a file in its place, for a copy of a strategy and for the exchange's own symbols.
+func TestAFolderThatCannotBeWrittenEndsASweepsStart(t *testing.T) {
+	t.Parallel()
+	s, directory := prepared(t)
+	if err := os.WriteFile(filepath.Join(s.Directory, ".started"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := s.Runner.Current().Strategy("cross")
+	file := c.File
+	c.File = filepath.Join(directory, "none.yaml")
+	copied := s.Run(t.Context(), request(nil))
+	c.File = file
+	s.Runner.Symbols = func() []*exchange.Symbol {
+		own, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
+		other := *own
+		other.MinNotional = exchange.AmountOf(77)
+		return []*exchange.Symbol{&other}
+	}
+	for name, err := range map[string]error{"a copy": copied, "symbols": s.Run(t.Context(), request(nil))} {
+		if err == nil || !strings.Contains(err.Error(), ".started: not a directory") {
+			t.Errorf("%s: have %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.Directory, "report.json")); !os.IsNotExist(err) {
+		t.Errorf("want no process started, have %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,13 @@ var errAway = errors.New("the server is away")
 type flaky struct {
 	jetstream.KeyValue
 	put, get, watch func() error // called before the request; nil for one that is answered
+	mute            bool         // what is watched never arrives
 }
+
+// muted is a watch to which nothing arrives.
+type muted struct{ jetstream.KeyWatcher }
+
+func (muted) Updates() <-chan jetstream.KeyValueEntry { return nil }
 
 func asked(before func() error) error {
 	if before == nil {
@@ -70,14 +77,22 @@ func (f *flaky) Watch(ctx context.Context, keys string, options ...jetstream.Wat
 	if err := asked(f.watch); err != nil {
 		return nil, err
 	}
-	return f.KeyValue.Watch(ctx, keys, options...)
+	watcher, err := f.KeyValue.Watch(ctx, keys, options...)
+	if f.mute {
+		watcher = muted{watcher}
+	}
+	return watcher, err
 }
 
 func (f *flaky) WatchAll(ctx context.Context, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
 	if err := asked(f.watch); err != nil {
 		return nil, err
 	}
-	return f.KeyValue.WatchAll(ctx, options...)
+	watcher, err := f.KeyValue.WatchAll(ctx, options...)
+	if f.mute {
+		watcher = muted{watcher}
+	}
+	return watcher, err
 }
 
 // flakyJobs is a queue that does not report what it has, or is not emptied.
@@ -134,6 +149,27 @@ func TestAServerThatIsAwayIsNamedToThoseWhoAsk(t *testing.T) {
 	if all, err := (&View{store: s}).Sweeps(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("a list that is not waited for: have %v, %v", all, err)
 	}
+	one.sweeps, one.rows = &flaky{KeyValue: s.sweeps, mute: true}, &flaky{KeyValue: s.rows, mute: true}
+	for name, call := range map[string]func(ctx context.Context, v *View) error{
+		"sweeps": func(ctx context.Context, v *View) error { _, err := v.Sweeps(ctx); return err },
+		"rows":   func(ctx context.Context, v *View) error { _, _, err := v.Rows(ctx, "x"); return err },
+	} {
+		within, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if err := call(within, &View{store: &one}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s that do not arrive: want the end of the time, have %v", name, err)
+		}
+		cancel()
+	}
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for began := time.Now(); !holds(); runtime.Gosched() {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("want %s", what)
+		}
+	}
 }
 
 // TestACancelIsRepeatedWhereTheCoordinatorStoredItsProgress at the same moment.
@@ -189,6 +225,7 @@ func TestAServerWithoutItsStoreIsNamed(t *testing.T) {
 	if view != nil {
 		t.Error("want no view of it")
 	}
+	await(t, "the connections ended", func() bool { return storeless.NumClients() == 0 })
 	if err := (&Worker{Access: Access{URL: "http://127.0.0.1"}, Log: log.log}).Run(t.Context()); codeOf(err) != failure.Usage {
 		t.Errorf("an address that is none: have %v", err)
 	}

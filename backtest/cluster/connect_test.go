@@ -112,11 +112,15 @@ func certificate(t *testing.T, name string, addresses ...net.IP) (cert, key stri
 	return cert, key
 }
 
-// TestAServerLetsInThoseWhoShowACertificate has a server of this process with a certificate for a name, and one for an address.
+// TestAServerLetsInThoseWhoShowACertificate has a server of this process with a certificate for a name, and those for addresses.
 func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 	t.Parallel()
-	for name, addresses := range map[string][]net.IP{"botd.example": {net.IPv4(127, 0, 0, 1)}, "": {net.IPv4(127, 0, 0, 1)}} {
-		cert, key := certificate(t, name, addresses...)
+	for _, of := range []struct {
+		name    string
+		address net.IP
+		known   bool // to workers, by the address at which they reach it
+	}{{"botd.example", net.IPv4(127, 0, 0, 1), true}, {"", net.IPv4(127, 0, 0, 1), true}, {"", net.IPv4(10, 1, 2, 3), false}} {
+		cert, key := certificate(t, of.name, of.address)
 		server, err := Serve(Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), CA: cert, Cert: cert, Key: key})
 		if err != nil {
 			t.Fatal(err)
@@ -128,12 +132,12 @@ func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 			admits bool
 		}{
 			{"this process", Access{Cert: cert, Key: key, CA: cert}, server, true}, {"a worker with the certificate", Access{URL: server.url,
-				Cert: cert, Key: key, CA: cert}, nil, true},
+				Cert: cert, Key: key, CA: cert}, nil, of.known},
 			{"a worker without a certificate", Access{URL: server.url, CA: cert}, nil, false}, {"a worker without TLS", Access{URL: server.url}, nil, false},
 		} {
 			connection, err := c.access.connect(t.Context(), "test", c.in)
 			if (err == nil) != c.admits {
-				t.Errorf("%s: want it let in %t, have %v", c.who, c.admits, err)
+				t.Errorf("%s, to %s %s: want it let in %t, have %v", c.who, of.name, of.address, c.admits, err)
 			}
 			if err == nil {
 				connection.Close()
@@ -214,7 +218,13 @@ func TestAServerAsksForItsToken(t *testing.T) {
 		}
 		if err == nil {
 			view.Close()
+			if !view.store.connection.IsClosed() {
+				t.Error("want its connection ended")
+			}
 		}
+	}
+	if config := server.server.JetStreamConfig(); !config.SyncAlways {
+		t.Errorf("want each message on the disk before it is acknowledged, have %+v", config)
 	}
 }
 

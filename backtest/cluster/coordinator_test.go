@@ -165,7 +165,7 @@ func TestWorkersGetEnoughWorkAndAllEndTogether(t *testing.T) {
 	}{
 		{"the first trials, without a worker", 0, 0, 0, 100, []int{1, 1, 1, 1}}, {"the first trials of two workers", 0, 2, 0, 100, []int{1, 1, 1, 1, 1, 1}},
 		{"trials of a second", 100, 2, 100, 100, []int{10, 10, 10, 10, 10, 10}}, {"the last trials", 100, 2, 100, 9, []int{2, 2, 2, 2, 1}},
-		{"fewer than workers", 100, 2, 100, 3, []int{1, 1, 1}},
+		{"fewer than workers", 100, 2, 100, 3, []int{1, 1, 1}}, {"after all workers have left", 100, 0, 100, 9, []int{9}},
 	} {
 		coordinator, _ := coordinating(t, s, c.name)
 		coordinator.timed, coordinator.seconds = c.timed, c.seconds
@@ -355,6 +355,16 @@ func TestAMinuteOfTrialsIsTheRate(t *testing.T) {
 	}
 	if found, _, err := s.sweep(t.Context(), c.key); err != nil || found.Ended != 200 || found.Rate != c.sweep.Rate || now.Sub(found.Updated) > time.Second {
 		t.Errorf("want its progress on the server, have %+v, %v", found, err)
+	}
+	for n, c := range []struct {
+		recent []mark
+		rate   float64
+	}{{[]mark{{now.Add(-50 * time.Second), 150}, {now.Add(-20 * time.Second), 190}}, 1}, {[]mark{{now.Add(-100 * time.Second), 0}}, 2}} {
+		other, _ := coordinating(t, s, fmt.Sprint(n))
+		other.recent, other.sweep.Ended = slices.Clone(c.recent), 200
+		if err := other.beat(t.Context()); err != nil || other.sweep.Rate > c.rate || other.sweep.Rate < 0.9*c.rate || len(other.recent) != len(c.recent)+1 {
+			t.Errorf("%v: want %g a second, of all marks, have %g of %d, %v", c.recent, c.rate, other.sweep.Rate, len(other.recent), err)
+		}
 	}
 	if len(progress) != 1 || !strings.HasSuffix(progress[0], "/s, 0 at work") || progress[0][0] != '2' && progress[0][:2] != "1." {
 		t.Errorf("have %q", progress)

@@ -14,6 +14,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"botd/backtest/sweeps"
+	"botd/internal/failure"
 )
 
 // TestAWorkersOwnFailureGivesItsWorkToAnother has a sweep that the worker cannot read: the message goes back whole.
@@ -210,6 +213,35 @@ func TestAWorkerHasFourSweepsInMemory(t *testing.T) {
 	}
 }
 
+// TestAWorkerIsNotAdmittedByAServerThatIsAway, and a sweep whose record was removed is loaded no second time.
+func TestAWorkerIsNotAdmittedByAServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	server, s := served(t)
+	one := *s
+	one.sweeps = &flaky{KeyValue: s.sweeps, watch: fails}
+	w, _ := working(&one, "one")
+	if err := w.admitted(t.Context()); codeOf(err) != failure.Unavailable || !errors.Is(err, errAway) {
+		t.Errorf("have %v", err)
+	}
+	spec := crossings("x")
+	_, trials := prepared(t, spec)
+	c, _ := begun(t, server, spec, trials, none)
+	defer func() { _ = c.End(t.Context(), errors.New("over")) }()
+	w, _ = working(s, "one")
+	w.Cache = t.TempDir()
+	if _, err := w.load(t.Context(), c.key); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.sweeps.Delete(t.Context(), c.key); err != nil {
+		t.Fatal(err)
+	}
+	var made row
+	if err := w.trial(t.Context(), c.key, &job{Job: "other", Choice: map[string]string{"fast": "2", "slow": "6"}}, &made); !errors.Is(err, sweeps.ErrNone) ||
+		made.Failure != "" || len(w.loaded) != 1 {
+		t.Errorf("want the record missed, have %+v, %v", made, err)
+	}
+}
+
 // TestAWorkerSaysThatItCannotBeSeen while the server takes no sign of life.
 func TestAWorkerSaysThatItCannotBeSeen(t *testing.T) {
 	t.Parallel()
@@ -266,11 +298,19 @@ func TestAWorkerSaysThatNoWorkCanBeFetched(t *testing.T) {
 	}
 }
 
-// TestAWorkerFollowsTheStatesOfAllSweeps has a text that is no sweep, a sweep of its program, and one of another that begins twice.
+// TestAWorkerFollowsTheStatesOfAllSweeps has a server that is away at first, a text that is no sweep, a sweep
+// of its program, and one of another that begins twice.
 func TestAWorkerFollowsTheStatesOfAllSweeps(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
-	w, _ := working(s, "one")
+	one, tries := *s, 0
+	one.sweeps = &flaky{KeyValue: s.sweeps, watch: func() error {
+		if tries++; tries == 1 {
+			return errAway
+		}
+		return nil
+	}}
+	w, _ := working(&one, "one")
 	lines := make(chan string, 10)
 	w.Log = func(format string, arguments ...any) { lines <- fmt.Sprintf(format, arguments...) }
 	if _, err := s.sweeps.Put(t.Context(), keyOf("y"), []byte("{")); err != nil {
@@ -283,18 +323,17 @@ func TestAWorkerFollowsTheStatesOfAllSweeps(t *testing.T) {
 	follow := func(name, state, of string) {
 		t.Helper()
 		recorded(t, s, &Sweep{Name: name, State: state, Program: of, Version: "0.9"})
-		for known := ""; known != state; {
+		await(t, name+" known as "+state, func() bool {
 			w.mu.Lock()
-			if found := w.sweeps[keyOf(name)]; found != nil {
-				known = found.State
-			}
-			w.mu.Unlock()
-			if t.Context().Err() != nil {
-				t.Fatalf("want %s known as %s", name, state)
-			}
-		}
+			defer w.mu.Unlock()
+			found := w.sweeps[keyOf(name)]
+			return found != nil && found.State == state
+		})
 	}
 	follow("own", Running, program)
+	if tries != 2 {
+		t.Errorf("want them followed with the second try, have %d", tries)
+	}
 	follow("done", Done, another)
 	for _, state := range []string{Running, Interrupted, Running} {
 		follow("other", state, another)

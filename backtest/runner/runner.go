@@ -378,12 +378,9 @@ func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 			leg.Strategy.Others = append(leg.Strategy.Others, strategy.Other{Symbol: symbol, Candles: candles})
 			continue
 		}
-		if strings.Count(t.request.File, "/") < 3 { // above it are folders that are not listed
-			return fmt.Errorf("it reads candles of %s, and %s is in no folder MARKET/SYMBOL next to which they could be", key, t.request.File)
-		}
-		path := tape.Store{Directory: filepath.Dir(filepath.Dir(filepath.Dir(t.path)))}.Path(key.Market, key.Name, t.strategy.Interval)
-		if about, err := os.Lstat(path); err != nil || !about.Mode().IsRegular() {
-			return fmt.Errorf("it reads candles of %s, and there is no file %s", key, path)
+		path, err := OtherFile(t.request.File, t.path, key, t.strategy.Interval)
+		if err != nil {
+			return err
 		}
 		read, err := tape.LoadCandles(path, symbol, t.strategy.Interval, tape.Options{MaxCandles: MaxCandles, Repair: t.grows()})
 		if err != nil {
@@ -393,6 +390,18 @@ func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 		input.Others = append(input.Others, backtest.OtherFile{Symbol: key.String(), File: backtest.File{Path: path, SHA256: read.SHA256}})
 	}
 	return nil
+}
+
+// OtherFile returns the file of another symbol's candles, next to a listed file of a strategy's own.
+func OtherFile(listed, path string, key exchange.SymbolKey, interval exchange.Interval) (string, error) {
+	if strings.Count(listed, "/") < 3 { // above it are folders that are not listed
+		return "", fmt.Errorf("it reads candles of %s, and %s is in no folder MARKET/SYMBOL next to which they could be", key, listed)
+	}
+	other := tape.Store{Directory: filepath.Dir(filepath.Dir(filepath.Dir(path)))}.Path(key.Market, key.Name, interval)
+	if about, err := os.Lstat(other); err != nil || !about.Mode().IsRegular() {
+		return "", fmt.Errorf("it reads candles of %s, and there is no file %s", key, other)
+	}
+	return other, nil
 }
 
 // backtest combines the strategy with its candles.
