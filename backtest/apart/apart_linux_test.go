@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -69,9 +71,15 @@ func process() {
 	case "killed":
 		fmt.Fprintln(os.Stderr, "half a line of its work")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	case "waits":
-		_ = os.WriteFile(filepath.Join(directory, "waits"), nil, 0o600)
-		_ = syscall.Pause() // until it is ended
+	case "waits", "stubborn":
+		ended := make(chan os.Signal, 1)
+		signal.Notify(ended, syscall.SIGTERM)
+		_ = os.WriteFile(filepath.Join(directory, name), nil, 0o600)
+		if <-ended; name == "stubborn" {
+			_ = syscall.Pause() // until it is killed
+		}
+		_ = os.WriteFile(filepath.Join(directory, "ended"), nil, 0o600)
+		os.Exit(1)
 	}
 	r := report{Arguments: os.Args[1:], Environment: os.Environ(), Leads: syscall.Getpgrp() == os.Getpid()}
 	priority, _ := unix.Getpriority(unix.PRIO_PROCESS, 0)
@@ -151,7 +159,7 @@ const stored, recorded = "candles/futures/BTC-USDT/1h.csv", "recorded/futures/BT
 
 // request is a sweep of 3 x 2 trials.
 func request(change func(r *api.SweepRequest)) *api.SweepRequest {
-	r := &api.SweepRequest{Strategy: "cross", Vary: []string{"fast=2,3,4", "slow=20,30"}, Search: "grid", Sort: "sharpe", Seed: 7, File: stored, Name: "mine"}
+	r := &api.SweepRequest{Strategy: "cross", Vary: []string{"fast=2,3,4", "slow=20,30"}, Search: "grid", Sort: "sharpe", Seed: 75, File: stored, Name: "mine"}
 	if change != nil {
 		change(r)
 	}
@@ -186,6 +194,11 @@ func TestAProcessHasTheLowestPriorityAndNoSecret(t *testing.T) {
 	if r.Nice != 19 || r.Disk != idleDisk || r.OOM != "1000" || r.Data != MemoryMB<<20 || r.Core != 0 || !r.Leads {
 		t.Errorf("want the lowest priorities and bounds, have %+v", r)
 	}
+	for thread, ids := range map[string]int{"this process": os.Getpid(), "its parent": os.Getppid()} {
+		if own, _, _ := unix.Syscall(unix.SYS_IOPRIO_GET, ofThread, uintptr(ids), 0); own == idleDisk {
+			t.Errorf("want the priority of %s as it was", thread)
+		}
+	}
 	for _, want := range []string{"TZ=UTC", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "GOMEMLIMIT=384MiB"} {
 		if !slices.Contains(r.Environment, want) {
 			t.Errorf("want %s, have %q", want, r.Environment)
@@ -216,17 +229,43 @@ func TestAProcessThatFailsSaysWhy(t *testing.T) {
 			t.Errorf("%s: want %q, have %v", name, want, err)
 		}
 	}
-	stopped := errors.New("botd stops")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Resume(ctx, "waits") }()
-	for started := false; !started; <-time.After(time.Millisecond) {
-		_, err := os.Stat(filepath.Join(s.Directory, "waits"))
-		started = err == nil
+}
+
+// TestAProcessMayEndItsTrialsWhenBotdStops has one that does so, and one that is killed since it takes too long.
+func TestAProcessMayEndItsTrialsWhenBotdStops(t *testing.T) {
+	t.Parallel()
+	for name, clean := range map[string]bool{"waits": true, "stubborn": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := prepared(t)
+			exists := func(name string) bool { _, err := os.Stat(filepath.Join(s.Directory, name)); return err == nil }
+			stopped := errors.New("botd stops")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Resume(ctx, name) }()
+			for !exists(name) {
+				<-time.After(time.Millisecond)
+			}
+			cancel(stopped)
+			if err := <-ended; !errors.Is(err, stopped) {
+				t.Errorf("want the cause of its end, have %v", err)
+			}
+			if exists("ended") != clean {
+				t.Errorf("want it to end by itself %t", clean)
+			}
+		})
 	}
-	cancel(stopped)
-	if err := <-ended; !errors.Is(err, stopped) {
-		t.Errorf("want the cause of its end, have %v", err)
+}
+
+// TestAProcessHasHalfOfTheProcessors, one at least.
+func TestAProcessHasHalfOfTheProcessors(t *testing.T) {
+	all := goruntime.GOMAXPROCS(0)
+	t.Cleanup(func() { goruntime.GOMAXPROCS(all) })
+	for processors, want := range map[int]string{1: "1", 2: "1", 6: "3"} {
+		goruntime.GOMAXPROCS(processors)
+		if have := environment(); !slices.Contains(have, "GOMAXPROCS="+want) {
+			t.Errorf("%d: want %s, have %q", processors, want, have)
+		}
 	}
 }
 
@@ -255,7 +294,7 @@ func TestASweepIsRunWithItsArguments(t *testing.T) {
 	s, directory := prepared(t)
 	file, candles := filepath.Join(directory, "configs/strategies/cross.yaml"), filepath.Join(directory, "data", stored)
 	begin := []string{"sweep", "run", "--strategy", file, "--data", candles, "--name", "mine", "--sweeps", s.Directory, "--rest", "--search", "grid",
-		"--seed", "7",
+		"--seed", "75",
 		"--sort", "sharpe", "--vary", "fast=2,3,4", "--vary", "slow=20,30"}
 	run := func(r *api.SweepRequest) []string {
 		t.Helper()
@@ -452,6 +491,7 @@ func TestAPlanSaysWhatASweepWillDo(t *testing.T) {
 		split  bool
 	}{
 		{nil, "grid search, ranked by sharpe, at most 6 trials", false}, {func(r *api.SweepRequest) { r.Trials = 4 }, "at most 4 trials", false},
+		{func(r *api.SweepRequest) { r.Trials = 1 }, "at most 1 trials", false},
 		{func(r *api.SweepRequest) { r.Trials = 40 }, "at most 6 trials", false}, {func(r *api.SweepRequest) { r.Split = "70%" }, "at most 6 trials", true},
 		{func(r *api.SweepRequest) { r.Search, r.Trials = "random", 40 }, "random search, ranked by sharpe, at most 40 trials", false},
 		{func(r *api.SweepRequest) { r.Search, r.Vary = "tpe", []string{"fast=2..10"} }, "tpe search, ranked by sharpe, at most 100 trials", false},

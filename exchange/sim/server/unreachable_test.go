@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange/wire"
+	"botd/internal/pipe"
+)
+
+// TestAServerThatStopsCutsOffAClientThatDoesNotRead after five seconds: its answer waits for a client that reads nothing.
+func TestAServerThatStopsCutsOffAClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, listener := newServer(t, nil), pipe.NewListener()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Serve(ctx, listener) }()
+		slow, err := listener.Dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(slow, "GET /openapi.json HTTP/1.1\r\nHost: botd\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the answer is being written
+		began := time.Now()
+		cancel()
+		if err := <-ended; err != nil || time.Since(began) != stopTimeout {
+			t.Errorf("want its end after %s, have it after %s, %v", stopTimeout, time.Since(began), err)
+		}
+		if text, err := io.ReadAll(slow); err == nil && strings.HasSuffix(string(text), "}") {
+			t.Errorf("want the answer cut off, have %d bytes", len(text))
+		}
+	})
+}
+
+// unreadableBody breaks off.
+type unreadableBody struct{}
+
+func (unreadableBody) Read([]byte) (int, error) { return 0, errors.New("the connection broke off") }
+
+func TestABodyThatBreaksOffIsRefused(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	s := newServer(t, nil)
+	answer, request := httptest.NewRecorder(), httptest.NewRequest("POST", "/fhapi/v1/order", unreadableBody{})
+	request.Header = c.sign("POST", "/fhapi/v1/order", buyMarket, s.clock.nowMS())
+	s.Handler().ServeHTTP(answer, request)
+	if answer.Code != http.StatusBadRequest || !strings.Contains(answer.Body.String(), "body could not be read") {
+		t.Errorf("have %d %s", answer.Code, answer.Body)
+	}
+}
+
+// TestARequestThroughAProxyIsSignedByItsPath, though the proxy names the host in the request's line.
+func TestARequestThroughAProxyIsSignedByItsPath(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, nil)
+	_, c := startServer(t, nil)
+	const target = "/fhapi/v1/order?order_id=7"
+	for line, want := range map[string]int{"http://venue.example" + target: http.StatusBadRequest, target: http.StatusBadRequest,
+		"http://venue.example/fhapi/v1/order?order_id=8": http.StatusUnauthorized} {
+		answer, request := httptest.NewRecorder(), httptest.NewRequest("GET", line, nil)
+		request.RequestURI = line
+		request.Header = c.sign("GET", target, "", s.clock.nowMS())
+		if s.Handler().ServeHTTP(answer, request); answer.Code != want {
+			t.Errorf("%s: want %d, have %d %s", line, want, answer.Code, answer.Body)
+		}
+	}
+}
+
+// TestAPriceThatIsTooFineIsNamed in the price and in the mark.
+func TestAPriceThatIsTooFineIsNamed(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	for body, want := range map[string]string{`"price":"50000.0000000000001"`: "price: ", `"price":50000,"mark":"50000.0000000000001"`: "mark: "} {
+		a := c.send("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT",`+body+`}`, nil)
+		if a.wantRefusal(t, 400, wire.CodeMalformed); !strings.Contains(a.body, want) {
+			t.Errorf("%s: want %q, have %s", body, want, a.body)
+		}
+	}
+	c.control("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT","price":50000,"mark":0.1}`)
+}
+
+// TestAFillIsThatOfAMakerOrATaker by whether its order rested.
+func TestAFillIsThatOfAMakerOrATaker(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	c.place(buyMarket)
+	c.advance(5)
+	c.place(buyBelow)
+	c.advance(5)
+	c.control("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT","price":30000}`)
+	c.advance(5)
+	fills := c.state().Fills
+	if len(fills) != 2 || fills[0]["role"] != "taker" || fills[1]["role"] != "maker" {
+		t.Errorf("want a taker and then a maker, have %v", fills)
+	}
+}
+
+// TestAStateIsNotStoredAfterTheExchangeBroke: the file has what was acknowledged last.
+func TestAStateIsNotStoredAfterTheExchangeBroke(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	s := newServer(t, withState(path))
+	defer s.state.close()
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.locked(func() { panic("a fault") }); err == nil {
+		t.Fatal("want the fault reported")
+	}
+	s.mu.Lock()
+	s.controlChanges++
+	s.mu.Unlock()
+	if err := s.save(); err == nil || !strings.Contains(err.Error(), "the exchange stopped: a fault") {
+		t.Errorf("want the fault, have %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("want the file as it was, have %d bytes instead of %d, %v", len(after), len(before), err)
+	}
+}
+
+// TestAnExchangeWithoutAnAddressListensOnThisMachine, at the documented port unless that is taken.
+func TestAnExchangeWithoutAnAddressListensOnThisMachine(t *testing.T) {
+	t.Parallel()
+	s, listener, err := Open(Options{}, Loaders{})
+	if err != nil {
+		if !strings.Contains(err.Error(), DefaultListen) {
+			t.Errorf("want the port taken, have %v", err)
+		}
+		return
+	}
+	defer listener.Close()
+	defer s.state.close()
+	if have := listener.Addr().String(); have != DefaultListen {
+		t.Errorf("want %s, have %s", DefaultListen, have)
+	}
+}
