@@ -245,19 +245,22 @@ func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
 	}
 }
 
-// TestDecisionsLeaveTheLastRoomToTheJournal has a disk with half of what is reserved for the journal.
+// TestDecisionsLeaveTheLastRoomToTheJournal has a disk with half of what is reserved for the journal, and one with half as much again.
 func TestDecisionsLeaveTheLastRoomToTheJournal(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
 	p := &process{config: &configs.Config{}, directory: t.TempDir(), console: console, board: view.NewBoard("demo", "one")}
 	p.config.Retention.DecisionsMS = 1_000_000_000
 	smallDisk(t, p.directory)
-	resize(t, p.directory, disk.MinFree/2)
-	store := p.keepDecisions()
-	store.Add(view.Decision{ID: "1", Strategy: "trend"})
-	store.Close()
-	if have := lines(); len(have) == 0 || !strings.Contains(have[0], "the disk is nearly full: its last room is left to the journal") {
-		t.Errorf("want it reported, have %q", have)
+	for size, reported := range map[int64]bool{disk.MinFree / 2: true, disk.MinFree * 3 / 2: false} {
+		resize(t, p.directory, size)
+		store := p.keepDecisions()
+		store.Add(view.Decision{ID: "1", Strategy: "trend"})
+		store.Close()
+		have := lines()
+		if len(have) > 0 != reported || reported && !strings.Contains(have[0], "the disk is nearly full: its last room is left to the journal") {
+			t.Errorf("%d bytes: want it reported %t, have %q", size, reported, have)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"botd/configs"
@@ -66,6 +67,28 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 	}
 	for range 100_000 {
 		quick.step(func() time.Time { return began.Add(2 * time.Second) })
+	}
+}
+
+// TestAStartThatReadsForLongSaysSo has records that take four seconds.
+func TestAStartThatReadsForLongSaysSo(t *testing.T) {
+	t.Parallel()
+	console, lines := logged(t)
+	p := &process{supervisor: ops.NewSupervisor(), store: opened(t, t.TempDir(), "one", "two"), console: console}
+	synctest.Test(t, func(t *testing.T) {
+		if err := p.replay(t.Context(), func(_ context.Context, take func(*record.Record) error) (err error) {
+			<-time.After(4 * time.Second)
+			for range recordsPerReport {
+				err = errors.Join(err, take(&record.Record{Body: record.Audit{}}))
+			}
+			return err
+		}, func(*record.Record) {}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	const want = "info journal.reading journal   is being read: 1024 of 2 records; nothing is sent before all are known"
+	if have := lines(); !slices.Equal(have, []string{want}) {
+		t.Errorf("want %q, have %q", want, have)
 	}
 }
 

@@ -373,7 +373,7 @@ func TestARunThatWasCutOffIsReported(t *testing.T) {
 	}
 }
 
-// TestAServerThatEndsEarlyIsAnErrorOfTheRun has a listener that is closed while botd runs.
+// TestAServerThatEndsEarlyIsAnErrorOfTheRun has a listener that is closed while botd runs. The next start learns that the run did not end cleanly.
 func TestAServerThatEndsEarlyIsAnErrorOfTheRun(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, "mode: demo\n")
@@ -399,6 +399,13 @@ func TestAServerThatEndsEarlyIsAnErrorOfTheRun(t *testing.T) {
 	}
 	if text := strings.Join(d.seen, "\n"); strings.Contains(text, "log in with this link") || !strings.Contains(text, "daemon.listening") {
 		t.Errorf("without a terminal: want its address alone, have %s", text)
+	}
+	d.seen = nil
+	stop := d.start(func(*configs.Config, *Options) {})
+	d.await("daemon.unclean")
+	d.await("daemon.reconciled")
+	if err := stop(); err != nil {
+		t.Error(err)
 	}
 }
 

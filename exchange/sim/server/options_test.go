@@ -119,6 +119,14 @@ func TestFundingWithoutRowInFileIsZero(t *testing.T) {
 	if have := rate(without, "ETH-USDT"); have == "0" {
 		t.Error("without a file: want the market's own rate, have 0")
 	}
+	load.Symbols = func(string) ([]*exchange.Symbol, error) { // a futures exchange: no symbol of spot has the name
+		only, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
+		return []*exchange.Symbol{only}, nil
+	}
+	_, futures := open(t, Options{Clock: "manual", Funding: "rates.csv", Symbols: "symbols.yaml"}, load)
+	if have := rate(futures, "BTC-USDT"); have != "0.000001" {
+		t.Errorf("without spot: want the rate of the row, have %s", have)
+	}
 }
 
 func TestAnAccountOfAFileHasItsOwnDepositsAndFees(t *testing.T) {

@@ -308,7 +308,6 @@ func (s *Server) locked(do func()) (err error) {
 		}
 	}()
 	s.exchange.Advance(s.clock.nowMS())
-	s.variants.notePositions(s.exchange, s.accounts)
 	do()
 	s.variants.notePositions(s.exchange, s.accounts)
 	return nil

@@ -196,8 +196,16 @@ func TestTimePassesWithoutRequests(t *testing.T) {
 		go func() { ended <- s.Serve(ctx, listener) }()
 		client := listener.Client()
 		c := &trader{t, client, "http://pipe", testKey, testSecret, s.clock.nowMS}
+		time.Sleep(time.Second)
 		c.place(buyMarket)
-		time.Sleep(8 * time.Hour)
+		time.Sleep(5 * time.Millisecond)
+		synctest.Wait()
+		s.mu.Lock()
+		if filled := len(s.exchange.Fills()); filled != 1 {
+			t.Errorf("want it filled at its time, without another request, have %d fills", filled)
+		}
+		s.mu.Unlock()
+		time.Sleep(8*time.Hour - time.Second)
 		s.mu.Lock()
 		nowMS, fills := s.exchange.NowMS(), len(s.exchange.Fills())
 		s.mu.Unlock()

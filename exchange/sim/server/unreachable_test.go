@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,6 +130,47 @@ func TestAStateIsNotStoredAfterTheExchangeBroke(t *testing.T) {
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("want the file as it was, have %d bytes instead of %d, %v", len(after), len(before), err)
+	}
+}
+
+// TestAnIncompleteWriteIsNamed with its length, and what is before it is taken.
+func TestAnIncompleteWriteIsNamed(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	c.add(t, f)
+	if err := f.close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.path, append(read(t, f.path), "1234"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	again := &stateFile{path: f.path, source: c.changes, log: func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }}
+	content, err := again.open()
+	want := "state " + f.path + ": the last 4 bytes are an incomplete write; they are left out"
+	if err != nil || string(content.snapshot) != "1" || !slices.Equal(lines, []string{want}) {
+		t.Errorf("have %+v, %q, %v", content, lines, err)
+	}
+	if err := again.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAFileThatWasReplacedIsClosed, after its state moved to a new one.
+func TestAFileThatWasReplacedIsClosed(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	c.add(t, f)
+	old := f.file
+	for range 100 { // it is rewritten meanwhile
+		c.add(t, f)
+		f.group.Wait()
+	}
+	if f.file == old {
+		t.Fatal("want the file rewritten")
+	}
+	if err := old.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("want the old file closed, have %v", err)
 	}
 }
 
