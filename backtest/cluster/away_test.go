@@ -457,6 +457,22 @@ func TestASecondRunIsAwaitedWhileAnotherWorkerCanDoIt(t *testing.T) {
 	}
 }
 
+// TestARowThatWasMissedAndIsNoneEndsTheSweep, when the server is asked for it.
+func TestARowThatWasMissedAndIsNoneEndsTheSweep(t *testing.T) {
+	t.Parallel()
+	_, s := served(t)
+	c, _ := coordinating(t, s, "x")
+	c.timed = 200 // so that it does not beat at once
+	if _, err := s.rows.Put(t.Context(), c.key+".row.j0", []byte(`{"worker":"one","trial":{}}`)); err != nil {
+		t.Fatal(err)
+	}
+	b := requested(1)
+	b.queue, b.out, b.latest = nil, map[string]bool{"j0": true}, time.Now().Add(-silent)
+	if err := c.until(t.Context(), b, func() bool { return false }); err == nil || err.Error() != "worker one: the row of job j0 is no trial" {
+		t.Errorf("have %v", err)
+	}
+}
+
 // TestASweepThatIsStoppedWhileItWaitsHasTheCause of its end.
 func TestASweepThatIsStoppedWhileItWaitsHasTheCause(t *testing.T) {
 	t.Parallel()

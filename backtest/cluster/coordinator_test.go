@@ -106,6 +106,15 @@ func TestAFixedHundredthOfTheJobsRunsTwice(t *testing.T) {
 	if count < 900 || count > 1_100 {
 		t.Errorf("want about 1000 of 100000, have %d", count)
 	}
+	var first []string
+	for n := range 1_000 {
+		if name := fmt.Sprint(n); checked(name) {
+			first = append(first, name)
+		}
+	}
+	if want := []string{"80", "97", "111", "153", "475", "612", "695", "801", "916"}; !slices.Equal(first, want) {
+		t.Errorf("want the same ones in every version, %v, have %v", want, first)
+	}
 }
 
 func TestTwoRowsOfOneJobMustBeEqual(t *testing.T) {

@@ -97,15 +97,16 @@ func (s *store) upload(ctx context.Context, parts []part) (files []file, sent in
 				return nil, 0, failure.Wrap(failure.NoInput, err)
 			}
 			defer opened.Close()
+			if about, err := opened.Stat(); err == nil && about.Size() > maxFile {
+				return nil, 0, failure.New(failure.Data, "", "%s has %d bytes; %d at most are sent to workers", p.path, about.Size(), int64(maxFile))
+			}
 			content = opened
 		}
 		sum := sha256.New()
 		if p.Bytes, err = io.Copy(sum, content); err != nil {
 			return nil, 0, failure.Wrap(failure.IO, err)
 		}
-		if p.SHA256 = hex.EncodeToString(sum.Sum(nil)); p.Bytes > maxFile {
-			return nil, 0, failure.New(failure.Data, "", "%s has %d bytes; %d at most are sent to workers", p.path, p.Bytes, int64(maxFile))
-		}
+		p.SHA256 = hex.EncodeToString(sum.Sum(nil))
 		files = append(files, p.file)
 		if there, err := s.files.GetInfo(ctx, p.SHA256); err == nil && there.Size == uint64(p.Bytes) {
 			continue

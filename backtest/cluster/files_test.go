@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -131,6 +132,14 @@ func TestAWorkerTakesNoFileThatItMustNot(t *testing.T) {
 	folder := []part{{file: file{Role: roleData, Name: "a.csv"}, path: t.TempDir()}}
 	if _, _, err := s.upload(t.Context(), folder); codeOf(err) != failure.IO {
 		t.Errorf("a file that cannot be read: want it refused, have %v", err)
+	}
+	large := filepath.Join(t.TempDir(), "a.csv")
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, maxFile+1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.upload(t.Context(), []part{{file: file{Role: roleData, Name: "a.csv"}, path: large}}); codeOf(err) != failure.Data ||
+		!strings.Contains(err.Error(), "a.csv has 4294967297 bytes; 4294967296 at most are sent to workers") {
+		t.Errorf("a file that is too large: want it refused unread, have %v", err)
 	}
 	s.connection.Close()
 	text := []part{{file: file{Role: roleData, Name: "a.csv"}, text: []byte("candles")}}

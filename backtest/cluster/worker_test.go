@@ -288,14 +288,20 @@ func TestASweepIsAliveForTwentySecondsAfterItsBeat(t *testing.T) {
 	}
 }
 
-// TestAWorkerWithoutWorkEnds has one that waits for a tenth of a second.
+// TestAWorkerWithoutWorkEnds has one that waits for a tenth of a second, after a message.
 func TestAWorkerWithoutWorkEnds(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
 	log := &logbook{}
+	if _, err := s.consumer(t.Context(), program); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.js.Publish(t.Context(), subjectOf(program, keyOf("x")), []byte("none of botd's")); err != nil { // so that it is busy for a moment
+		t.Fatal(err)
+	}
 	w := &Worker{Access: Access{URL: server.url}, Program: program, ID: "one", Slots: 2, Idle: 100 * time.Millisecond, Cache: t.TempDir(), Files: reader,
 		Split: sweeps.ParseSplit, Log: log.log}
-	if err := w.Run(t.Context()); err != nil || !log.has("nothing to do for 100ms") || !log.has("worker one: 2 at a time, program "+program[:16]) ||
+	if err := w.Run(t.Context()); err != nil || !log.has("nothing to do for 100ms") || !log.has("is dropped") || !log.has("worker one: 2 at a time, program "+program[:16]) ||
 		!log.has("worker one ends: 0 trials") {
 		t.Errorf("want it ended, have %v, %s", err, log.text())
 	}
@@ -319,6 +325,12 @@ func TestTextsThatAreNoneOfBotdsAreErrors(t *testing.T) {
 	}
 	if _, _, err := view.Rows(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "something else than a row: it lacks a field") {
 		t.Errorf("have %v", err)
+	}
+	if _, err := s.workers.Put(t.Context(), "v", []byte(`{"id":"two","program":"0123456789abcdef"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := view.Workers(t.Context()); err != nil || len(all) != 1 || all[0].ID != "two" {
+		t.Errorf("want the one worker, have %v, %v", all, err)
 	}
 	if _, err := s.workers.Put(t.Context(), "w", []byte(`{"id":"one","program":"short"}`)); err != nil {
 		t.Fatal(err)
