@@ -119,7 +119,8 @@ func TestWorkThatIsNotTakenIsTriedAgainLater(t *testing.T) {
 		c, log := coordinating(t, nil, "x")
 		c.store = &store{js: &publisher{silent: true}}
 		began := time.Now()
-		if sent, err := c.send(t.Context(), &message{}); sent || err != nil || time.Since(began) != 5*time.Second || !log.has("the server does not take work: ") {
+		sent, err := c.send(t.Context(), &message{})
+		if sent || err != nil || time.Since(began) != 5*time.Second || !log.has("the server does not take work: ") {
 			t.Errorf("want it not sent after five seconds, have %t, %v after %s", sent, err, time.Since(began))
 		}
 		ended, cancel := context.WithCancelCause(t.Context())

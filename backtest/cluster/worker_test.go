@@ -296,12 +296,13 @@ func TestAWorkerWithoutWorkEnds(t *testing.T) {
 	if _, err := s.consumer(t.Context(), program); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.js.Publish(t.Context(), subjectOf(program, keyOf("x")), []byte("none of botd's")); err != nil { // so that it is busy for a moment
+	if _, err := s.js.Publish(t.Context(), subjectOf(program, keyOf("x")), []byte("no message")); err != nil {
 		t.Fatal(err)
 	}
 	w := &Worker{Access: Access{URL: server.url}, Program: program, ID: "one", Slots: 2, Idle: 100 * time.Millisecond, Cache: t.TempDir(), Files: reader,
 		Split: sweeps.ParseSplit, Log: log.log}
-	if err := w.Run(t.Context()); err != nil || !log.has("nothing to do for 100ms") || !log.has("is dropped") || !log.has("worker one: 2 at a time, program "+program[:16]) ||
+	if err := w.Run(t.Context()); err != nil || !log.has("nothing to do for 100ms") ||
+		!log.has("is dropped") || !log.has("worker one: 2 at a time, program "+program[:16]) ||
 		!log.has("worker one ends: 0 trials") {
 		t.Errorf("want it ended, have %v, %s", err, log.text())
 	}
