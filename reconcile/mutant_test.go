@@ -123,6 +123,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"outlived_waits":            func(t testing.TB) { leftOfShown(t, 40, true) },
 		"refused_purchase_unseen":   func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },
 		"confirmed_unseen":          func(t testing.TB) { executedAfterConfirmation(t, "1.01", "9500", 5_000, 10) },
+		"persons_money":             func(t testing.TB) { paidByPerson(t, 20, 0) },
 		"unread_unprotected":        func(t testing.TB) { paidUnread(t, "1.01", "9500", 10) },
 		"empty_wallet_sold":         func(t testing.TB) { emptyAfterAnExit(t, "0", "0", nil, 10) },
 		"sale_without_money":        func(t testing.TB) { emptyAfterAnExit(t, "0", "10500", nil, 0) },

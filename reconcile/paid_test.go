@@ -88,6 +88,45 @@ func paidUnread(t testing.TB, held, money string, want exchange.Quantity) {
 	}
 }
 
+// An earlier history showed that a person spent as much, so the money says nothing about a purchase of botd's.
+func TestMoneyThatAPersonSpentShowsNoPurchase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		theirs exchange.Quantity
+		want   exchange.Quantity
+	}{
+		"a person bought all of it":  {20, 0},
+		"a person bought half of it": {10, 10},
+		"a person bought nothing":    {0, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			paidByPerson(t, c.theirs, c.want)
+		})
+	}
+}
+
+func paidByPerson(t testing.TB, theirs, want exchange.Quantity) {
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	var history []exchange.Order
+	if theirs > 0 {
+		history = append(history, exchange.Order{ID: 8, ClientOrderID: "a-person", Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy,
+			Type: exchange.Limit, Quantity: theirs, Filled: theirs, Price: 50_000e8, Status: exchange.StatusFilled, CreatedMS: w.now})
+	}
+	w.sees("1.02", "0", history)
+	w.now += 1_000
+	w.unread("1.02", "9000")
+	if have := stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true })); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 // unread fetches a wallet alone: the open list and the history cannot be read.
 func (w *wallet) unread(held, money string) {
 	balances := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}, {Asset: "USDT", Free: exchange.MustAmount(money)}}

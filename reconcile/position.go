@@ -47,7 +47,8 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 		}
 	}
 	_, most, sinceMS := s.unlistedPurchases(symbol)
-	symbol.spot.presumed = max(symbol.spot.presumed, s.boughtUnread(symbol))
+	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
+	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.boughtUnread(symbol)))
 	s.noteUndecided(symbol, most, sinceMS)
 }
 

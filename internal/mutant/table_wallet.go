@@ -10,6 +10,10 @@ var wallet = []Row{
 		"reconcile TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead", []Edit{
 			{"reconcile.evidence.boughtUnread", "e.boughtWithItsMoney(&order, before, symbol)", "0"},
 		}},
+	{"persons_money", "while no list can be read, the money that a person spent shows a purchase of botd's", "43",
+		"reconcile TestMoneyThatAPersonSpentShowsNoPurchase", []Edit{
+			{"reconcile.survey.partialWallet", "min(own, s.boughtUnread(symbol))", "max(min(0, own), s.boughtUnread(symbol))"},
+		}},
 	{"found_stop_refused", "a refused stop that is found to rest makes the next one wait as long as its repetitions", "41",
 		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
 			{"runtime/engine.backoffs.watch", "b.stands(one)", "false"},
