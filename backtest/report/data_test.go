@@ -39,6 +39,7 @@ func TestBuyAndHoldValue(t *testing.T) {
 	sources := []Source{priced(t, 0, 100, 110, 120), priced(t, hour, 50, 25)} // closes at 1, 2, 3 and at 2, 3
 	for atMS, want := range map[int64]float64{
 		0: 1, hour - 1: 1, hour: 1, 2 * hour: (1.1 + 1) / 2, 3*hour - 1: (1.1 + 1) / 2, 3 * hour: (1.2 + 0.5) / 2, 9 * hour: (1.2 + 0.5) / 2,
+		2*hour - 1: 1, 2*hour - 2: 1,
 	} {
 		if have := held(sources, atMS); math.Abs(have-want) > 1e-12 {
 			t.Errorf("at %d: want %v, have %v", atMS, want, have)
@@ -100,6 +101,11 @@ func TestAThirtyDaySharpeRatio(t *testing.T) {
 	}
 	if all.Sharpe[0] == nil || math.Abs(*all.Sharpe[0]-48.833) > 0.002 || math.Abs(all.Volatility[0]-6.98) > 0.005 {
 		t.Errorf("want 48.833 and 6.98 %%, have %v and %v", *all.Sharpe[0], all.Volatility[0])
+	}
+	for _, ratio := range all.Sharpe {
+		if thousandths := *ratio * 1_000; math.Abs(thousandths-math.Round(thousandths)) > 1e-6 {
+			t.Errorf("want three decimals, have %v", *ratio)
+		}
 	}
 	if flat := rollingOf(0, make([]float64, 30)); flat.Sharpe[0] != nil || flat.Volatility[0] != 0 {
 		t.Errorf("no change: want no ratio, have %v", *flat.Sharpe[0])
@@ -237,12 +243,16 @@ func TestLiveOrdersAreListedWithBacktest(t *testing.T) {
 	both := parity.Pair{Live: fill(60_000, true, 101), Backtest: fill(58_400, true, 100), LaterMS: 1_600, Slippage: 1, Cost: 0.5, Priced: true}
 	better := both
 	better.Slippage, better.Cost = -1, -0.5
-	pairs := []parity.Pair{both, better, {Live: fill(61_000, false, 0)}, {Backtest: fill(62_000, false, 99)}}
+	same := both
+	same.Slippage, same.Cost = 0, 0
+	pairs := []parity.Pair{both, better, same, {Live: fill(61_000, false, 0)}, {Backtest: fill(62_000, false, 99)}}
 	want := []comparedOrder{
 		{At: "1970-01-01 00:01:00", What: "buy entry", LiveQuantity: "0.5", Quantity: "0.5", LivePrice: "101", Price: "100", Later: "2s", Slippage: "+1.0000",
 			Cost: "+0.5000", Tone: "down"},
 		{At: "1970-01-01 00:01:00", What: "buy entry", LiveQuantity: "0.5", Quantity: "0.5", LivePrice: "101", Price: "100", Later: "2s", Slippage: "-1.0000",
 			Cost: "-0.5000", Tone: "up"},
+		{At: "1970-01-01 00:01:00", What: "buy entry", LiveQuantity: "0.5", Quantity: "0.5", LivePrice: "101", Price: "100", Later: "2s", Slippage: "+0.0000",
+			Cost: "+0.0000", Tone: "up"},
 		{At: "1970-01-01 00:01:01", What: "sell entry", LiveQuantity: "0.5", Quantity: "none", LivePrice: none, Price: none, Later: none,
 			Slippage: none, Cost: none},
 		{At: "1970-01-01 00:01:02", What: "sell entry", LiveQuantity: "none", Quantity: "0.5", LivePrice: none, Price: "99", Later: none,
@@ -255,7 +265,7 @@ func TestLiveOrdersAreListedWithBacktest(t *testing.T) {
 	if diff := cmp.Diff(&comparison{Sentence: "as it was", Rows: want}, have); diff != "" {
 		t.Error(diff)
 	}
-	given.Answer.Pairs = slices.Concat(slices.Repeat(pairs[3:], maxCompared+1), pairs[:1])
+	given.Answer.Pairs = slices.Concat(slices.Repeat(pairs[4:], maxCompared+1), pairs[:1])
 	if have = comparisonOf(given); len(have.Rows) != maxCompared || have.Left != 2 || have.Rows[maxCompared-1].Price != "100" {
 		t.Errorf("want the newest 200 of 202, have %d, %d left", len(have.Rows), have.Left)
 	}
@@ -292,6 +302,10 @@ func TestCurveKeepsDrawdownOfEachSegment(t *testing.T) {
 	}
 	if few := curveOf(points[:2_000], 100, nil); len(few.Time) != 2_000 {
 		t.Errorf("2,000 points are all drawn: have %d", len(few.Time))
+	}
+	third := priced(t, 0, 30_000, 40_000) // a third more, which is no whole number of cents
+	if flat := curveOf([]backtest.Point{{AtMS: 7_200_000, Equity: exchange.AmountOf(100)}}, 100, []Source{third}); !slices.Equal(flat.Hold, []float64{133.33}) {
+		t.Errorf("holding beside a run that does not move: want cents, have %v", flat.Hold)
 	}
 	if none := curveOf(nil, 100, nil); none.Time != nil {
 		t.Errorf("have %v", none)

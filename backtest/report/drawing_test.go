@@ -76,6 +76,11 @@ func TestTheWayFromGrossToNet(t *testing.T) {
 		"rect up 54 55.2 17 6.6 funding +5.00", "text value middle 62.500 49.2 +5.00", "text name middle 62.500 190 funding", "line link 71 55.2 79 55.2",
 		"rect total 79 154.7 17 13.3 net −10.00", "text value middle 87.500 148.7 −10.00", "text name middle 87.500 190 net",
 		"says From gross to net: gross +100.00, fees −30.00, funding +5.00, net −10.00")
+	wantShapes(t, "without a whole at its beginning", waterfall([]step{{Name: "gain", Value: 50, Text: "+50.00"}, {Name: "fees", Value: -50, Text: "−50.00"}}),
+		"line axis 0 168 100 168",
+		"rect up 8 22 34 146 gain +50.00", "text value middle 25 16 +50.00", "text name middle 25 190 gain", "line link 42 22 58 22",
+		"rect down 58 22 34 146 fees −50.00", "text value middle 75 16 −50.00", "text name middle 75 190 fees",
+		"says From gross to net: gain +50.00, fees −50.00")
 	wantShapes(t, "nothing was made and nothing paid", waterfall([]step{{Name: "gross", total: true}, {Name: "fees"}}))
 }
 

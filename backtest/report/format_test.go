@@ -14,7 +14,7 @@ func TestNumberFormats(t *testing.T) {
 		{"−1,234.57", number(&loss)}, {"0.00", number(&small)}, {"–", number(nil)},
 		{"0.50 %", percent(0.5)}, {"0.50 %", percent(&half)}, {"–", percent((*float64)(nil))}, {"–", percent("0.5")},
 		{"+0.50 %", signedPercent(&half)}, {"−1,234.57 %", signedPercent(&loss)}, {"–", signedPercent(nil)},
-		{"999,999,999,999,999.00", fixed(999_999_999_999_999, 2)}, {"1e+15", fixed(1e15, 2)}, {"-1e+15", fixed(-1e15, 2)},
+		{"999,999,999,999,999.00", fixed(999_999_999_999_999, 2)}, {"1e+15", fixed(1e15, 2)}, {"-1e+15", fixed(-1e15, 2)}, {"1.23457e+20", fixed(1.23456789e20, 2)},
 		{"0.12345679", price("0.123456789")}, {"1,234.5", price("1234.5")}, {"–", price("")},
 		{"0", count(0)}, {"−1,000", count(-1_000)},
 		{"2024-02-29", day(time.Date(2024, 3, 1, 1, 0, 0, 0, time.FixedZone("", 7_200)))},

@@ -155,16 +155,20 @@ func TestGroupsThatNotEveryRunHas(t *testing.T) {
 	f.Regimes = []backtest.RegimeRow{{Regime: "calm", Days: 40, Return: ptr(3.5), Hold: ptr(-2.0), Sharpe: ptr(1.25)}}
 	f.Years = []backtest.YearRow{{Year: "2024", Return: ptr(25.05), Hold: ptr(-7.5)}}
 	f.Rolling = &backtest.RollingSeries{Days: 180, Sharpe: []*float64{ptr(0.5), nil, ptr(2.0), ptr(1.0)}, Volatility: []*float64{nil}}
-	f.Bootstrap = &backtest.Bootstrap{Draws: 1_000, Block: 10, Return: &backtest.Band{Low: -5, Median: 20, High: 70}}
+	f.Bootstrap = &backtest.Bootstrap{Draws: 1_000, Block: 10, Return: &backtest.Band{Low: -5, Median: 20, High: 70},
+		Drawdown: &backtest.Band{Low: 3, Median: 8, High: 21}, Sharpe: &backtest.Band{Low: -0.5, Median: 1.5, High: 2.25}}
 	f.Hourly = &backtest.Series{Returns: 1_000, PerYear: 8_760, Sharpe: ptr(1.1)}
 	r.Metrics = map[string]*float64{"win_days": ptr(0.55557)}
 	for _, want := range [][]string{
 		{"By regime of the days before", "calm: +3.50 %; holding −2.00 %"},
 		{"By year", "2024: +25.05 %; holding −7.50 %"},
 		{"Rolling 180 days", "Sharpe: 1.00; 0.50 to 2.00"},
-		{"Daily returns drawn again, 1000 times, in blocks of 10 days", "Profit %: 20.00; -5.00 to 70.00"},
+		{"Daily returns drawn again, 1000 times, in blocks of 10 days", "Profit %: 20.00; -5.00 to 70.00",
+			"Max drawdown %: 8.00; 3.00 to 21.00", "Sharpe: 1.50; -0.50 to 2.25"},
 	} {
-		want[1] = strings.ReplaceAll(want[1], "-", "−")
+		for i := range want[1:] {
+			want[i+1] = strings.ReplaceAll(want[i+1], "-", "−")
+		}
 		if diff := cmp.Diff(want, group(t, r, want[0])); diff != "" {
 			t.Error(diff)
 		}
@@ -199,6 +203,11 @@ func TestTheMonthsOfAYear(t *testing.T) {
 	want[2].Months[11] = cell{"−20.0", "d4"}
 	if diff := cmp.Diff(want, rows, cmp.AllowUnexported(yearRow{}, cell{})); diff != "" {
 		t.Error(diff)
+	}
+	for _, text := range []string{"2024-00", "2024-x", "2024"} { // months that are none
+		if rows := years([]backtest.MonthRow{{Month: text, Return: ptr(1.0)}}); len(rows) != 1 || rows[0].Whole.Text != "+1.0" || rows[0].Months != [12]cell{} {
+			t.Errorf("%s: have %+v", text, rows)
+		}
 	}
 	for change, want := range map[float64]cell{0: {"0.0", "h0"}, 0.0049: {"+0.0", "h0"}, 0.005: {"+0.0", "u1"}, 5: {"+5.0", "u1"}, 5.1: {"+5.1", "u2"},
 		99:   {"+99.0", "u4"},

@@ -88,6 +88,24 @@ func written(t testing.TB, result *backtest.Result, sources []report.Source) str
 	return page.String()
 }
 
+// TestTheReportsDirectoryHasThePage beside the tables: with the candles of each of the run's strategies.
+func TestTheReportsDirectoryHasThePage(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 3_000)
+	config := backtest.Config{}
+	for _, source := range sources {
+		config.Legs = append(config.Legs, backtest.Leg{Tape: &tape.Tape{Symbol: source.Symbol, Candles: source.Candles}, Plots: source.Plots})
+	}
+	directory := filepath.Join(t.TempDir(), "report")
+	if err := report.WriteDirectory(directory, config, result, nil); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(directory, "report.html"))
+	if err != nil || string(page) != written(t, result, sources) {
+		t.Errorf("want the run's page, have %d bytes, %v", len(page), err)
+	}
+}
+
 func TestThePageHasEverySectionAndFigure(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 6_000)
@@ -118,6 +136,9 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; style-src 'sha256-") || strings.Contains(policy[1], "unsafe") ||
 		strings.Contains(policy[1], "http") {
 		t.Fatalf("want a policy that allows hashes alone, have %v", policy)
+	}
+	if _, scripts, _ := strings.Cut(policy[1], "script-src "); strings.Count(scripts[:strings.Index(scripts, ";")], "'sha256-") != 2 {
+		t.Errorf("want the page's script and the library's alone to run, have %s", policy[1])
 	}
 	if refers := regexp.MustCompile(`(?i)(src|href|action|srcset)\s*=\s*["']?(https?:|//)`).FindString(page); refers != "" {
 		t.Errorf("the page refers to another place: %s", refers)
@@ -192,7 +213,11 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 			T, O, H, L, C []int64
 			Places        int
 			Fills         struct{ T []int64 }
-			Levels        struct{ A, B []int64 }
+			Levels        struct {
+				A, B []int64
+				P    []float64
+				S    []int
+			}
 		}
 		Trips struct{ G []float64 }
 	}
@@ -217,6 +242,16 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 		len(s.Levels.A) < result.RoundTrips/2 {
 		t.Errorf("want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d", candles.Len(), result.Fills, result.RoundTrips, len(s.T),
 			len(s.Fills.T), len(data.Trips.G), len(s.Levels.A))
+	}
+	stops := 0
+	for i, l := range result.Levels() {
+		stop := map[bool]int{true: 1}[l.Stop]
+		if stops += stop; s.Levels.S[i] != stop || s.Levels.P[i] != float64(l.Price)*sources[0].Symbol.PriceFloat(1) {
+			t.Fatalf("level %d: want %+v, have %d at %v", i, l, s.Levels.S[i], s.Levels.P[i])
+		}
+	}
+	if stops < 3 {
+		t.Errorf("want its stops, have %d", stops)
 	}
 	last, at := int64(0), int64(0)
 	for i := range s.T {

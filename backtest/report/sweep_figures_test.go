@@ -128,6 +128,10 @@ func TestTheScatterOfASplit(t *testing.T) {
 	if text != want {
 		t.Errorf("want %s\nhave %s", want, text)
 	}
+	if drawn, _ := unseenOf([]backtest.Trial{splitTrial(3, 0), splitTrial(2, 1), splitTrial(1, 1)}); !slices.Contains(shapes(drawn),
+		"circle up 98 262 Sharpe 3.00 before the split, 0.00 after it") {
+		t.Errorf("a trial that made nothing afterwards is none that lost: have %q", shapes(drawn))
+	}
 	if drawn, text := unseenOf(trials[:2]); drawn != "" || text != "" {
 		t.Errorf("two trials: have %s", text)
 	}
