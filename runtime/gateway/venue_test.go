@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,6 +45,18 @@ func wallet(t *testing.T, do func(context.Context, exchange.Request) (exchange.A
 		t.Fatal(err)
 	}
 	return answer.Account.WalletBalance
+}
+
+// closes are the last prices of the hour of minutes before a time.
+func closes(t *testing.T, do func(context.Context, exchange.Request) (exchange.Answer, error), untilMS int64) []exchange.Price {
+	t.Helper()
+	untilMS -= untilMS % int64(exchange.Hour1)
+	answer, err := do(t.Context(), exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1,
+		StartMS: untilMS - int64(exchange.Hour1), EndMS: untilMS})
+	if err != nil || answer.Candles.Len() < 10 {
+		t.Fatalf("want candles, have %+v, %v", answer.Candles, err)
+	}
+	return answer.Candles.Close
 }
 
 // A demo has the configured account, and a signed client reaches it at an address that is written while it runs. Its copy, and its public
@@ -119,6 +132,19 @@ func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
 	if answer, err := public.Ask(t.Context(), exchange.Request{Operation: exchange.FuturesTicker, Symbol: "BTC-USDT"}); err != nil ||
 		len(answer.Tickers.Items()) == 0 {
 		t.Errorf("want a price, have %+v, %v", answer.Tickers, err)
+	}
+	if of, other := closes(t, public.Do, public.NowMS()), closes(t, public.Do, public.NowMS()-int64(exchange.Hour1)); slices.Equal(of, other) {
+		t.Errorf("want a market that moves, have %v", of)
+	}
+	for seed, same := range map[uint64]bool{1: true, 2: false} {
+		x, err := newDemo(nil, DemoMarket{Seed: seed}, sim.DefaultAccount(DemoAccount))
+		if err != nil {
+			t.Fatal(err)
+		}
+		do := func(_ context.Context, request exchange.Request) (exchange.Answer, error) { return x.Do("", &request) }
+		if of := closes(t, do, public.NowMS()); slices.Equal(of, closes(t, public.Do, public.NowMS())) != same {
+			t.Errorf("seed %d: want the market of a new demo %t, have %v", seed, same, of)
+		}
 	}
 	fresh, err := DemoCopy(config, t.TempDir())
 	if err != nil || wallet(t, fresh.Trading.Do) != exchange.AmountOf(5) {
@@ -317,14 +343,20 @@ func TestEarlyVenueMessagesAreLoggedLater(t *testing.T) {
 	v.messages.log("paper.state", "second")
 	v.LogTo(ops.NewConsole(io.Discard, ops.Format{JSON: true}, ops.NewMetrics("paper", ops.Build{}), logs))
 	v.messages.log("paper.state", "third")
-	var have []string
-	logs.Lines(func(lines []ops.LogLine) {
-		for _, line := range lines {
-			have = append(have, line.Message)
+	again := ops.NewLogs()
+	v.LogTo(ops.NewConsole(io.Discard, ops.Format{JSON: true}, ops.NewMetrics("paper", ops.Build{}), again)) // which has no older ones
+	v.messages.log("paper.state", "fourth")
+	for from, want := range map[*ops.Logs]string{logs: "paper.state paper     first paper.state paper     second paper.state paper     third",
+		again: "paper.state paper     fourth"} {
+		var have []string
+		from.Lines(func(lines []ops.LogLine) {
+			for _, line := range lines {
+				have = append(have, line.Event, line.Message)
+			}
+		})
+		if strings.Join(have, " ") != want {
+			t.Errorf("want %q, have %q", want, have)
 		}
-	})
-	if want := "paper     first paper     second paper     third"; strings.Join(have, " ") != want {
-		t.Errorf("want %q, have %q", want, have)
 	}
 }
 
