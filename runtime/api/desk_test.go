@@ -249,7 +249,11 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 func (d *desk) ask(method, path, body string, change func(*http.Request)) (int, string) {
 	d.t.Helper()
 	recorder := d.answer(method, path, body, change)
-	return recorder.Code, recorder.Body.String()
+	text := recorder.Body.String()
+	if strings.HasPrefix(text, `{"schema":`) && !strings.HasPrefix(text, `{"schema":1,`) {
+		d.t.Errorf("%s %s: want schema 1, have %.40s", method, path, text)
+	}
+	return recorder.Code, text
 }
 
 func (d *desk) answer(method, path, body string, change func(*http.Request)) *httptest.ResponseRecorder {
