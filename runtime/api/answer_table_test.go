@@ -142,10 +142,12 @@ func TestAReasonIsTheErrorOfARefusedConfiguration(t *testing.T) {
 		t.Errorf("have %v", err)
 	}
 	d := newDeskWith(t, func(c *Config) { c.Reload = nil })
-	if code, _, text := post[Change](d, "/api/v1/config/reload", "{}"); code != http.StatusConflict || !strings.Contains(text, "this botd does not reload files") {
+	code, _, text := post[Change](d, "/api/v1/config/reload", "{}")
+	if code != http.StatusConflict || !strings.Contains(text, "this botd does not reload files") {
 		t.Errorf("without files: have %d %s", code, text)
 	}
-	if code, text := d.ask(http.MethodPut, "/api/v1/log-level", `{"level":"loud"}`, bearer(testToken)); code/100 != 4 || !slices.Contains([]string{"info", "debug"}, d.logs.Level()) {
+	code, text = d.ask(http.MethodPut, "/api/v1/log-level", `{"level":"loud"}`, bearer(testToken))
+	if code/100 != 4 || !slices.Contains([]string{"info", "debug"}, d.logs.Level()) {
 		t.Errorf("a level that is none: have %d %s", code, text)
 	}
 }
