@@ -11,6 +11,9 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/runtime/api/client"
+	"botd/runtime/rehearsal"
 	"botd/runtime/view"
 )
 
@@ -40,6 +43,25 @@ Prices move until then, so the tick may do something else. botd explain STRATEGY
 	flags.Add(command)
 	shell.WatchFlag(command, &every)
 	return command
+}
+
+// previewTicks requests the previews from the running daemon. Without one it rehearses a start: it reads the
+// journal and the venue, and writes and sends nothing.
+func previewTicks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview, error) {
+	d, err := flags.Daemon(command.Context())
+	if err == nil {
+		all, _, err := client.Ask[client.Page[view.TickPreview]](command.Context(), d, "GET", "/api/v1/plan", nil)
+		return all.Items, err
+	}
+	if failure.CodeOf(err) != failure.Unavailable {
+		return nil, err
+	}
+	config, err := connect.LoadValid(command.Context(), flags.Directory)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(command.ErrOrStderr(), "no daemon runs: this is what a start would find")
+	return rehearsal.Run(command.Context(), config)
 }
 
 func planTable(w io.Writer, all []view.TickPreview) {

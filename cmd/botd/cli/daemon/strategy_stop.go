@@ -1,15 +1,11 @@
 package daemon
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/reconcile/record"
-	"botd/runtime/api"
 )
 
 // NewStrategyStops returns the commands that halt and rearm one strategy, a command per level of the kill switch.
@@ -57,26 +53,4 @@ func newStrategyResume() *cobra.Command {
 	shell.DryRunFlag(command, &flags.DryRun, "show what would end, and change nothing")
 	flags.Add(command)
 	return command
-}
-
-func (f *haltFlags) rearm(command *cobra.Command) error {
-	d, err := f.Reach(command)
-	if err != nil {
-		return err
-	}
-	out, raw, err := connect.Post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", f.RearmRequest)
-	if err != nil {
-		return err
-	}
-	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
-		if out.DryRun {
-			fmt.Fprintln(w, "it would be armed (--dry-run):")
-		} else {
-			fmt.Fprintln(w, "armed")
-		}
-		for _, line := range out.Does {
-			fmt.Fprintln(w, "  "+line)
-		}
-		showDegraded(w, out.Still)
-	})
 }
