@@ -36,7 +36,7 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	}
 	result, err := r.result(time.Since(began))
 	if config.summary() {
-		r.ledger.moveOut()
+		r.ledger.recycleRows()
 	}
 	return result, err
 }

@@ -99,7 +99,7 @@ func (r *Result) tripRows(yield func([]string) bool) {
 	for i := 0; going && i < len(r.Trips); i++ {
 		t := &r.Trips[i]
 		going = yield([]string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol,
-			t.Strategy, t.Slippage, share(t.Adverse), share(t.Favorable), t.EntryReason, t.ExitPurpose, t.ExitReason})
+			t.Strategy, t.Slippage, floatText(t.Adverse), floatText(t.Favorable), t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
 }
 
@@ -114,7 +114,7 @@ func (r *Result) curveRows(yield func([]string) bool) {
 
 func ms(at int64) string { return strconv.FormatInt(at, 10) }
 
-func share(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+func floatText(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)

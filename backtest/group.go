@@ -115,10 +115,10 @@ func rounded(f float64) float64 { return math.Round(f*1e4) / 1e4 }
 func (r *run) breakEven() *float64 {
 	l := &r.ledger
 	profit := l.equity.Sub(l.initial).Float()
-	if profit <= 0 || l.taken.Sign() <= 0 || l.initial.Sign() <= 0 {
+	if profit <= 0 || l.takerValue.Sign() <= 0 || l.initial.Sign() <= 0 {
 		return nil
 	}
-	already := l.slipped.Float() / l.taken.Float()
+	already := l.slipped.Float() / l.takerValue.Float()
 	shares := true
 	for i := range r.legs {
 		shares = shares && r.legs[i].config.Strategy.Size.Equity != 0
@@ -126,5 +126,5 @@ func (r *run) breakEven() *float64 {
 	if shares && l.load > 0 {
 		return finite(float64(100 * (already + math.Log(l.equity.Float()/l.initial.Float())/l.load)))
 	}
-	return finite(float64(100 * (already + profit/l.taken.Float())))
+	return finite(float64(100 * (already + profit/l.takerValue.Float())))
 }

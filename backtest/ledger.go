@@ -43,29 +43,29 @@ type measurement struct {
 	nextCurve    int
 	liquidations int
 	slipped      exchange.Amount // cost of fills beyond the quote
-	taken        exchange.Amount // value of takers' fills
+	takerValue   exchange.Amount // value of takers' fills
 	load         float64         // the same as shares of the equity at that time, summed
 	events       events
 }
 
-// rooms recycles the lists of fills and round trips of ended runs that are summaries.
-var rooms sync.Pool
+// recycledRows are the lists of fills and round trips of ended runs that are summaries.
+var recycledRows sync.Pool
 
-type room struct {
+type rowLists struct {
 	fills []fill
 	trips []Trip
 }
 
-// moveIn gives recycled lists to a run whose rows are not stored.
-func (l *measurement) moveIn() {
-	if had, is := rooms.Get().(*room); is {
+// reuseRows gives recycled lists to a run whose rows are not stored.
+func (l *measurement) reuseRows() {
+	if had, is := recycledRows.Get().(*rowLists); is {
 		l.fills, l.trips = had.fills, had.trips
 	}
 }
 
-// moveOut recycles the lists of a run after its summary.
-func (l *measurement) moveOut() {
-	rooms.Put(&room{l.fills[:0], l.trips[:0]})
+// recycleRows recycles the lists of a run after its summary.
+func (l *measurement) recycleRows() {
+	recycledRows.Put(&rowLists{l.fills[:0], l.trips[:0]})
 	l.fills, l.trips = nil, nil
 }
 
@@ -136,7 +136,7 @@ func (l *measurement) begin(r *run) {
 	l.drawdown.low, l.drawdown.lowest = l.level, l.level
 	l.drawdown.take(openMS, l.level)
 	if l.nextCurve = math.MaxInt; r.config.summary() {
-		l.moveIn()
+		l.reuseRows()
 	} else {
 		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
 	}

@@ -104,7 +104,7 @@ func TestBreakEvenSlippage(t *testing.T) {
 			r.legs[1].config.Strategy.Size = strategy.Size{Equity: 1}
 		}
 		l := &r.ledger
-		l.initial, l.equity, l.taken, l.slipped, l.load = exchange.AmountOf(100), exchange.MustAmount(c.equity), exchange.MustAmount(c.taken),
+		l.initial, l.equity, l.takerValue, l.slipped, l.load = exchange.AmountOf(100), exchange.MustAmount(c.equity), exchange.MustAmount(c.taken),
 			exchange.AmountOf(1), c.load
 		have := r.breakEven()
 		if (have == nil) != (c.want == 0) || have != nil && math.Abs(*have-c.want) > 1e-12 {

@@ -46,7 +46,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	notional := symbol.Notional(f.Price, f.Quantity)
 	l.filled = l.filled.Add(notional)
 	if !f.Maker {
-		l.taken = l.taken.Add(notional)
+		l.takerValue = l.takerValue.Add(notional)
 		if equity := l.equity.Float(); equity > 0 {
 			l.load += notional.Float() / equity
 		}

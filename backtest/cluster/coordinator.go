@@ -84,7 +84,7 @@ func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, tr
 // announce stores the sweep's inputs and its record, and begins to receive its rows.
 func (c *Coordinator) announce(ctx context.Context, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string) error {
 	before, _, err := c.store.sweep(ctx, c.key)
-	if err == nil && before.alive(time.Now()) && !over(before.Host) {
+	if err == nil && before.alive(time.Now()) && !hasEnded(before.Host) {
 		return failure.New(failure.Temporary, "botd sweep list --on shows it", "the sweep %s is under way on %s", spec.Name, before.Host)
 	}
 	parts, err := partsOf(trials, strategy)
@@ -124,8 +124,8 @@ func host() string {
 	return fmt.Sprintf("%s/%d", name, os.Getpid())
 }
 
-// over reports whether a coordinator was a process of this machine that has ended.
-func over(coordinator string) bool {
+// hasEnded reports whether a coordinator was a process of this machine that has ended.
+func hasEnded(coordinator string) bool {
 	machine, pid, _ := strings.Cut(coordinator, "/")
 	here, _, _ := strings.Cut(host(), "/")
 	number, err := strconv.Atoi(pid)

@@ -141,7 +141,7 @@ func TestACoordinatorOfThisMachineThatHasEndedIsOver(t *testing.T) {
 	machine, _, _ := strings.Cut(host(), "/")
 	for coordinator, want := range map[string]bool{host(): false, fmt.Sprintf("%s/%d", machine, ended.Process.Pid): true,
 		fmt.Sprintf("x%s/%d", machine, ended.Process.Pid): false, machine: false, machine + "/x": false} {
-		if have := over(coordinator); have != want {
+		if have := hasEnded(coordinator); have != want {
 			t.Errorf("%s: want over %t", coordinator, want)
 		}
 	}

@@ -284,11 +284,11 @@ func (b *Files) load(path string, symbol *exchange.Symbol, interval exchange.Int
 	if recorded, err = b.Load(path, symbol, wrong.Finer, b.Repair); err != nil {
 		return nil, err
 	}
-	return coarser(recorded, interval)
+	return longer(recorded, interval)
 }
 
-// coarser returns the candles of a longer interval.
-func coarser(fine *tape.Tape, interval exchange.Interval) (*tape.Tape, error) {
+// longer returns the candles of a longer interval.
+func longer(fine *tape.Tape, interval exchange.Interval) (*tape.Tape, error) {
 	made, _, err := tape.Resample(fine.Candles, interval)
 	if err != nil {
 		return nil, failure.Wrap(failure.Data, err)

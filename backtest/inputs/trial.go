@@ -227,7 +227,7 @@ func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
 	if made, known := t.tapes[interval]; known {
 		return made, nil
 	}
-	made, err := coarser(t.tapes[t.Base.Interval], interval)
+	made, err := longer(t.tapes[t.Base.Interval], interval)
 	if err == nil {
 		t.tapes[interval] = made
 	}

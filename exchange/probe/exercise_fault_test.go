@@ -24,10 +24,10 @@ import (
 type rewriter struct {
 	path   string
 	after  string // a text in the body of a placement; empty for from the start
-	from   int    // the first placement with that text that arms it; 0 is the first
+	from   int    // the first placement with that text that begins it; 0 is the first
 	change func(status int, body string, n int) (int, string)
 
-	armed bool
+	begun bool
 	count int
 }
 
@@ -45,10 +45,10 @@ func (w *rewriter) between(next http.Handler) http.Handler {
 		status, text := recorded.Code, recorded.Body.String()
 		if w.after == "" || strings.Contains(body, "botdprobe-x") && strings.Contains(body, w.after) {
 			if w.from--; w.from < 0 {
-				w.armed = true
+				w.begun = true
 			}
 		}
-		if w.armed && r.URL.Path == w.path {
+		if w.begun && r.URL.Path == w.path {
 			status, text = w.change(status, text, w.count)
 			w.count++
 		}

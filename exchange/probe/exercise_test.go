@@ -160,12 +160,12 @@ func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 	} {
 		t.Run(c.name, virtual(func(t *testing.T) {
 			var mu sync.Mutex // guards reads
-			reads, armed := 0, false
+			reads, begun := 0, false
 			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					mu.Lock()
-					hidden := armed && r.URL.Path == c.path && reads >= c.from && reads < c.to
-					if armed && r.URL.Path == c.path {
+					hidden := begun && r.URL.Path == c.path && reads >= c.from && reads < c.to
+					if begun && r.URL.Path == c.path {
 						reads++
 					}
 					mu.Unlock()
@@ -182,7 +182,7 @@ func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 			}})
 			order(t, venue, "key", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Buy, Type: exchange.MarketOrder}, "0", "0.5")
 			mu.Lock()
-			armed = true
+			begun = true
 			mu.Unlock()
 			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 4 * time.Second})
 			held := heldAfter(t, control(t, venue, http.MethodGet, "/control/v1/orders", ""))

@@ -76,7 +76,7 @@ func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{})
 	}
 	turn := make(chan struct{})
 	b.queued[p] = append(b.queued[p], turn)
-	b.arm(time.Now())
+	b.setTimer(time.Now())
 	b.mu.Unlock()
 	select {
 	case <-turn:
@@ -113,8 +113,8 @@ func (b *budget) needs(p priority) float64 {
 	return 1 + b.reserve
 }
 
-// arm schedules serve for the time of the next request.
-func (b *budget) arm(now time.Time) {
+// setTimer schedules serve for the time of the next request.
+func (b *budget) setTimer(now time.Time) {
 	missing := max(0, 1+b.reserve-b.limiter.TokensAt(now))
 	if len(b.queued[priorityExit]) > 0 {
 		missing = max(0, 1-b.limiter.TokensAt(now))
@@ -135,7 +135,7 @@ func (b *budget) serve() {
 		for len(b.queued[p]) > 0 {
 			now := time.Now()
 			if !b.take(now, priority(p)) {
-				b.arm(now)
+				b.setTimer(now)
 				return
 			}
 			close(b.queued[p][0])

@@ -23,7 +23,7 @@ func (x *Exchange) findCorridor() {
 		if len(a.positions) == 0 {
 			continue
 		}
-		share := a.room()
+		share := a.safeShare()
 		for _, p := range a.positions {
 			b := p.book
 			width := exchange.Price(float64(b.mark) * share)
@@ -32,10 +32,10 @@ func (x *Exchange) findCorridor() {
 	}
 }
 
-// room is the share by which all marks may move at once, in any direction, while the account stays
+// safeShare is the share by which all marks may move at once, in any direction, while the account stays
 // above its maintenance margin. In the worst case each position loses that share of its value, and
 // its maintenance margin is computed for the larger value.
-func (a *account) room() float64 {
+func (a *account) safeShare() float64 {
 	equity, value, needs := a.money.Wallet.Add(a.unrealized()).Float(), 0.0, a.maintenance().Float()
 	for _, p := range a.positions {
 		value += p.book.symbol.Notional(p.book.mark, p.remaining).Float()

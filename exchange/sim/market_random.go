@@ -104,7 +104,7 @@ func (m *random) move(b *book) int64 {
 func (m *random) price(b *book, timeMS int64) exchange.Price {
 	price, tick := m.exact(timeMS), int64(b.symbol.PriceTick)
 	if m.part != m.whole {
-		price = share(price, m.part, m.whole)
+		price = proportion(price, m.part, m.whole)
 	}
 	return exchange.Price(max((price+tick/2)/tick*tick, tick))
 }
@@ -116,7 +116,7 @@ func (m *random) exact(timeMS int64) int64 {
 	if step%randomTrades == 0 {
 		step--
 	}
-	return max(share(int64(m.anchor), max(billion+m.walk.at(step), billion/10), billion), 1)
+	return max(proportion(int64(m.anchor), max(billion+m.walk.at(step), billion/10), billion), 1)
 }
 
 // trade draws the market's own trade at a time: of 50 to about 30000 USDT, more in volatile periods.

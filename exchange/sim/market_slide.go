@@ -46,7 +46,7 @@ func (m *tape) priceAt(nowMS int64) exchange.Price {
 	if nowMS <= m.from.OffsetMS || to.OffsetMS <= m.from.OffsetMS {
 		return m.from.Price
 	}
-	moved := exchange.Price(share(int64(max(to.Price-m.from.Price, m.from.Price-to.Price)), nowMS-m.from.OffsetMS, to.OffsetMS-m.from.OffsetMS))
+	moved := exchange.Price(proportion(int64(max(to.Price-m.from.Price, m.from.Price-to.Price)), nowMS-m.from.OffsetMS, to.OffsetMS-m.from.OffsetMS))
 	if to.Price < m.from.Price {
 		moved = -moved
 	}
@@ -74,7 +74,7 @@ func (m *tape) dueMS(b *book) int64 {
 		return to.OffsetMS // nothing is in the way
 	}
 	way, whole := max(bound-m.from.Price, m.from.Price-bound), max(to.Price-m.from.Price, m.from.Price-to.Price)
-	at := m.from.OffsetMS + share(int64(way), to.OffsetMS-m.from.OffsetMS, int64(whole)) + 1
+	at := m.from.OffsetMS + proportion(int64(way), to.OffsetMS-m.from.OffsetMS, int64(whole)) + 1
 	return min(max(at, b.exchange.nowMS+1), to.OffsetMS)
 }
 

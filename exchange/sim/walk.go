@@ -120,8 +120,8 @@ func (w *walk) widthAt(step int64) int64 {
 	return w.width
 }
 
-// share returns number x part / whole, at most maxPrice.
-func share(number, part, whole int64) int64 {
+// proportion returns number x part / whole, at most maxPrice.
+func proportion(number, part, whole int64) int64 {
 	high, low := bits.Mul64(uint64(number), uint64(part))
 	if high >= uint64(whole) {
 		return int64(maxPrice)

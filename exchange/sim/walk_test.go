@@ -202,7 +202,7 @@ func TestAShareIsExactAndBounded(t *testing.T) {
 		{10, 3, 4, 7}, {10, 4, 4, 10}, {7, 0, 3, 0}, {1 << 59, 1 << 40, 1 << 40, 1 << 59}, {1 << 59, 3, 2, 3 << 58},
 		{1 << 60, 2, 1, int64(maxPrice)}, {math.MaxInt64, math.MaxInt64, 1, int64(maxPrice)}, {math.MaxInt64, 1, 1, int64(maxPrice)},
 	} {
-		if have := share(c.number, c.part, c.whole); have != c.want {
+		if have := proportion(c.number, c.part, c.whole); have != c.want {
 			t.Errorf("%d x %d / %d: want %d, have %d", c.number, c.part, c.whole, c.want, have)
 		}
 	}

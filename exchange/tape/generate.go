@@ -69,8 +69,8 @@ func (m *market) next() uint64 {
 	return z ^ z>>31
 }
 
-// share returns a number from 0 to 1, 1 excluded.
-func (m *market) share() float64 { return float64(float64(m.next()>>11) / (1 << 53)) }
+// uniform returns a number from 0 to 1, 1 excluded.
+func (m *market) uniform() float64 { return float64(float64(m.next()>>11) / (1 << 53)) }
 
 // normal returns a number with mean 0 and deviation 1: the sum of twelve uniform numbers minus six.
 // Its tails end at six deviations.
@@ -88,8 +88,8 @@ func (m *market) candle(atMS int64) exchange.Candle {
 	move := m.move()
 	closes := m.within(open + float64(open*move))
 	reach := float64(open * float64(m.usual*m.wild))
-	high := max(open, closes) + math.Floor(float64(reach*float64(m.share()*0.6)))
-	low := max(1, min(open, closes)-math.Floor(float64(reach*float64(m.share()*0.6))))
+	high := max(open, closes) + math.Floor(float64(reach*float64(m.uniform()*0.6)))
+	low := max(1, min(open, closes)-math.Floor(float64(reach*float64(m.uniform()*0.6))))
 	m.last = closes
 	candle := exchange.Candle{OpenMS: atMS, Open: m.price(open), High: m.price(high), Low: m.price(low), Close: m.price(closes)}
 	m.trade(&candle, math.Abs(move), float64(float64(open+closes)/2))
@@ -132,10 +132,10 @@ func (m *market) price(ticks float64) exchange.Price {
 
 // trade fills in the volume: more when the price moves.
 func (m *market) trade(c *exchange.Candle, move, meanTicks float64) {
-	busy := 0.3 + float64(0.7*float64(m.share()+float64(move/m.usual)))
+	busy := 0.3 + float64(0.7*float64(m.uniform()+float64(move/m.usual)))
 	tick := m.symbol.QuantityTick
 	lots := exchange.Quantity(min(float64(m.lots*busy), float64(math.MaxInt64/2/tick))) + 1
-	taken := exchange.Quantity(float64(lots) * float64(0.35+float64(0.3*m.share())))
+	taken := exchange.Quantity(float64(lots) * float64(0.35+float64(0.3*m.uniform())))
 	mean := float64(meanTicks * m.symbol.PriceFloat(m.symbol.PriceTick))
 	c.Volume, c.TakerBase = m.symbol.QuantityFloat(lots*tick), m.symbol.QuantityFloat(taken*tick)
 	c.QuoteVolume, c.TakerQuote = float64(c.Volume*mean), float64(c.TakerBase*mean)

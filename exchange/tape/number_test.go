@@ -51,7 +51,7 @@ func TestRandomNumbersAreThoseOfSplitMix64(t *testing.T) {
 	const count = 20_000
 	sum, squares := 0.0, 0.0
 	for range count {
-		n, share := m.normal(), m.share()
+		n, share := m.normal(), m.uniform()
 		if sum, squares = sum+n, squares+n*n; math.Abs(n) > 6 || share < 0 || share >= 1 {
 			t.Fatalf("want a number within 6 deviations and a share of 1, have %v and %v", n, share)
 		}

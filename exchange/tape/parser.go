@@ -127,22 +127,22 @@ func (p *parser) reserve(rows int, bytes int) {
 		more = min(p.maximum(), p.total)
 	}
 	c := p.candles
-	c.OpenMS = room(c.OpenMS, p.n, rows, more)
-	c.Open, c.High = room(c.Open, p.n, rows, more), room(c.High, p.n, rows, more)
-	c.Low, c.Close = room(c.Low, p.n, rows, more), room(c.Close, p.n, rows, more)
-	c.Volume = room(c.Volume, p.n, rows, more)
+	c.OpenMS = extended(c.OpenMS, p.n, rows, more)
+	c.Open, c.High = extended(c.Open, p.n, rows, more), extended(c.High, p.n, rows, more)
+	c.Low, c.Close = extended(c.Low, p.n, rows, more), extended(c.Close, p.n, rows, more)
+	c.Volume = extended(c.Volume, p.n, rows, more)
 	for _, column := range []*[]float64{&c.QuoteVolume, &c.TakerBase, &c.TakerQuote} {
 		if *column != nil {
-			*column = room(*column, p.n, rows, more)
+			*column = extended(*column, p.n, rows, more)
 		}
 	}
 	if c.Trades != nil {
-		c.Trades = room(c.Trades, p.n, rows, more)
+		c.Trades = extended(c.Trades, p.n, rows, more)
 	}
 }
 
-// room returns the column, cut to n, with rows zeros appended and capacity for more.
-func room[T any](column []T, n, rows, more int) []T {
+// extended returns the column, cut to n, with rows zeros appended and capacity for more.
+func extended[T any](column []T, n, rows, more int) []T {
 	if cap(column) < n+rows {
 		column = slices.Grow(column[:n], max(rows, more))
 	}

@@ -143,7 +143,7 @@ func (r *Recorder) write(row *recorded) {
 	case row.signal != nil:
 		path = r.config.Store.SignalsPath()
 	}
-	added, err := 0, errors.Join(r.room(), r.bound()) // nothing is added beyond the bound
+	added, err := 0, errors.Join(r.checkSpace(), r.bound()) // nothing is added beyond the bound
 	switch {
 	case err != nil:
 	case row.candles != nil:
@@ -163,8 +163,8 @@ func (r *Recorder) write(row *recorded) {
 	r.report(path, err)
 }
 
-// room returns an error if the disk is nearly full: the last space is reserved for the journal.
-func (r *Recorder) room() error {
+// checkSpace returns an error if the disk is nearly full: the last space is reserved for the journal.
+func (r *Recorder) checkSpace() error {
 	if r.config.Free == nil {
 		return nil
 	}

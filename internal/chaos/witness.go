@@ -73,7 +73,7 @@ func newWitness(exchange string, ahead time.Duration) (*witness, error) {
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: exchange}) },
 		Transport:      &http.Transport{DisableKeepAlives: true, DisableCompression: true},
 		FlushInterval:  -1, // a truncated answer is passed on up to its end
-		ModifyResponse: w.answered,
+		ModifyResponse: w.recordAnswer,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}
@@ -143,8 +143,8 @@ func (w *witness) saw(body []byte, late bool) int {
 
 func yes(v any) bool { return strings.EqualFold(fmt.Sprint(v), "true") }
 
-// answered records the answer to a placement.
-func (w *witness) answered(response *http.Response) error {
+// recordAnswer records the answer to a placement.
+func (w *witness) recordAnswer(response *http.Response) error {
 	if i, ok := response.Request.Context().Value(numbered{}).(int); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -33,13 +33,13 @@ type Wired interface {
 }
 
 // run runs one case on a new venue with differences.
-func run(c *Case, open Open, differs difference) (err error) {
+func run(c *Case, open Open, d difference) (err error) {
 	venue, err := open(c.World)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c, err)
 	}
 	defer func() { err = errors.Join(err, venue.Close()) }()
-	r := runner{venue: venue, symbols: tableOf(c.World.Symbols()), ids: map[string]int64{}, differs: differs}
+	r := runner{venue: venue, symbols: tableOf(c.World.Symbols()), ids: map[string]int64{}, difference: d}
 	r.account, r.key = "alice", exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	if err = r.run(c.File, c.steps); errors.Is(err, errEnds) {
 		return nil

@@ -27,12 +27,12 @@ func signatureOf(secret, text string) string {
 
 // runner is a case in progress.
 type runner struct {
-	venue   Venue
-	symbols table
-	account string
-	key     exchange.SymbolKey // the symbol of orders and prices
-	ids     map[string]int64   // by label
-	differs difference         // nil: the venue behaves as the cases expect
+	venue      Venue
+	symbols    table
+	account    string
+	key        exchange.SymbolKey // the symbol of orders and prices
+	ids        map[string]int64   // by label
+	difference difference         // nil: the venue behaves as the cases expect
 }
 
 // difference runs a step on a venue whose behavior differs from the case; met is false for any other step. It
@@ -145,8 +145,8 @@ func (s *step) operation() exchange.Operation {
 
 // call performs an operation and checks its answer in the interface's own text.
 func (r *runner) call(s *step) error {
-	if r.differs != nil {
-		if met, err := r.differs(r, s); met {
+	if r.difference != nil {
+		if met, err := r.difference(r, s); met {
 			return err
 		}
 	}

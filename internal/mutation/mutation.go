@@ -79,12 +79,12 @@ type Score struct {
 }
 
 // OfAll returns the percentage of all mutants that were killed; an equivalent mutant counts as not killed.
-func (s *Score) OfAll() float64 { return share(s.Killed, s.Mutants) }
+func (s *Score) OfAll() float64 { return percentage(s.Killed, s.Mutants) }
 
 // WithoutEquivalent returns the percentage of killed mutants among those that are not equivalent.
-func (s *Score) WithoutEquivalent() float64 { return share(s.Killed, s.Mutants-s.Equivalent) }
+func (s *Score) WithoutEquivalent() float64 { return percentage(s.Killed, s.Mutants-s.Equivalent) }
 
-func share(killed, of int) float64 {
+func percentage(killed, of int) float64 {
 	if of == 0 {
 		return 100
 	}

@@ -164,8 +164,8 @@ func (b *beyond) start(e *episode) bool {
 	return true
 }
 
-// over ends an episode.
-func (b *beyond) over(e *episode) {
+// end ends an episode.
+func (b *beyond) end(e *episode) {
 	b.episodes = slices.DeleteFunc(b.episodes, func(other *episode) bool { return other == e })
 	if d := b.w.daemon; d.up && d.pausedMS > b.w.nowMS && (e.class == LostJournal || e.class == CutJournal) { // the watch is suspended too
 		b.w.put(happening{atMS: d.pausedMS + 1, kind: happenClassOver, episode: e})

@@ -33,7 +33,7 @@ func TestSeedsOfTheCalendarReachEachComparison(t *testing.T) {
 		if w.beganMS/dayMS != w.nowMS/dayMS {
 			days++
 		}
-		if slices.ContainsFunc(w.inspector.figures.shares, func(s share) bool { return s.Funding.Sign() != 0 }) {
+		if slices.ContainsFunc(w.inspector.figures.shares, func(s roleResult) bool { return s.Funding.Sign() != 0 }) {
 			paid++
 		}
 		for _, r := range w.portfolio.roles {

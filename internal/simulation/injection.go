@@ -163,8 +163,8 @@ func (w *world) withdraw() bool {
 	return false
 }
 
-// armAgain ends every halt made by halt.
-func (w *world) armAgain() {
+// rearm ends every halt made by halt.
+func (w *world) rearm() {
 	scopes := []account.Scope{{}}
 	for i := range w.portfolio.roles {
 		scopes = append(scopes, account.Scope{Strategy: w.portfolio.roles[i].name})
@@ -199,7 +199,7 @@ func (w *world) release(h *happening) {
 			w.put(*h)
 			return
 		}
-		w.armAgain()
+		w.rearm()
 	}
 }
 

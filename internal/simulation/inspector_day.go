@@ -49,7 +49,7 @@ func (f *figures) value() {
 }
 
 // worth returns what a role has made at a price, its position included.
-func (s *share) worth(market exchange.Market, price *big.Rat) *big.Rat {
+func (s *roleResult) worth(market exchange.Market, price *big.Rat) *big.Rat {
 	worth := new(big.Rat).Mul(&s.Quantity, price)
 	if market == exchange.Spot {
 		return worth.Add(worth, &s.Cash)

@@ -18,7 +18,7 @@ import (
 // Reads report fills, and the wallet reports their money, so the figures are compared only when all fills of a market have been known for some rounds.
 type figures struct {
 	w       *world
-	shares  []share // by role
+	shares  []roleResult // by role
 	markets [2]marketFigures
 
 	rounds   int         // complete rounds of this life
@@ -49,8 +49,8 @@ const (
 
 func (f *figures) reach(kind int) { f.reached[kind]++ }
 
-// share is one role's trading result.
-type share struct {
+// roleResult is one role's trading result.
+type roleResult struct {
 	tally.Strategy
 	others
 	fills   int
@@ -79,7 +79,7 @@ var (
 const oldPriceMS = 5_000
 
 func newFigures(w *world) *figures {
-	f := &figures{w: w, shares: make([]share, len(w.portfolio.roles)), curves: make([]curve, len(w.portfolio.roles)+1)}
+	f := &figures{w: w, shares: make([]roleResult, len(w.portfolio.roles)), curves: make([]curve, len(w.portfolio.roles)+1)}
 	free, frozen := w.venue.x.Balance(trader, "USDT")
 	f.start = [2]*big.Rat{ratOf(w.venue.x.Money(trader).Wallet), new(big.Rat).Add(ratOf(free), ratOf(frozen))}
 	f.attribution = newAttribution(f)
@@ -316,7 +316,7 @@ func (f *figures) onFutures() (count int) {
 }
 
 // cash returns a spot strategy's result for limits, with the fee of a sale at the configured rate.
-func (f *figures) cash(s *share) *big.Rat {
+func (f *figures) cash(s *roleResult) *big.Rat {
 	cash := new(big.Rat).Add(&s.Cash, &s.Fees)
 	return cash.Sub(cash, new(big.Rat).Mul(&s.SoldFor, fraction(takerFee, 8)))
 }

@@ -107,8 +107,8 @@ func (i *inspector) opening(a *placed) {
 	}
 }
 
-// answered observes an answer before the daemon receives it.
-func (i *inspector) answered(f *flight) {
+// observeAnswer observes an answer before the daemon receives it.
+func (i *inspector) observeAnswer(f *flight) {
 	if f.placed == nil || i.w.beyond != nil {
 		return
 	}

@@ -191,8 +191,8 @@ type refusals struct {
 // longestWaitMS bounds botd's wait before it sends a refused stop again.
 const longestWaitMS = 60_000
 
-// answered records the responses to the first process: the results of its stops, and the positions it read.
-func (j *judge) answered(f *flight) {
+// recordAnswer records the responses to the first process: the results of its stops, and the positions it read.
+func (j *judge) recordAnswer(f *flight) {
 	request := &f.call.Request
 	j.meet(f)
 	j.name(f)

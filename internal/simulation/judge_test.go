@@ -48,7 +48,7 @@ func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.answer = answer
-			w.judge.answered(f)
+			w.judge.recordAnswer(f)
 			o.Advance(w.nowMS + patienceMS + 1)
 			if have := len(o.Violations()) == 1; have != c.want {
 				t.Errorf("%s, %s: want the position shown %t, have %v", operation, c.name, c.want, o.Violations())

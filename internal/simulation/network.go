@@ -258,8 +258,8 @@ func (w *world) deliver(f *flight) {
 	if is(f.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
 		w.daemon.setClock(0) // the client rereads the clock
 	}
-	w.judge.answered(f)
-	w.inspector.answered(f)
+	w.judge.recordAnswer(f)
+	w.inspector.observeAnswer(f)
 	if w.tracing && (f.err != nil || f.call.Request.Operation.Changes()) {
 		w.tracef("answer", "%s: %s", w.describe(&f.call.Request), outcome(f.answer, f.err))
 	}

@@ -332,7 +332,7 @@ func (w *world) happen(h *happening) {
 		w.beyond.due(h.class)
 		return
 	case happenClassOver:
-		w.beyond.over(h.episode)
+		w.beyond.end(h.episode)
 		return
 	case happenPoll:
 		w.beyond.pollFiles(h.episode)

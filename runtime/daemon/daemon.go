@@ -64,9 +64,9 @@ type process struct {
 	store      *journal.Journal
 	key        *journal.Key // of its chain; nil for none
 	history    *view.History
-	backlog    *backlog // the journal's records that the history has not taken yet
-	room       room     // on the disk of the data
-	replayed   int64    // records after the newest checkpoint at the start
+	backlog    *backlog  // the journal's records that the history has not taken yet
+	diskSpace  diskSpace // on the disk of the data
+	replayed   int64     // records after the newest checkpoint at the start
 	machine    *engine.Engine
 	metrics    *ops.Metrics
 	board      *view.Board
@@ -96,7 +96,7 @@ func Run(ctx context.Context, config *configs.Config, o Options) error {
 
 func newProcess(config *configs.Config, o Options) *process {
 	directory := filepath.Join(config.DataDir, string(config.Mode))
-	return &process{Options: o, config: config, directory: directory, room: room{directory: directory, measure: disk.Free}, accept: api.Listen,
+	return &process{Options: o, config: config, directory: directory, diskSpace: diskSpace{directory: directory, measure: disk.Free}, accept: api.Listen,
 		supervisor: ops.NewSupervisor()}
 }
 

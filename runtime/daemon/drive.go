@@ -101,7 +101,7 @@ func (p *process) drive(ctx context.Context) error {
 		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.lane.Send,
 			Log: p.console.Warn}).Run,
 		p.backlog.run,
-		p.room.run,
+		p.diskSpace.run,
 		releaseMemory,
 		p.watchKeys,
 		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })

@@ -33,7 +33,7 @@ var covered = map[string]bool{
 func (p *process) trackIncidents() (stop func()) {
 	limited := &pauses{until: p.venue.Client.PausedUntil}
 	more := func(nowMS int64) []engine.Degraded {
-		return append(limited.states(time.Now(), nowMS), p.room.states(nowMS)...)
+		return append(limited.states(time.Now(), nowMS), p.diskSpace.states(nowMS)...)
 	}
 	return p.board.TrackIncidents(p.directory, p.heldBack(), more, p.reportIncident,
 		p.incidentsUnsaved)

@@ -44,15 +44,15 @@ func (p *process) makeLane(config runtime.Config) {
 	late := &lateDriver{}
 	p.lane = lane.New(lane.Config{Venue: config.Venue, Driver: late, NowMS: p.venue.Client.ServerNowMS, Urgent: rest.Urgent, File: p.laneFile,
 		Instance: p.config.Instance, Start: p.laneStart, Log: p.console.Warn,
-		Used: p.laneUsed})
+		Activated: p.laneUsed})
 	config.Venue, config.First = p.lane.Gate(), p.lane.First
 	p.driver = runtime.New(config)
 	late.Driver = p.driver
 }
 
 // laneUsed measures a use of the lane that is over.
-func (p *process) laneUsed(u lane.Use) {
-	p.metrics.LaneUsed(time.Duration(u.OverMS-u.SinceMS) * time.Millisecond)
+func (p *process) laneUsed(a lane.Activation) {
+	p.metrics.LaneUsed(time.Duration(a.OverMS-a.SinceMS) * time.Millisecond)
 }
 
 // lateDriver is the driver, which is made after the lane whose gate it uses.
@@ -70,14 +70,14 @@ func (p *process) laneUse() *view.LaneUse {
 	if p.lane == nil {
 		return nil
 	}
-	if u := p.lane.LastUse(); u != nil {
+	if u := p.lane.LastActivation(); u != nil {
 		return useShown(u)
 	}
 	return nil
 }
 
 // useShown converts times to durations since the first halt.
-func useShown(u *lane.Use) *view.LaneUse {
+func useShown(u *lane.Activation) *view.LaneUse {
 	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), By: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.OverMS == 0}
 	if u.DoneMS != 0 {
 		shown.DoneAfterMS = u.DoneMS - u.SinceMS

@@ -150,7 +150,7 @@ func TestTheNewestRecordIsShown(t *testing.T) {
 // TestAUseOfTheKillSwitchIsShownInDurations has one that goes on, one that is done, and one that is over.
 func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 	t.Parallel()
-	use := lane.Use{SinceMS: 1_000, By: "token phone", Level: record.LevelFlatten, Cause: "the disk is full", Orders: 3}
+	use := lane.Activation{SinceMS: 1_000, By: "token phone", Level: record.LevelFlatten, Cause: "the disk is full", Orders: 3}
 	want := view.LaneUse{Since: time.UnixMilli(1_000).UTC(), By: "token phone", Level: record.LevelFlatten, Cause: "the disk is full", Orders: 3, Active: true}
 	for _, c := range []struct {
 		done, over  int64
@@ -163,7 +163,7 @@ func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 		}
 	}
 	p := &process{metrics: ops.NewMetrics("demo", ops.Build{})}
-	p.laneUsed(lane.Use{SinceMS: 1_000, OverMS: 4_500})
+	p.laneUsed(lane.Activation{SinceMS: 1_000, OverMS: 4_500})
 	if have := counted(t, p.metrics, "botd_kill_switch_beside_engine_seconds"); have != 3.5 {
 		t.Errorf("want the seconds of a use measured, have %v", have)
 	}

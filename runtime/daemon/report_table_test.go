@@ -412,7 +412,7 @@ func TestFilesThatCannotBeWrittenAreNamed(t *testing.T) {
 // TestRoomIsDeclaredWhileItIsShort has free bytes one after the other.
 func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 	t.Parallel()
-	r := &room{directory: "/data"}
+	r := &diskSpace{directory: "/data"}
 	for i, c := range []struct {
 		free  int64
 		want  string // cause; empty for none
@@ -435,7 +435,7 @@ func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var free, reads atomic.Int64
 		free.Store(incident.LowDiskBytes)
-		r := &room{directory: "/data", measure: func(directory string) (int64, bool) {
+		r := &diskSpace{directory: "/data", measure: func(directory string) (int64, bool) {
 			if reads.Add(1); directory != "/data" {
 				t.Errorf("want the disk of the data, have that of %q", directory)
 			}
@@ -448,7 +448,7 @@ func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
 		}{{incident.LowDiskBytes, ""}, {incident.LowDiskBytes - 1, "255 MiB are free on the disk of /data"},
 			{0, "0 MiB are free on the disk of /data"}, {-1, ""}, {2 << 20, "2 MiB are free on the disk of /data"}, {incident.LowDiskBytes, ""}} {
 			free.Store(c.free)
-			<-time.After(roomEvery)
+			<-time.After(diskSpaceEvery)
 			synctest.Wait()
 			have := ""
 			if all := r.states(int64(i)); len(all) > 0 {

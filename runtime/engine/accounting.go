@@ -91,7 +91,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	untouched := a.book.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
 	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Settle.StalenessMS || untouched
-	unstable := !steady || a.outcomeUnknown(r.Market) || !a.config.Feed && a.differs(r.Market)
+	unstable := !steady || a.outcomeUnknown(r.Market) || !a.config.Feed && a.positionsDiffer(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
@@ -126,9 +126,9 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 	m.tradedMS = max(a.nowMS, beganMS)
 }
 
-// differs reports whether a position of the market differs from the fills, or may: one of them is
+// positionsDiffer reports whether a position of the market differs from the fills, or may: one of them is
 // old, or a fill is unknown, which the wallet may include.
-func (a *accounting) differs(market exchange.Market) bool {
+func (a *accounting) positionsDiffer(market exchange.Market) bool {
 	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.unsure(t) })
 }
 
@@ -300,7 +300,7 @@ func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.f
 // transfer. While an order's outcome is unknown or the fills do not explain a position, a change
 // does not count as external, because the unknown may have caused it.
 func (a *accounting) fromOutside() exchange.Amount {
-	if a.differs(exchange.Futures) || a.book.AnyInFlight(func(p *account.Placement) bool {
+	if a.positionsDiffer(exchange.Futures) || a.book.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Order().Market == exchange.Futures
 	}) {
 		return exchange.Amount{}

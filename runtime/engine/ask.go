@@ -43,17 +43,17 @@ func (*EventDecision) event() {}
 
 // question is the current call to a strategy and the inputs of the next one.
 type question struct {
-	id       int64 // call in progress; 0 for none
-	answered int64 // the newest answered call
-	dueMS    int64 // deadline of the answer; never if no call is in progress or the answer is not awaited
-	retryMS  int64 // time of the next call after a strategy lost its state; never if none is due
+	id           int64 // call in progress; 0 for none
+	lastAnswered int64 // the newest answered call
+	dueMS        int64 // deadline of the answer; never if no call is in progress or the answer is not awaited
+	retryMS      int64 // time of the next call after a strategy lost its state; never if none is due
 
-	givenMS int64 // open time of the newest candle passed on
-	fresh   bool  // the strategy must start over
-	atMS    int64 // nominal time of a due decision; 0 for none
-	taken   int   // candles since the last decision in force
-	events  int64 // number of events that the strategy has received when it answers
-	heldMS  int64 // no decision is requested up to this candle, which preceded the strategy
+	givenMS      int64 // open time of the newest candle passed on
+	fresh        bool  // the strategy must start over
+	atMS         int64 // nominal time of a due decision; 0 for none
+	candlesSince int   // candles since the last decision in force
+	events       int64 // number of events that the strategy has received when it answers
+	heldMS       int64 // no decision is requested up to this candle, which preceded the strategy
 
 	conditions []strategy.Condition // of the last answer
 	hung       string               // reason why the strategy does not answer; empty while it does

@@ -171,7 +171,7 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 		w := settled(t, offload)
 		one := w.heldCandles(5)
 		q := &one.question
-		q.givenMS, q.atMS, q.id, q.dueMS, q.taken = one.series.candles.OpenMS[4], 0, 77, w.engine.nowMS+500, 3
+		q.givenMS, q.atMS, q.id, q.dueMS, q.candlesSince = one.series.candles.OpenMS[4], 0, 77, w.engine.nowMS+500, 3
 		if c.with != nil {
 			c.with(w, one)
 		}
@@ -182,11 +182,11 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 		}
 		w.engine.tick.takeDecisionEvent(&EventDecision{AskID: 77, Result: c.result})
 		have := fmt.Sprint(one.state.Plan().Target().Quantity, " ", q.hung, " ", one.failed, " ", len(w.out.Asks))
-		if have != c.want || q.id == 77 || q.answered != 77 || len(w.out.Asks) == 0 && q.dueMS != never {
+		if have != c.want || q.id == 77 || q.lastAnswered != 77 || len(w.out.Asks) == 0 && q.dueMS != never {
 			t.Errorf("%s: want %q, have %q, %+v", c.name, c.want, have, q)
 		}
-		if inForce := one.state.Plan().Target().Quantity == 30; (len(q.conditions) == 1) != inForce || (q.taken == 0) != inForce {
-			t.Errorf("%s: want the conditions of the plan in force, have %+v, %d candles", c.name, q.conditions, q.taken)
+		if inForce := one.state.Plan().Target().Quantity == 30; (len(q.conditions) == 1) != inForce || (q.candlesSince == 0) != inForce {
+			t.Errorf("%s: want the conditions of the plan in force, have %+v, %d candles", c.name, q.conditions, q.candlesSince)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestEntryOfSeveralCandlesIsLatchedOffEngine(t *testing.T) {
 			one.config.Schedule = nil
 		}
 		q := &one.question
-		q.givenMS, q.id, q.taken, q.dueMS = one.series.candles.OpenMS[4], 77, c.taken, w.engine.nowMS+500
+		q.givenMS, q.id, q.candlesSince, q.dueMS = one.series.candles.OpenMS[4], 77, c.taken, w.engine.nowMS+500
 		one.lastMS = one.series.candles.CloseMS(4)
 		plan := strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}}
 		w.engine.tick.takeDecisionEvent(&EventDecision{AskID: 77, Result: strategy.Result{Decided: true, Plan: plan, TargetMS: one.lastMS - c.target}})
@@ -378,7 +378,7 @@ func TestStrategiesDecideAgain(t *testing.T) {
 			continue
 		}
 		for id, undecided := range map[int64]bool{41: true, 42: false} { // an answer to an older question ends nothing
-			one.undecided, one.question.answered, one.plan = true, id, strategy.Plan{}
+			one.undecided, one.question.lastAnswered, one.plan = true, id, strategy.Plan{}
 			if w.engine.tick.decided(one); one.undecided != undecided || w.engine.permission.mayEnter(one) == undecided {
 				t.Errorf("%s: after an answer to question %d: want it undecided %t", c.name, id, undecided)
 			}

@@ -185,7 +185,7 @@ func (b *backoffs) clear(a attempt) {
 		if one.attempt != a {
 			return false
 		}
-		b.over(one)
+		b.noteOver(one)
 		return true
 	})
 }
@@ -269,7 +269,7 @@ func (b *backoffs) watch() {
 			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.doubtsEnd(one)
 		}
 		if over {
-			b.over(one)
+			b.noteOver(one)
 		}
 		return over
 	})
@@ -278,7 +278,7 @@ func (b *backoffs) watch() {
 			one.noted = true
 			b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: b.text(one)})
 		} else if !declared {
-			b.over(one)
+			b.noteOver(one)
 		}
 	}
 }
@@ -298,7 +298,7 @@ func (b *backoffs) doubtsEnd(one *backoff) bool {
 	return one.purpose == placement.StopLoss && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 
-func (b *backoffs) over(one *backoff) {
+func (b *backoffs) noteOver(one *backoff) {
 	if one.noted {
 		one.noted = false
 		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: one.name(), Over: true})

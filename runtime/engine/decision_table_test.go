@@ -54,15 +54,15 @@ func TestOnlyLastOfSeveralCandlesDecides(t *testing.T) {
 		}
 		w.engine.nowMS = w.now + int64(c.count)*minuteMS + 2_000
 		w.out.Reset()
-		one.series.begun, one.question.givenMS, one.question.taken, one.question.id = true, 0, 0, 0
+		one.series.begun, one.question.givenMS, one.question.candlesSince, one.question.id = true, 0, 0, 0
 		w.engine.market.takePolled(one.series, &EventAnswer{Answer: exchange.Answer{Candles: answer}})
 		plans := len(facts[NoteDecision](w.out.Notes))
 		if have := one.state.Latch() == 1; have != c.latched || plans != c.decisions || (len(w.out.Asks) == 1) != c.offload {
 			t.Errorf("%s: want it latched %t, %d decisions in force, have %t, %d, %d questions", c.name, c.latched, c.decisions, have, plans, len(w.out.Asks))
 		}
 		if c.offload {
-			if one.question.taken != c.count {
-				t.Errorf("%s: want the candles counted, have %d", c.name, one.question.taken)
+			if one.question.candlesSince != c.count {
+				t.Errorf("%s: want the candles counted, have %d", c.name, one.question.candlesSince)
 			}
 			continue
 		}

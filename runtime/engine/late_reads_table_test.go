@@ -333,7 +333,7 @@ func TestRoundMovedPositions(t *testing.T) {
 			see(leg.symbol, func(o *seen) { o.Position = c.now[i] })
 			r.before = append(r.before, symbolBefore{position: c.before[i]})
 		}
-		if have := r.moved(); have != c.want {
+		if have := r.positionChanged(); have != c.want {
 			t.Errorf("%v to %v: want it moved %t, have %t", c.before, c.now, c.want, have)
 		}
 	}

@@ -217,7 +217,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 		}
 		r := &results{base: b}
 		shares := make([]exchange.Amount, 2)
-		r.share(exchange.AmountOf(12), shares)
+		r.divide(exchange.AmountOf(12), shares)
 		if have := fmt.Sprint(shares[0], " ", shares[1]); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
@@ -233,7 +233,7 @@ func TestFuturesWalletChangeIsNotSpotStrategys(t *testing.T) {
 		b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: 100_000}})
 	}
 	shares := make([]exchange.Amount, 2)
-	(&results{base: b}).share(exchange.AmountOf(12), shares)
+	(&results{base: b}).divide(exchange.AmountOf(12), shares)
 	if have := fmt.Sprint(shares[0], " ", shares[1]); have != "12 0" {
 		t.Errorf("want 12 for the one on futures, have %s", have)
 	}

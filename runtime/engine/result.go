@@ -53,7 +53,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	if r.trades(exchange.Futures) && !waits {
 		wallet := r.ownWallet()
 		if change := wallet.Sub(account.Wallet()); account.Known() && (!change.IsZero() || r.tradedFutures()) { // a gain and a loss may cancel out
-			r.share(change, shares)
+			r.divide(change, shares)
 		}
 		if !account.Known() || account.Wallet() != wallet || r.tradedFutures() {
 			r.record(record.Record{Body: record.Accounted{Wallet: wallet, Losses: account.Losses()}})
@@ -99,10 +99,10 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if read && (r.walletMS == 0 || r.wallet != wallet) {
 		r.wallet, r.walletMS = wallet, snapshot.BeganMS
 	}
-	differs := r.accounting.differs(exchange.Futures)
-	due := differs || r.tradedFutures() || account.Known() && account.Wallet() != r.ownWallet()
+	unsure := r.accounting.positionsDiffer(exchange.Futures)
+	due := unsure || r.tradedFutures() || account.Known() && account.Wallet() != r.ownWallet()
 	steady := read && snapshot.BeganMS-max(r.walletMS, r.accounting.futures.tradedMS) > r.config.Settle.StalenessMS
-	ambiguous := differs || r.tradedFutures() && !r.accounting.fromOutside().IsZero()
+	ambiguous := unsure || r.tradedFutures() && !r.accounting.fromOutside().IsZero()
 	if !due || steady && !ambiguous {
 		r.outstandingMS = 0
 		return false
@@ -130,8 +130,8 @@ func (r *results) tradedFutures() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.Watch(leg.config.Name).Traded() != 0 })
 }
 
-// share divides a change of the futures wallet.
-func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
+// divide divides a change of the futures wallet.
+func (r *results) divide(change exchange.Amount, shares []exchange.Amount) {
 	weights, weight := make([]exchange.Amount, len(r.legs)), exchange.Amount{}
 	rest := change
 	for _, byPosition := range [...]bool{false, true} { // strategies that traded; if none did, those with a position

@@ -312,7 +312,7 @@ func (r *round) finishRound() bool {
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
 	whole := futuresRead && spotRead
 	r.limits.ahead, r.limits.fromMS = r.walletAhead(), snapshot.BeganMS
-	if r.limits.mixed = r.limits.ahead || !whole && (r.limits.mixed || r.moved()); whole {
+	if r.limits.mixed = r.limits.ahead || !whole && (r.limits.mixed || r.positionChanged()); whole {
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()
@@ -381,8 +381,8 @@ func (r *round) walletAhead() bool {
 	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.WalletAhead(leg.symbol) })
 }
 
-// moved reports whether the round has changed a strategy's position.
-func (r *round) moved() bool {
+// positionChanged reports whether the round has changed a strategy's position.
+func (r *round) positionChanged() bool {
 	for i, leg := range r.legs {
 		if leg.symbol.Position() != r.before[i].position {
 			return true

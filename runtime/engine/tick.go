@@ -148,7 +148,7 @@ func (m *market) caughtUp(s *series, taken int) {
 	}
 	for _, leg := range s.legs {
 		if m.config.Offload {
-			leg.question.taken += taken
+			leg.question.candlesSince += taken
 			m.tick.inquire(leg)
 			continue
 		}
@@ -255,7 +255,7 @@ func (t *tick) takeDecisionEvent(event *EventDecision) {
 	}
 	q, result := &leg.question, &event.Result
 	late := q.dueMS == never
-	q.id, q.dueMS, q.answered = 0, never, event.AskID
+	q.id, q.dueMS, q.lastAnswered = 0, never, event.AskID
 	switch {
 	case t.halts.stopped || t.halts.closing != record.LevelNone:
 		return
@@ -285,8 +285,8 @@ func (t *tick) takeDecisionEvent(event *EventDecision) {
 
 // takeDecision puts a decision in force unless it is too old to enter.
 func (t *tick) takeDecision(leg *leg) {
-	before, taken := leg.state.Plan().Target(), leg.question.taken
-	leg.question.taken = 0
+	before, taken := leg.state.Plan().Target(), leg.question.candlesSince
+	leg.question.candlesSince = 0
 	t.decided(leg)
 	if leg.config.Schedule == nil {
 		t.lapse(leg, before, taken, leg.lastMS)
@@ -298,7 +298,7 @@ func (t *tick) decided(leg *leg) {
 	if t.config.Rehearse {
 		return
 	}
-	if leg.undecided && (leg.question.answered > leg.newestAsk || !t.config.Offload) {
+	if leg.undecided && (leg.question.lastAnswered > leg.newestAsk || !t.config.Offload) {
 		leg.undecided, t.roundMS = false, t.nowMS
 	}
 	t.putInForce(leg, true)

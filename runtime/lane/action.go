@@ -16,10 +16,10 @@ import (
 
 // pull is one halt that the engine did not accept in time.
 type pull struct {
-	halt  engine.EventHalt
-	audit *record.Audit
-	taken bool         // the engine has accepted it, if not durably
-	sent  <-chan error // the answer of the first attempt; nil once answered
+	halt     engine.EventHalt
+	audit    *record.Audit
+	accepted bool         // the engine has accepted it, if not durably
+	sent     <-chan error // the answer of the first attempt; nil once answered
 }
 
 func (p *pull) event() engine.Event {

@@ -149,7 +149,7 @@ type scene struct {
 	driver *hung
 	path   string
 	logged []string
-	used   []Use
+	used   []Activation
 	start  time.Time
 	stop   func()
 	known  []engine.Exposure
@@ -193,7 +193,7 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	s.Lane = New(Config{Venue: s.venue, Driver: s.driver, NowMS: func() int64 { return time.Now().UnixMilli() }, File: file, Instance: "main",
-		Start: placement.Start{Epoch: 1_700_000_000, Random: "abcde"}, Used: func(u Use) { s.used = append(s.used, u) },
+		Start: placement.Start{Epoch: 1_700_000_000, Random: "abcde"}, Activated: func(u Activation) { s.used = append(s.used, u) },
 		Log: func(event, format string, arguments ...any) {
 			s.logged = append(s.logged, event+" "+fmt.Sprintf(format, arguments...))
 		}})

@@ -46,15 +46,15 @@ type Driver interface {
 
 // Config configures a lane.
 type Config struct {
-	Venue    runtime.Venue
-	Driver   Driver
-	NowMS    func() int64 // the exchange's time
-	Urgent   func(context.Context) context.Context
-	File     *File
-	Instance string
-	Start    placement.Start // of its ids
-	Log      func(event, format string, arguments ...any)
-	Used     func(Use) // called when the engine has taken over; nil for none
+	Venue     runtime.Venue
+	Driver    Driver
+	NowMS     func() int64 // the exchange's time
+	Urgent    func(context.Context) context.Context
+	File      *File
+	Instance  string
+	Start     placement.Start // of its ids
+	Log       func(event, format string, arguments ...any)
+	Activated func(Activation) // called when the engine has taken over; nil for none
 }
 
 // Lane is the kill switch independent of the engine. It is safe for concurrent use.
@@ -62,13 +62,13 @@ type Lane struct {
 	config Config
 	wake   chan struct{}
 
-	mu        sync.Mutex // guards all below
-	exposures []engine.Exposure
-	placing   map[exchange.SymbolKey]int // placements of the engine in progress
-	passed    map[string]*passed         // placements of the engine that passed the gate, by client order id
-	sequence  int64
-	acting    *action // nil while the engine answers
-	use       *Use    // the last one; nil for none
+	mu         sync.Mutex // guards all below
+	exposures  []engine.Exposure
+	placing    map[exchange.SymbolKey]int // placements of the engine in progress
+	passed     map[string]*passed         // placements of the engine that passed the gate, by client order id
+	sequence   int64
+	acting     *action     // nil while the engine answers
+	activation *Activation // the last one; nil for none
 }
 
 // New returns an idle lane.
@@ -123,7 +123,7 @@ func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 		if err == nil || errors.Is(err, runtime.ErrStopped) {
 			return err
 		}
-		return l.engage(pull{halt: *halt, audit: audit, taken: errors.Is(err, runtime.ErrUnwritten)}, err)
+		return l.engage(pull{halt: *halt, audit: audit, accepted: errors.Is(err, runtime.ErrUnwritten)}, err)
 	case <-limited.Done():
 		return l.engage(pull{halt: *halt, audit: audit, sent: sent}, context.Cause(limited))
 	}
@@ -157,7 +157,7 @@ func (l *Lane) engage(p pull, cause error) error {
 		l.config.Log("lane.engaged", "HALT      the engine or the journal does not answer (%v): the kill switch acts beside it", cause)
 	}
 	a.add(p)
-	l.begun(a, &p)
+	l.noteBegin(a, &p)
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -210,13 +210,13 @@ func (l *Lane) deliver(ctx context.Context, a *action) bool {
 	pulls := slices.Clone(a.pulls)
 	l.mu.Unlock()
 	for i := range pulls {
-		if pulls[i].taken {
+		if pulls[i].accepted {
 			continue
 		}
 		answered, err := l.sendAgain(limited, &pulls[i])
 		taken := err == nil || errors.Is(err, runtime.ErrUnwritten)
 		l.mu.Lock()
-		a.pulls[i].taken = taken
+		a.pulls[i].accepted = taken
 		if answered {
 			a.pulls[i].sent = nil
 		}
@@ -260,11 +260,11 @@ func (l *Lane) First() engine.Event {
 func (l *Lane) release(a *action) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if slices.ContainsFunc(a.pulls, func(p pull) bool { return !p.taken }) {
+	if slices.ContainsFunc(a.pulls, func(p pull) bool { return !p.accepted }) {
 		return false
 	}
 	l.acting = nil
-	l.over(a)
+	l.noteEnd(a)
 	l.config.File.reset()
 	l.config.Log("lane.released", "engine    has taken over the kill switch's %d orders, all in the journal", len(a.orders))
 	return true

@@ -94,14 +94,14 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := futures(t)
 		defer s.stop()
-		if s.LastUse() != nil || s.First() != nil || len(s.Degraded()) != 0 {
+		if s.LastActivation() != nil || s.First() != nil || len(s.Degraded()) != 0 {
 			t.Error("before: want nothing in use")
 		}
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
 		pass(3 * time.Second)
-		if u := s.LastUse(); u == nil || *u != (Use{epochMS + 1_040, "ann unix", record.LevelFlatten, context.DeadlineExceeded.Error(), u.DoneMS, 0, 1}) ||
+		if u := s.LastActivation(); u == nil || *u != (Activation{epochMS + 1_040, "ann unix", record.LevelFlatten, context.DeadlineExceeded.Error(), u.DoneMS, 0, 1}) ||
 			u.DoneMS < epochMS+1_040 || u.DoneMS > epochMS+1_500 {
 			t.Errorf("want the use shown, have %+v", u)
 		}
@@ -141,7 +141,7 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 			o[0].Order.ClientOrderID != placement.ClientOrderID("main", s.config.Start, 1) {
 			t.Errorf("have %+v", o)
 		}
-		if s.Acting() || len(s.Degraded()) != 0 || len(s.used) != 1 || s.used[0].OverMS < epochMS+5_040 || s.used[0].Orders != 1 || *s.LastUse() != s.used[0] {
+		if s.Acting() || len(s.Degraded()) != 0 || len(s.used) != 1 || s.used[0].OverMS < epochMS+5_040 || s.used[0].Orders != 1 || *s.LastActivation() != s.used[0] {
 			t.Errorf("want it released, have %+v", s.used)
 		}
 		if last := s.logged[len(s.logged)-1]; last != "lane.released engine    has taken over the kill switch's 1 orders, all in the journal" {
@@ -235,8 +235,8 @@ func TestSevererHaltIsAddedWhileActing(t *testing.T) {
 			for _, line := range s.venue.done() {
 				does = append(does, strings.SplitN(line, " ", 2)[1])
 			}
-			if have := strings.Join(does, "; "); have != c.does || s.LastUse().Level != c.use || len(s.Degraded()) != i+2 {
-				t.Errorf("halt %d: want %q and %s, have %q and %s, %+v", i, c.does, c.use, have, s.LastUse().Level, s.Degraded())
+			if have := strings.Join(does, "; "); have != c.does || s.LastActivation().Level != c.use || len(s.Degraded()) != i+2 {
+				t.Errorf("halt %d: want %q and %s, have %q and %s, %+v", i, c.does, c.use, have, s.LastActivation().Level, s.Degraded())
 			}
 		}
 		if count := strings.Count(strings.Join(s.logged, "\n"), "lane.engaged"); count != 1 {
@@ -294,15 +294,15 @@ func TestCloseIsRepeatedOnlyWithoutEffect(t *testing.T) {
 				if d.Remaining != "0.02 of futures BTC-USDT to close" || strings.Join(d.Blind, "; ") != c.blind {
 					t.Errorf("want %q declared, have %q, %q", c.blind, d.Remaining, d.Blind)
 				}
-				if u := s.LastUse(); u.DoneMS != 0 || u.Orders != len(at) {
+				if u := s.LastActivation(); u.DoneMS != 0 || u.Orders != len(at) {
 					t.Errorf("want the use to go on, have %+v", u)
 				}
 				if have := s.logged[len(s.logged)-1]; !strings.HasSuffix(have, ": "+c.outcome) {
 					t.Errorf("want the outcome %s logged, have %s", c.outcome, have)
 				}
 				s.venue.set(exchange.FuturesPlace, nil, nil)
-				if pass(5 * time.Second); s.position() != 0 || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
-					t.Errorf("want it closed then, have %d, %+v", s.position(), s.LastUse())
+				if pass(5 * time.Second); s.position() != 0 || s.LastActivation().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
+					t.Errorf("want it closed then, have %d, %+v", s.position(), s.LastActivation())
 				}
 			})
 		})
@@ -327,13 +327,13 @@ func TestUnreadableStateIsDeclared(t *testing.T) {
 		blind := s.Degraded()[0].Blind
 		want(t, "what is not seen", blind, "futures orders cannot be read: busy", "futures positions cannot be read: busy", "spot orders cannot be read: busy",
 			"the spot wallet cannot be read: busy")
-		if s.position() != 0 || len(s.venue.done()) < 3 || s.LastUse().DoneMS != 0 {
-			t.Errorf("want it closed by the list, have %d, %+v", s.position(), s.LastUse())
+		if s.position() != 0 || len(s.venue.done()) < 3 || s.LastActivation().DoneMS != 0 {
+			t.Errorf("want it closed by the list, have %d, %+v", s.position(), s.LastActivation())
 		}
 		for _, read := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet} {
 			s.venue.set(read, nil, nil)
 		}
-		if pass(3 * time.Second); len(s.Degraded()[0].Blind) != 0 || s.LastUse().DoneMS == 0 {
+		if pass(3 * time.Second); len(s.Degraded()[0].Blind) != 0 || s.LastActivation().DoneMS == 0 {
 			t.Errorf("want it seen then, have %+v", s.Degraded()[0])
 		}
 	})

@@ -116,7 +116,7 @@ func (l *Lane) report(a *action, market int, p progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a.state[market] = p
-	l.progressed(a)
+	l.noteProgress(a)
 }
 
 // targetsOn returns a market's targets for which a halt closes something, with their current

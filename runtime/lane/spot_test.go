@@ -67,7 +67,7 @@ func TestSpotHoldingIsSoldThroughThePrice(t *testing.T) {
 		if first := s.venue.since[0]; first != 20-reconcile.HistorySlackMS { // the resting sale was sent at 20 ms, and clocks differ by a minute at most
 			t.Errorf("want the history since the oldest order, have %d ms", first)
 		}
-		if s.free() != "0" || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
+		if s.free() != "0" || s.LastActivation().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
 			t.Errorf("want nothing left, have %s, %+v", s.free(), s.Degraded())
 		}
 	})
@@ -115,7 +115,7 @@ func TestLostSaleThatRestsIsReplaced(t *testing.T) {
 		pass(5 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 267300000000", "cancel ETH-USDT 3",
 			"place ETH-USDT SELL LIMIT 10000 at 247500000000")
-		if s.free() != "0" || s.LastUse().DoneMS == 0 {
+		if s.free() != "0" || s.LastActivation().DoneMS == 0 {
 			t.Errorf("want it sold, have %s", s.free())
 		}
 	})
@@ -145,7 +145,7 @@ func TestLaneReadsFastUntilAllIsDone(t *testing.T) {
 		}
 		s.venue.set(exchange.FuturesOpenPositions, nil, nil)
 		pass(time.Second)
-		if d := s.Degraded()[0]; d.Remaining != "" || len(d.Blind) != 0 || s.LastUse().DoneMS == 0 {
+		if d := s.Degraded()[0]; d.Remaining != "" || len(d.Blind) != 0 || s.LastActivation().DoneMS == 0 {
 			t.Errorf("want all done, have %+v", d)
 		}
 		s.venue.count(exchange.FuturesOpenPositions)
@@ -233,7 +233,7 @@ func TestDelayedSaleIsDeclared(t *testing.T) {
 				}
 				s.venue.set(c.operation, nil, nil)
 				pass(8 * time.Second)
-				if s.free() != "0" || s.LastUse().DoneMS == 0 {
+				if s.free() != "0" || s.LastActivation().DoneMS == 0 {
 					t.Errorf("want it sold then, have %s free, %+v", s.free(), s.Degraded())
 				}
 				quantities := 0

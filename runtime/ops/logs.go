@@ -102,14 +102,14 @@ func readLine(text []byte) (LogLine, error) {
 		return LogLine{}, fmt.Errorf("log line: %w", err)
 	}
 	line := LogLine{
-		Time:          taken(fields, "time"),
-		Level:         taken(fields, "level"),
-		Event:         taken(fields, "event"),
-		Message:       taken(fields, "msg"),
-		Strategy:      taken(fields, "strategy"),
-		Market:        taken(fields, "market"),
-		Symbol:        taken(fields, "symbol"),
-		ClientOrderID: taken(fields, "client_order_id"),
+		Time:          takeText(fields, "time"),
+		Level:         takeText(fields, "level"),
+		Event:         takeText(fields, "event"),
+		Message:       takeText(fields, "msg"),
+		Strategy:      takeText(fields, "strategy"),
+		Market:        takeText(fields, "market"),
+		Symbol:        takeText(fields, "symbol"),
+		ClientOrderID: takeText(fields, "client_order_id"),
 	}
 	if len(fields) > 0 { // thousands of lines are held, and the map of all fields keeps room for the removed ones
 		line.Fields = make(map[string]any, len(fields))
@@ -118,7 +118,7 @@ func readLine(text []byte) (LogLine, error) {
 	return line, nil
 }
 
-func taken(fields map[string]any, name string) string {
+func takeText(fields map[string]any, name string) string {
 	text, _ := fields[name].(string)
 	delete(fields, name)
 	return text

@@ -133,7 +133,7 @@ func (m *message) signal() (*strategy.Signal, error) {
 	}
 	var err error
 	if m.Size != "" {
-		if s.Share, err = share(string(m.Size)); err != nil {
+		if s.Share, err = parseShare(string(m.Size)); err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +144,7 @@ func (m *message) signal() (*strategy.Signal, error) {
 	return s, err
 }
 
-func share(text string) (exchange.Rate, error) {
+func parseShare(text string) (exchange.Rate, error) {
 	text = strings.ReplaceAll(text, " ", "")
 	if len(text) <= 20 && !strings.ContainsAny(text, "eE") {
 		if rate, err := exchange.ParseRate(text); err == nil && rate > 0 && rate <= exchange.RateOne {

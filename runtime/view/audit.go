@@ -28,8 +28,8 @@ func (h *History) audited(r *record.Record) {
 	if !a.describe(r) {
 		return
 	}
-	a.ID = number(h.taken)
-	h.audits.addAs(h.taken, a)
+	a.ID = number(h.recordCount)
+	h.audits.addAs(h.recordCount, a)
 	h.publish("audit", a)
 }
 

@@ -50,10 +50,10 @@ func (h *History) differed(r *record.Record) {
 	default:
 		return
 	}
-	h.differs(d)
+	h.addDifference(d)
 }
 
-func (h *History) differs(d Difference) {
+func (h *History) addDifference(d Difference) {
 	d.ID = h.differences.nextID()
 	h.differences.add(d)
 }
@@ -63,7 +63,7 @@ func (h *History) unexplained(atMS int64, lines []ledger.Line) {
 	for i := range lines {
 		if line := &lines[i]; line.Account == ledger.Unexplained {
 			amount := line.Amount.Neg().String() // the source of the money is negative
-			h.differs(Difference{AtMS: atMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount,
+			h.addDifference(Difference{AtMS: atMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount,
 				Asset: line.Asset,
 				Text:  fmt.Sprintf("the wallet has changed by %s %s that no fill, fee or funding explains", amount, line.Asset)})
 		}

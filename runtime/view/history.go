@@ -26,7 +26,7 @@ const (
 // durable. Safe for several goroutines.
 type History struct {
 	mu          sync.Mutex // guards all below
-	taken       int64      // records
+	recordCount int64      // records
 	orders      map[string]*placed
 	byTime      []*placed // oldest first
 	fills       ring[Fill]
@@ -67,7 +67,7 @@ func NewHistory() *History {
 func (h *History) Take(r *record.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.taken++
+	h.recordCount++
 	switch body := r.Body.(type) {
 	case record.Sending:
 		h.begin(r, "journalled", "durable before its first byte")
@@ -96,7 +96,7 @@ func (h *History) begin(r *record.Record, step, text string) {
 		h.forget()
 	}
 	p, _ := account.Begin(r)
-	o := &placed{n: h.taken, p: p}
+	o := &placed{n: h.recordCount, p: p}
 	o.step(r.AtMS, step, text)
 	h.orders[r.ClientOrderID] = o
 	h.byTime = append(h.byTime, o)
@@ -167,7 +167,7 @@ func (h *History) observe(live []account.Placement, nowMS int64) {
 		o := h.orders[p.ClientOrderID()]
 		switch {
 		case o == nil:
-			o = &placed{n: h.taken, p: *p}
+			o = &placed{n: h.recordCount, p: *p}
 			h.orders[p.ClientOrderID()] = o
 			h.byTime = append(h.byTime, o)
 		case o.p.State().Final() || o.p.State() == p.State() && o.p.OrderID() == p.OrderID():

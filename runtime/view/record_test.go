@@ -226,7 +226,7 @@ func TestWhatTheAuditShows(t *testing.T) {
 		if c.want != "" {
 			items, _ := h.Audits(Page{Limit: 1}, func(*Audit) bool { return true })
 			shows(t, fmt.Sprintf("%T", c.body), items, "["+c.want+"]")
-			if items[0].ID != fmt.Sprint(h.taken) || items[0].AtMS != 5 {
+			if items[0].ID != fmt.Sprint(h.recordCount) || items[0].AtMS != 5 {
 				t.Errorf("%T: want the record's number and time, have %+v", c.body, items[0])
 			}
 		}

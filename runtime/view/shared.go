@@ -22,11 +22,11 @@ type shared[K comparable, V any] struct {
 	flight singleflight.Group
 
 	mu    sync.Mutex // guards known
-	known map[K]answered[V]
+	known map[K]cached[V]
 }
 
-// answered is an answer and when it was read, by the machine's clock.
-type answered[V any] struct {
+// cached is an answer and when it was read, by the machine's clock.
+type cached[V any] struct {
 	value V
 	at    time.Time
 }
@@ -66,12 +66,12 @@ func (s *shared[K, V]) hold(key K, value V) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known = map[K]answered[V]{}
+		s.known = map[K]cached[V]{}
 	}
 	for other, one := range s.known {
 		if len(s.known) >= maxShared || time.Since(one.at) >= sharedLife {
 			delete(s.known, other)
 		}
 	}
-	s.known[key] = answered[V]{value, time.Now()}
+	s.known[key] = cached[V]{value, time.Now()}
 }

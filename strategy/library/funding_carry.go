@@ -85,7 +85,7 @@ func (c *carryFutures) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	rate := view.Funding.Rate
 	on, _ := view.Memory.Get(carryOn)
-	before, since := on, c.differs(view, on)
+	before, since := on, c.differSince(view, on)
 	switch {
 	case on == 1 && since != 0 && view.NowMS-since >= c.patienceMS:
 		on = 2
@@ -135,8 +135,8 @@ func (c *carrySpot) Conditions(view *strategy.View) []strategy.Condition {
 	return []strategy.Condition{c.legs(view)}
 }
 
-// differs returns the time since which the legs differ by more than the band.
-func (c *carryFutures) differs(view *strategy.View, on int64) int64 {
+// differSince returns the time since which the legs differ by more than the band.
+func (c *carryFutures) differSince(view *strategy.View, on int64) int64 {
 	if on != 1 || !view.Pair.Known {
 		return 0
 	}

@@ -55,7 +55,7 @@ func (e *exiting) observeTargets() {
 
 func (e *exiting) take(i int) { e.Remember(targetTaken, e.Recall(targetTaken)|1<<i) }
 
-func (e *exiting) taken(i int) bool { return e.Recall(targetTaken)&(1<<i) != 0 }
+func (e *exiting) hasTaken(i int) bool { return e.Recall(targetTaken)&(1<<i) != 0 }
 
 // targetQuantity returns the quantity that the i-th target closes. The last target of a full close
 // includes the rounding remainder.
@@ -100,7 +100,7 @@ func (e *exiting) closeTargets() {
 	}
 	side, reason := e.Recall(exitSide), ""
 	for i := range e.rules.Targets {
-		if at := e.targetPrice(i); !e.taken(i) && e.rules.Targets[i].reached(at, e.View.Last, side) {
+		if at := e.targetPrice(i); !e.hasTaken(i) && e.rules.Targets[i].reached(at, e.View.Last, side) {
 			e.take(i)
 			reason = fmt.Sprintf("the target at %s is reached", e.View.Symbol.PriceDecimal(at))
 		}
@@ -112,7 +112,7 @@ func (e *exiting) closeTargets() {
 func (e *exiting) leaveTaken(reason string) {
 	left := exchange.Quantity(e.Recall(targetWhole))
 	for i := range e.rules.Targets {
-		if e.taken(i) {
+		if e.hasTaken(i) {
 			left -= e.targetQuantity(i)
 		}
 	}
@@ -144,7 +144,7 @@ func (e *exiting) restTargets(leaves bool) {
 	e.Plan.Exits, e.Plan.ExitsSet = e.Plan.Exits[:0], true
 	for i := range e.rules.Targets {
 		price, quantity := e.targetPrice(i), e.targetQuantity(i)
-		if e.taken(i) || price <= 0 || quantity <= 0 || e.View.Symbol.BelowMinimum(price, quantity) {
+		if e.hasTaken(i) || price <= 0 || quantity <= 0 || e.View.Symbol.BelowMinimum(price, quantity) {
 			continue
 		}
 		e.Plan.Exits = append(e.Plan.Exits, strategy.DesiredOrder{Key: e.targetKey(i), Side: exchange.SideOf(-e.View.Position.Quantity),

@@ -73,7 +73,7 @@ func (r *running) placeClocks(setting *strategy.Setting) (err error) {
 		if c.interval == setting.Interval {
 			continue
 		}
-		if c.coarser, err = strategy.NewCoarser(setting.Interval, c.interval); err != nil {
+		if c.resampler, err = strategy.NewResampler(setting.Interval, c.interval); err != nil {
 			return err
 		}
 	}

@@ -41,11 +41,11 @@ type running struct {
 
 // clock holds the candles of one symbol and interval, and the series computed from them.
 type clock struct {
-	interval exchange.Interval  // 0 for the strategy's own
-	symbol   exchange.SymbolKey // without a name: the strategy's own symbol; without a market: the strategy's market
-	other    int                // index in View.Others; -1 for the strategy's own candles
-	coarser  *strategy.Coarser  // nil if the interval is the strategy's own
-	nodes    []*node            // in order of creation: inputs precede the nodes computed from them
+	interval  exchange.Interval   // 0 for the strategy's own
+	symbol    exchange.SymbolKey  // without a name: the strategy's own symbol; without a market: the strategy's market
+	other     int                 // index in View.Others; -1 for the strategy's own candles
+	resampler *strategy.Resampler // nil if the interval is the strategy's own
+	nodes     []*node             // in order of creation: inputs precede the nodes computed from them
 }
 
 // node computes one or more series at each candle of its clock.
@@ -120,10 +120,10 @@ func (r *running) feed(v *strategy.View) {
 		}
 		switch {
 		case !known:
-		case c.coarser == nil:
+		case c.resampler == nil:
 			c.tick(symbol, &candle)
 		default:
-			c.coarser.Next(candle, func(closed exchange.Candle) { c.tick(symbol, &closed) })
+			c.resampler.Next(candle, func(closed exchange.Candle) { c.tick(symbol, &closed) })
 		}
 	}
 	r.own().tick(v.Symbol, &newest)

@@ -128,7 +128,7 @@ func wholeNumber(raw json.RawMessage) json.RawMessage {
 }
 
 // done is the answer of a call without a result.
-func done() reply { return answered(map[string]string{"status": "OK"}) }
+func done() reply { return success(map[string]string{"status": "OK"}) }
 
 func (s *Server) setPrice(body []byte) reply {
 	var request struct {
@@ -226,7 +226,7 @@ func (s *Server) addFault(body []byte) reply {
 }
 
 func (s *Server) listFaults([]byte) reply {
-	return answered(map[string][]Fault{"faults": s.faults.list()})
+	return success(map[string][]Fault{"faults": s.faults.list()})
 }
 
 func (s *Server) clearFaults([]byte) reply {

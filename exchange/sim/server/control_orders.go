@@ -61,7 +61,7 @@ func (s *Server) listOrders(r *http.Request, _ []byte) reply {
 	for i := range fills {
 		state.Fills = append(state.Fills, s.fillRecord(&fills[i]))
 	}
-	return answered(state)
+	return success(state)
 }
 
 // page is a part of a list; limit 0 means all of it.

@@ -61,7 +61,7 @@ func (s *Server) snapshot([]byte) reply {
 	if err = errors.Join(err, failed); err != nil {
 		return s.failed(err)
 	}
-	return answered(record)
+	return success(record)
 }
 
 // restoreSnapshot replaces the state with a snapshot. A manual clock is set to the snapshot's time.

@@ -115,11 +115,11 @@ func (f *Fault) matches(request string) bool {
 
 // faults are the active faults, oldest first.
 type faults struct {
-	mu    sync.Mutex // guards armed
-	armed []*armedFault
+	mu     sync.Mutex // guards active
+	active []*activeFault
 }
 
-type armedFault struct {
+type activeFault struct {
 	Fault
 	left int // -1 is unlimited
 	dice *rand.Rand
@@ -129,14 +129,14 @@ type armedFault struct {
 func (f *faults) add(fault Fault) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.armed) >= maxFaults {
-		return fmt.Errorf("%d faults are active, the maximum", len(f.armed))
+	if len(f.active) >= maxFaults {
+		return fmt.Errorf("%d faults are active, the maximum", len(f.active))
 	}
-	armed := &armedFault{Fault: fault, left: -1, dice: rand.New(rand.NewPCG(fault.Seed, 0))}
+	one := &activeFault{Fault: fault, left: -1, dice: rand.New(rand.NewPCG(fault.Seed, 0))}
 	if fault.Count != nil {
-		armed.left = *fault.Count
+		one.left = *fault.Count
 	}
-	f.armed = append(f.armed, armed)
+	f.active = append(f.active, one)
 	return nil
 }
 
@@ -144,18 +144,18 @@ func (f *faults) add(fault Fault) error {
 func (f *faults) clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed = nil
+	f.active = nil
 }
 
 // list returns the active faults with their remaining counts.
 func (f *faults) list() []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list := make([]Fault, 0, len(f.armed))
-	for _, armed := range f.armed {
-		fault := armed.Fault
-		if armed.left >= 0 {
-			left := armed.left
+	list := make([]Fault, 0, len(f.active))
+	for _, one := range f.active {
+		fault := one.Fault
+		if one.left >= 0 {
+			left := one.left
 			fault.Count = &left
 		}
 		list = append(list, fault)
@@ -178,20 +178,20 @@ func (f *faults) inject(r *http.Request) effect {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var h effect
-	if len(f.armed) == 0 {
+	if len(f.active) == 0 {
 		return h
 	}
 	match := r.Method + " " + r.URL.Path
-	for _, armed := range f.armed {
-		if !armed.matches(match) {
+	for _, one := range f.active {
+		if !one.matches(match) {
 			continue
 		}
-		hit := armed.Probability == nil || armed.dice.Float64() < *armed.Probability
-		if hit && armed.left != 0 && h.add(&armed.Fault) && armed.left > 0 {
-			armed.left--
+		hit := one.Probability == nil || one.dice.Float64() < *one.Probability
+		if hit && one.left != 0 && h.add(&one.Fault) && one.left > 0 {
+			one.left--
 		}
 	}
-	f.armed = slices.DeleteFunc(f.armed, func(armed *armedFault) bool { return armed.left == 0 })
+	f.active = slices.DeleteFunc(f.active, func(one *activeFault) bool { return one.left == 0 })
 	return h
 }
 

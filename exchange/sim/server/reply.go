@@ -30,8 +30,8 @@ func refused(status, code int, text string) reply {
 	return reply{status: status, body: body}
 }
 
-// answered is a reply of 200 with a JSON body.
-func answered(content any) reply {
+// success is a reply of 200 with a JSON body.
+func success(content any) reply {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return refused(http.StatusInternalServerError, http.StatusInternalServerError, "encode answer: "+err.Error())

@@ -24,7 +24,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		p := unreadable(err)
-		s.journal(r, body).answered(p.status, "")
+		s.journal(r, body).recordAnswer(p.status, "")
 		p.send(w, false)
 		return
 	}
@@ -52,29 +52,29 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	cameMS := s.clock.nowMS()
 	h := s.faults.inject(r)
 	if h.delayMS > 0 && !s.clock.wait(cameMS, h.delayMS, s.stopped) || h.kind == DropRequest {
-		entry.answered(0, h.name())
+		entry.recordAnswer(0, h.name())
 		panic(http.ErrAbortHandler)
 	}
 	if h.kind == Status {
 		p := refused(h.status, h.status, "a fault of the control interface")
 		p.retrySeconds = retryOf(h.status)
-		entry.answered(p.status, h.name())
+		entry.recordAnswer(p.status, h.name())
 		p.send(w, false)
 		return
 	}
 	if h.kind == Empty {
-		p := answered([]string{})
-		entry.answered(p.status, h.name())
+		p := success([]string{})
+		entry.recordAnswer(p.status, h.name())
 		p.send(w, false)
 		return
 	}
 	p := s.answer(r, body, h.hideMS)
 	s.variants.rewrite(r, &p)
 	if h.kind == DropResponse {
-		entry.answered(0, h.name())
+		entry.recordAnswer(0, h.name())
 		panic(http.ErrAbortHandler)
 	}
-	entry.answered(p.status, h.name())
+	entry.recordAnswer(p.status, h.name())
 	p.send(w, h.kind == Truncate)
 }
 
@@ -85,7 +85,7 @@ func (s *Server) index(r *http.Request) reply {
 	if r.Method != http.MethodGet {
 		return wrongMethod(r, []string{http.MethodGet})
 	}
-	return answered(struct {
+	return success(struct {
 		Name     string `json:"name"`
 		Document string `json:"document"`
 		Control  bool   `json:"control"`

@@ -69,8 +69,8 @@ func (j *requests) add(record *requestRecord, nowMS func() int64) {
 	j.record = append(j.record, record)
 }
 
-// answered records a request's answer and the fault that affected it.
-func (e *entry) answered(status int, fault string) {
+// recordAnswer records a request's answer and the fault that affected it.
+func (e *entry) recordAnswer(status int, fault string) {
 	if e == nil {
 		return
 	}
@@ -124,5 +124,5 @@ func (s *Server) listRequests(r *http.Request, _ []byte) reply {
 		}
 	}
 	list = list[max(0, len(list)-int(min(numbers["limit"], maxRequests))):]
-	return answered(map[string][]requestRecord{"requests": list})
+	return success(map[string][]requestRecord{"requests": list})
 }

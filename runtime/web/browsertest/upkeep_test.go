@@ -106,7 +106,7 @@ func TestTokenIsCreatedShownOnceAndRevoked(t *testing.T) {
 	other.login(secret)
 	other.visit("/settings")
 	other.until("its holder looks only", says+`("viewer, by session") && !`+says+`("Back up now")`)
-	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-tokens] tbody button")), chromedp.Click(chromedp.CSS("dialog .button.armed")))
+	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-tokens] tbody button")), chromedp.Click(chromedp.CSS("dialog .button.final")))
 	v.until("it is gone", says+`("No named tokens")`)
 	other.do(chromedp.Navigate(d.url("/settings")))
 	other.until("its holder is shut out", `location.pathname === "/login"`)

@@ -36,8 +36,8 @@ func One(what string) cobra.PositionalArgs {
 	}
 }
 
-// moved maps commands to those that replace them in another program.
-var moved = map[string]string{"botd simulate": "botd-sim simulate", "botd demo": "botd-sim chaos; botd run is a demo"}
+// movedCommands maps commands to those that replace them in another program.
+var movedCommands = map[string]string{"botd simulate": "botd-sim simulate", "botd demo": "botd-sim chaos; botd run is a demo"}
 
 // UnknownCommand suggests the nearest command for a mistyped one.
 func UnknownCommand(command *cobra.Command, arguments []string) error {
@@ -51,7 +51,7 @@ func UnknownCommand(command *cobra.Command, arguments []string) error {
 		}
 	}
 	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
-	if now := moved[command.CommandPath()+" "+arguments[0]]; now != "" {
+	if now := movedCommands[command.CommandPath()+" "+arguments[0]]; now != "" {
 		text += "\nhint: it is " + now
 	} else if near := spell.Nearest(arguments[0], names); near != "" {
 		text += "\nhint: did you mean " + near + "?"

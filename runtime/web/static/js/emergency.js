@@ -51,7 +51,7 @@ export function emergency() {
 
   const isLive = live.status.mode === "live",
     name = isLive ? `Hold 1 s to flatten ${live.status.instance}` : "Flatten now";
-  const go = button(name, isLive ? null : () => act("flatten"), { icon: "halt", tone: "armed", disabled: !operator(), id: "emergency-go" });
+  const go = button(name, isLive ? null : () => act("flatten"), { icon: "halt", tone: "final", disabled: !operator(), id: "emergency-go" });
   if (isLive) holds(go, () => act("flatten"));
   const rest = [button("Cancel orders", () => act("cancel"), { title: "Also pauses entries. Stops and positions stay." }),
     button("Pause entries", () => act("pause"), { title: "Nothing opens. Exits and stops continue." })];

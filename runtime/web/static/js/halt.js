@@ -168,7 +168,7 @@ export class HaltForm {
         button(this.busy ? "Halting…" : `${levels.find(([name]) => name === this.level)[1]}: ${scopeName(this.scope)}`, null, {
           type: "submit",
           icon: "halt",
-          tone: "armed",
+          tone: "final",
           disabled: !this.ready,
           id: "halt-engage",
         }),
@@ -352,7 +352,7 @@ export const cancelOrder = (o, done) =>
     title: `Cancel ${o.client_order_id}`,
     path: `orders/${part(o.client_order_id)}/cancel`,
     verb: "Cancel the order",
-    tone: "armed",
+    tone: "final",
     needsReason: true,
     done,
   });
@@ -361,7 +361,7 @@ export const closePosition = (p, done) =>
     title: `Close ${p.symbol} ${p.market}`,
     path: `positions/${p.market}/${part(p.symbol)}/close`,
     verb: "Close the position",
-    tone: "armed",
+    tone: "final",
     needsReason: true,
     closes: true,
     done,

@@ -165,7 +165,7 @@ function revoke(t, read) {
         go.disabled = false;
       }
     },
-    { tone: "armed" },
+    { tone: "final" },
   );
   const box = dialog(
     `Revoke ${t.name}`,

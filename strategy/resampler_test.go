@@ -18,10 +18,10 @@ func hourly(n int) []exchange.Candle {
 	return all
 }
 
-func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
+func TestResampledCandleClosesWithItsLastFineOne(t *testing.T) {
 	t.Parallel()
 	fine := hourly(50)[2:] // starts at 02:00
-	c, err := NewCoarser(exchange.Hour1, exchange.Hour4)
+	c, err := NewResampler(exchange.Hour1, exchange.Hour4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +51,10 @@ func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
 	}
 }
 
-func TestACoarserCandleWithGapsClosesWhenItsIntervalEnds(t *testing.T) {
+func TestResampledCandleWithGapsClosesWhenItsIntervalEnds(t *testing.T) {
 	t.Parallel()
 	fine := hourly(12)
-	c, _ := NewCoarser(exchange.Hour1, exchange.Hour4)
+	c, _ := NewResampler(exchange.Hour1, exchange.Hour4)
 	var ends []int64
 	for _, i := range []int{0, 1, 2, 7, 8, 9, 10} { // 3 to 6 are missing
 		c.Next(fine[i], func(closed exchange.Candle) { ends = append(ends, closed.OpenMS/int64(exchange.Hour1)%24, int64(i)) })
@@ -64,11 +64,11 @@ func TestACoarserCandleWithGapsClosesWhenItsIntervalEnds(t *testing.T) {
 	}
 }
 
-func TestOnlyMultiplesAreCoarser(t *testing.T) {
+func TestOnlyMultiplesAreResampled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ own, interval exchange.Interval }{{exchange.Hour1, exchange.Hour1}, {exchange.Hour4, exchange.Hour1},
 		{exchange.Hour1, exchange.Hour1 * 3 / 2}, {0, exchange.Hour1}} {
-		if _, err := NewCoarser(c.own, c.interval); err == nil {
+		if _, err := NewResampler(c.own, c.interval); err == nil {
 			t.Errorf("%d of %d: want an error", c.interval, c.own)
 		}
 	}

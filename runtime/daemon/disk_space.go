@@ -10,20 +10,20 @@ import (
 	"botd/runtime/incident"
 )
 
-// roomEvery is how often the free space is read.
-const roomEvery = 10 * time.Second
+// diskSpaceEvery is how often the free space is read.
+const diskSpaceEvery = 10 * time.Second
 
-// room declares that the disk of the data has little room left, long before openings stop for it. It polls from a
+// diskSpace declares that the disk of the data has little room left, long before openings stop for it. It polls from a
 // goroutine of its own: trading does not wait for a disk.
-type room struct {
+type diskSpace struct {
 	directory string
 	measure   func(directory string) (free int64, known bool)
 	free      atomic.Int64 // bytes; 0 while enough is free, or it is not known
 	sinceMS   int64
 }
 
-func (r *room) run(ctx context.Context) {
-	ticker := time.NewTicker(roomEvery)
+func (r *diskSpace) run(ctx context.Context) {
+	ticker := time.NewTicker(diskSpaceEvery)
 	defer ticker.Stop()
 	for {
 		left := int64(0)
@@ -39,7 +39,7 @@ func (r *room) run(ctx context.Context) {
 	}
 }
 
-func (r *room) states(nowMS int64) []engine.Degraded {
+func (r *diskSpace) states(nowMS int64) []engine.Degraded {
 	left := r.free.Load()
 	if left == 0 {
 		r.sinceMS = 0

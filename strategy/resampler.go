@@ -2,27 +2,27 @@ package strategy
 
 import "botd/exchange"
 
-// Coarser builds candles of a longer interval from the strategy's own candles. A strategy on hourly
+// Resampler builds candles of a longer interval from the strategy's own candles. A strategy on hourly
 // candles that also uses daily ones receives a day when its last hour has closed, never earlier.
-type Coarser struct {
+type Resampler struct {
 	own, interval exchange.Interval
 	forming       exchange.Candle
 	begun         bool
 }
 
-// NewCoarser returns a builder of candles of the interval, which must be a multiple of the
+// NewResampler returns a builder of candles of the interval, which must be a multiple of the
 // strategy's own.
-func NewCoarser(own, interval exchange.Interval) (*Coarser, error) {
+func NewResampler(own, interval exchange.Interval) (*Resampler, error) {
 	if err := own.CheckBuilds(interval); err != nil {
 		return nil, err
 	}
-	return &Coarser{own: own, interval: interval}, nil
+	return &Resampler{own: own, interval: interval}, nil
 }
 
 // Next takes the newest closed candle and calls closed for each longer candle that it completes.
 // Candles before the first whole interval are skipped. If candles are missing, a longer candle
 // closes when a later candle shows that its interval has ended.
-func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
+func (c *Resampler) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	at := c.interval.OpenOf(candle.OpenMS)
 	switch {
 	case c.begun && at == c.forming.OpenMS:
@@ -41,7 +41,7 @@ func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	}
 }
 
-func (c *Coarser) begin(candle exchange.Candle, openMS int64) {
+func (c *Resampler) begin(candle exchange.Candle, openMS int64) {
 	c.forming, c.begun = candle, true
 	c.forming.OpenMS = openMS
 }
