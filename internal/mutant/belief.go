@@ -124,7 +124,7 @@ var belief = []Row{
 		}},
 	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
-			{"reconcile.derivation.convergeStop", "d.exits()", "false"},
+			{"reconcile.derivation.mayBeginMove", "d.exits()", "false"},
 		}},
 	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{
@@ -408,7 +408,7 @@ var belief = []Row{
 		}},
 	{"share_unestimated", "strategies that trade between two reads of the wallet share its change by traded value alone", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
-			{"runtime/engine.results.share", "r.estimate(leg)", "exchange.Amount{}"},
+			{"runtime/engine.results.divide", "r.estimate(leg)", "exchange.Amount{}"},
 		}},
 	{"cancels_out", "a gain and a loss that cancel out are nobody's", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
@@ -416,7 +416,7 @@ var belief = []Row{
 		}},
 	{"funding_dropped", "funding belongs to no strategy", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
-			{"runtime/engine.results.share", "max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())",
+			{"runtime/engine.results.divide", "max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())",
 				"exchange.Quantity(0)"},
 		}},
 	{"peak_stays", "the peak of an equity never rises", "limits",

@@ -101,8 +101,8 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(3 * time.Second)
-		if u := s.LastActivation(); u == nil || *u != (Activation{epochMS + 1_040, "ann unix", record.LevelFlatten, context.DeadlineExceeded.Error(), u.DoneMS, 0, 1}) ||
-			u.DoneMS < epochMS+1_040 || u.DoneMS > epochMS+1_500 {
+		if u := s.LastActivation(); u == nil || u.DoneMS < epochMS+1_040 || u.DoneMS > epochMS+1_500 ||
+			*u != (Activation{epochMS + 1_040, "ann unix", record.LevelFlatten, context.DeadlineExceeded.Error(), u.DoneMS, 0, 1}) {
 			t.Errorf("want the use shown, have %+v", u)
 		}
 		if err := s.halt(record.LevelNone, account.Scope{}); !errors.Is(err, ErrActing) {
@@ -141,7 +141,8 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 			o[0].Order.ClientOrderID != placement.ClientOrderID("main", s.config.Start, 1) {
 			t.Errorf("have %+v", o)
 		}
-		if s.Acting() || len(s.Degraded()) != 0 || len(s.used) != 1 || s.used[0].OverMS < epochMS+5_040 || s.used[0].Orders != 1 || *s.LastActivation() != s.used[0] {
+		if s.Acting() || len(s.Degraded()) != 0 || len(s.used) != 1 || s.used[0].OverMS < epochMS+5_040 || s.used[0].Orders != 1 ||
+			*s.LastActivation() != s.used[0] {
 			t.Errorf("want it released, have %+v", s.used)
 		}
 		if last := s.logged[len(s.logged)-1]; last != "lane.released engine    has taken over the kill switch's 1 orders, all in the journal" {
