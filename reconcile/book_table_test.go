@@ -156,7 +156,7 @@ func TestSymbolFigures(t *testing.T) {
 		t.Errorf("want 20 bought and none sold, have %d and %d", buys, sells)
 	}
 	d.shows(symbol, 25)
-	symbol.differs.sinceMS = 77
+	symbol.residualFor.sinceMS = 77
 	if residual, since := symbol.Residual(); residual != 5 || since != 77 {
 		t.Errorf("want five more since 77, have %d since %d", residual, since)
 	}

@@ -65,17 +65,17 @@ func (s *survey) squareWallet(symbol *SymbolState, balance exchange.Quantity, li
 	short := symbol.Known() - symbol.Fees() - (balance - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)
-		symbol.misses.reset()
+		symbol.missedFor.reset()
 		symbol.noteAgreed(s.fetched.EndedMS)
 		s.awaitsHistory(symbol, -short-bound)
 		s.squareFees(symbol, short, live)
 		return
 	}
 	if short != symbol.missed {
-		symbol.misses.reset()
+		symbol.missedFor.reset()
 	}
 	symbol.missed = short
-	symbol.misses.extend(s.fetched)
+	symbol.missedFor.extend(s.fetched)
 	s.decideShortWallet(symbol, short)
 }
 
@@ -83,19 +83,19 @@ func (s *survey) squareWallet(symbol *SymbolState, balance exchange.Quantity, li
 // expected fees is foreign.
 func (s *survey) squareFees(symbol *SymbolState, short exchange.Quantity, live bool) {
 	if short == 0 || -short > symbol.ExpectedFees() {
-		symbol.squares.reset()
+		symbol.feeDifferenceFor.reset()
 		return
 	}
 	if live {
-		if short != symbol.unsquared {
-			symbol.squares.reset()
+		if short != symbol.feeDifference {
+			symbol.feeDifferenceFor.reset()
 		}
-		symbol.unsquared = short
-		if symbol.squares.extend(s.fetched); !symbol.squares.exceeds(s.book.Settle().StalenessMS) {
+		symbol.feeDifference = short
+		if symbol.feeDifferenceFor.extend(s.fetched); !symbol.feeDifferenceFor.exceeds(s.book.Settle().StalenessMS) {
 			return
 		}
 	}
-	symbol.squares.reset()
+	symbol.feeDifferenceFor.reset()
 	evidence := "fees taken from the asset bought"
 	if short < 0 {
 		evidence = "fees took less of the asset bought than was expected"

@@ -269,7 +269,7 @@ func TestRowEndsUnlistedPosition(t *testing.T) {
 // one.
 func (d *desk) showsEnded(symbol *SymbolState, shown exchange.Quantity, forMS int64, row *exchange.Position) *survey {
 	s := d.shows(symbol, shown)
-	symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: forMS}
+	symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now, forMS: forMS}
 	s.fetched.Closed = []exchange.Position{ended(3, nil), *row}
 	return s
 }
@@ -425,11 +425,11 @@ func TestListConclusions(t *testing.T) {
 		}
 	}
 	asked := func(_ *desk, s *survey, _ *SymbolState) { s.fetched.ClosedOf = []string{"BTC-USDT"} }
-	armed := func(d *desk, _ *survey, _ *SymbolState) { d.whole(placement.StopLoss, 12, exchange.Sell, "49000") }
+	stopped := func(d *desk, _ *survey, _ *SymbolState) { d.whole(placement.StopLoss, 12, exchange.Sell, "49000") }
 	lasts := func(forMS int64) func(d *desk, s *survey, symbol *SymbolState) {
 		return func(d *desk, s *survey, symbol *SymbolState) {
-			armed(d, s, symbol)
-			symbol.differs = persistence{sinceMS: 1, lastMS: nowMS, forMS: forMS}
+			stopped(d, s, symbol)
+			symbol.residualFor = persistence{sinceMS: 1, lastMS: nowMS, forMS: forMS}
 		}
 	}
 	row := func(d *desk, s *survey, symbol *SymbolState) {
@@ -450,27 +450,27 @@ func TestListConclusions(t *testing.T) {
 		{"what is held was not there before", 20, nil, state{zeroed: true}, state{shownID: 7, shownOf: sentMS}},
 		{"a position outlives orders that ended", 20, nil, state{sweptMS: nowMS - 1_001}, state{shownID: 7, shownOf: sentMS}},
 		{"the read may be older than their end", 20, nil, state{sweptMS: nowMS - 1_000}, state{shownID: 7, shownOf: sentMS, sweptMS: nowMS - 1_000}},
-		{"it shows less", 15, armed, state{shownOf: sentMS}, state{shownOf: sentMS}},
+		{"it shows less", 15, stopped, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"it shows less for L", 15, lasts(1_000), state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"it shows less for longer", 15, lasts(1_001), state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
-		{"it shows less and was untrusted", 15, armed, state{shownOf: sentMS, untrusted: true}, state{shownOf: sentMS, untrusted: true}},
-		{"it never showed what was opened since the start", 0, armed, state{shownOf: 1}, state{shownOf: 1, untrusted: true}},
+		{"it shows less and was untrusted", 15, stopped, state{shownOf: sentMS, untrusted: true}, state{shownOf: sentMS, untrusted: true}},
+		{"it never showed what was opened since the start", 0, stopped, state{shownOf: 1}, state{shownOf: 1, untrusted: true}},
 		{"nor what was opened before the start", 0, func(d *desk, s *survey, symbol *SymbolState) {
-			armed(d, s, symbol)
+			stopped(d, s, symbol)
 			d.book.bootMS = sentMS
 		}, state{shownOf: 1}, state{shownOf: 1}},
 		{"no stop stands, and positions/history was read", 0, asked, state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
 		{"no stop stands", 0, nil, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"a stop stands, and positions/history was read", 0, func(d *desk, s *survey, symbol *SymbolState) {
 			asked(d, s, symbol)
-			armed(d, s, symbol)
+			stopped(d, s, symbol)
 		}, state{shownOf: sentMS}, state{shownOf: sentMS}},
 		{"a take-profit alone stands, and positions/history was read", 0, func(d *desk, s *survey, symbol *SymbolState) {
 			asked(d, s, symbol)
 			d.whole(placement.TakeProfit, 12, exchange.Sell, "51000")
 		}, state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
-		{"the margin has confirmed as much", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 5}, state{shownOf: sentMS, by: freedMargin, freed: 5}},
-		{"the margin has confirmed less", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 4}, state{shownOf: sentMS, freed: 4}},
+		{"the margin has confirmed as much", 15, stopped, state{shownOf: sentMS, by: freedMargin, freed: 5}, state{shownOf: sentMS, by: freedMargin, freed: 5}},
+		{"the margin has confirmed less", 15, stopped, state{shownOf: sentMS, by: freedMargin, freed: 4}, state{shownOf: sentMS, freed: 4}},
 		{"positions/history shows the end", 0, row, state{shownOf: 1, untrusted: true}, state{shownOf: 1, by: closedRow}},
 		{"after the sweep of its orders it shows it too", 0, row, state{shownOf: 1, by: sweptOrders}, state{shownOf: 1, by: closedRow}},
 		{"a person has confirmed it, and it shows the end", 0, row, state{shownOf: 1, by: aPerson}, state{shownOf: 1, by: aPerson}},
@@ -781,7 +781,7 @@ func TestListIsContradictedAfterL(t *testing.T) {
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, 20)
 		symbol.contradicted, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.denied = c.before, c.untrusted, c.denied
-		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
+		symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
 		if s.contradict(symbol); symbol.contradicted != c.want || (symbol.contradictedSinceMS != 0) != (c.want != "") {
 			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.contradicted, symbol.contradictedSinceMS)
 		}

@@ -10,10 +10,10 @@ import (
 
 // inheritedStops returns the quantity of a spot symbol's stops from before the start beyond the fills; 0 once a person has decided.
 func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
-	if b.StandsDown() || symbol.spot.armedDecided {
+	if b.StandsDown() || symbol.spot.inheritedDecided {
 		return 0 // the other botd's purchases have stops too
 	}
-	if beyond = b.armedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees()); symbol.worthless(beyond) {
+	if beyond = b.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees()); symbol.tooSmallToTrade(beyond) {
 		return 0
 	}
 	return beyond
@@ -21,8 +21,8 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 
 // noteInheritedStops records the part of these stops that only the wallet explains, and no live or refused purchase.
 func (s *survey) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
-	if symbol.spot.armed = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
-		symbol.spot.armed = symbol.spot.presumed
+	if symbol.spot.inherited = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
+		symbol.spot.inherited = symbol.spot.presumed
 	}
 }
 
@@ -31,24 +31,24 @@ func (s *survey) noteInheritedStops(symbol *SymbolState, explained exchange.Quan
 func (s *survey) holdInheritedStops() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
-		if t.armed == 0 {
-			t.armedFor = persistence{}
+		if t.inherited == 0 {
+			t.inheritedFor = persistence{}
 			continue
 		}
 		symbol.settled = false
 		if !s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS) {
-			t.armedFor.pause(s.fetched)
+			t.inheritedFor.pause(s.fetched)
 			continue
 		}
-		if t.armedFor.extend(s.fetched); t.armedFor.exceeds(s.book.Settle().StalenessMS) {
+		if t.inheritedFor.extend(s.fetched); t.inheritedFor.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows it")
 		}
 	}
 }
 
-// armedSince returns the quantity of stops from before the start that were sent since a time: a
+// inheritedSince returns the quantity of stops from before the start that were sent since a time: a
 // wallet had shown the quantity they protect.
-func (o *observed) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+func (o *observed) inheritedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < o.bootMS {
 			sum += p.Remaining()

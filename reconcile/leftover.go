@@ -130,16 +130,16 @@ func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, 
 	tolerance := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.rules.QuantityTick
 	by := s.shownInWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if by*exchange.Quantity(p.Order().Side.Sign()) <= tolerance {
-		symbol.moved.reset()
+		symbol.walletChangeFor.reset()
 		return false, false
 	}
-	if by != symbol.movedBy {
-		symbol.moved.reset()
+	if by != symbol.walletChange {
+		symbol.walletChangeFor.reset()
 	}
-	symbol.movedBy = by
-	symbol.moved.extend(s.fetched)
+	symbol.walletChange = by
+	symbol.walletChangeFor.extend(s.fetched)
 	others := s.book.AnyLive(func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
-	return true, !others || symbol.moved.exceeds(s.book.Settle().StalenessMS)
+	return true, !others || symbol.walletChangeFor.exceeds(s.book.Settle().StalenessMS)
 }
 
 // shownInWallet is how much of a spot symbol's base asset a snapshot shows.

@@ -285,7 +285,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)
 	case symbol.Unwitnessed(): // a single list never settles a symbol
-	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS):
+	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.book.Settle().StalenessMS):
 		s.foreign(symbol)
 	case symbol.residual == 0 && symbol.outweighed():
 		s.book.ignore(symbol, "botd's part is the netted position minus the foreign part", s.emit)
@@ -354,23 +354,23 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
 	case known != symbol.residualOf || s.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
-		symbol.differs.restart(s.fetched)
-		symbol.differed = residual
+		symbol.residualFor.restart(s.fetched)
+		symbol.measuredResidual = residual
 	case residual == 0:
 		if symbol.residual != 0 {
 			symbol.agrees.reset()
 		}
-		if symbol.agrees.extend(s.fetched); symbol.differed == 0 || symbol.agrees.exceeds(s.book.Settle().StalenessMS) {
-			symbol.differs.restart(s.fetched)
-			symbol.differed = 0
+		if symbol.agrees.extend(s.fetched); symbol.measuredResidual == 0 || symbol.agrees.exceeds(s.book.Settle().StalenessMS) {
+			symbol.residualFor.restart(s.fetched)
+			symbol.measuredResidual = 0
 		}
-	case residual != symbol.differed:
-		symbol.differs.restart(s.fetched)
-		symbol.differed = residual
+	case residual != symbol.measuredResidual:
+		symbol.residualFor.restart(s.fetched)
+		symbol.measuredResidual = residual
 	case symbol.residual == 0:
-		symbol.differs.pause(s.fetched)
+		symbol.residualFor.pause(s.fetched)
 	default:
-		symbol.differs.extend(s.fetched)
+		symbol.residualFor.extend(s.fetched)
 	}
 	symbol.residual, symbol.residualOf = residual, known
 	s.noteUnexplained(symbol)
@@ -386,7 +386,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.spot.baseBalance = s.book.baseBalance(symbol)
 	symbol.position = symbol.heldOnSpot()
 	s.noteExcess(symbol)
-	s.noteDiffers(symbol)
+	s.noteDifference(symbol)
 	s.presume(symbol)
 	if s.book.StandsDown() {
 		s.noteSoldUnknown(symbol)
@@ -395,7 +395,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.spot.inconclusive = true
 	if s.anyOutcomeUnknown(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.settled = !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
-		symbol.misses.reset()
+		symbol.missedFor.reset()
 		s.boundByWallet(symbol)
 		return
 	}
@@ -423,5 +423,5 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	s.squareWallet(symbol, balance, live)
 	symbol.position = symbol.heldOnSpot()
-	symbol.settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
+	symbol.settled = symbol.Quarantine() == "" && symbol.missedFor.sinceMS == 0
 }

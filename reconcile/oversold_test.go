@@ -36,7 +36,7 @@ func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 				w.observe("1.01")
 			}
 			if held := w.book.Closable(symbol); held != 10-sold {
-				t.Errorf("want %d held after the wallet shows it and a person armed it, have %d", 10-sold, held)
+				t.Errorf("want %d held after the wallet shows it and a person rearmed it, have %d", 10-sold, held)
 			}
 		})
 	}

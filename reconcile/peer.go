@@ -191,7 +191,7 @@ func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 // sales.
 func (o *observed) walletUntrusted(symbol *SymbolState) bool {
 	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
-	return o.walletMS != 0 && (old || symbol.worthless(o.baseBalance(symbol)) || o.freezesLess(symbol))
+	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
 }
 
 // recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the
@@ -266,15 +266,15 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 	t.excess = sells - symbol.jointPosition()
 	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
 	switch {
-	case !s.book.StandsDown() || frozen < sells || symbol.worthless(t.excess):
+	case !s.book.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess):
 		t.excess, t.excessMS = 0, 0
 	case t.excessMS == 0:
 		t.excessMS = s.fetched.EndedMS
 	}
 }
 
-// worthless reports whether a quantity is too small for any order.
-func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
+// tooSmallToTrade reports whether a quantity is too small for any order.
+func (s *SymbolState) tooSmallToTrade(quantity exchange.Quantity) bool {
 	return quantity <= 0 || s.rules.BelowMinimum(s.last, quantity)
 }
 
@@ -290,7 +290,7 @@ func (d *derivation) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) b
 		return false
 	}
 	left := *excess - p.Remaining()
-	if !d.symbol.worthless(-left) {
+	if !d.symbol.tooSmallToTrade(-left) {
 		return false
 	}
 	*excess = left
@@ -304,7 +304,7 @@ func (b *Book) JointUncovered(symbol *SymbolState) bool {
 		return false
 	}
 	left := b.jointStopQuantity(symbol) - b.jointSales(symbol)
-	return symbol.spot.excessMS != 0 || !symbol.worthless(left)
+	return symbol.spot.excessMS != 0 || !symbol.tooSmallToTrade(left)
 }
 
 // notePeerSold records the part of an own sale that exceeds the quantity explained by fills as a

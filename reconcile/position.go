@@ -25,8 +25,8 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 		}
 	}
 	symbol.equal.reset()
-	symbol.differs.pause(s.fetched)
-	symbol.misses.pause(s.fetched)
+	symbol.residualFor.pause(s.fetched)
+	symbol.missedFor.pause(s.fetched)
 	symbol.settled = false
 }
 

@@ -49,9 +49,9 @@ func TestDifferencePersistence(t *testing.T) {
 		d, symbol := opened(t, 0)
 		d.now += 60_000
 		s := d.shows(symbol, c.shown)
-		symbol.residual, symbol.residualOf, symbol.differed = c.before, 20, c.differedB
-		symbol.differs = persistence{sinceMS: 1, lastMS: d.now - 1_000, forMS: half}
-		symbol.agrees, symbol.unexplainedMS = symbol.differs, 3
+		symbol.residual, symbol.residualOf, symbol.measuredResidual = c.before, 20, c.differedB
+		symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now - 1_000, forMS: half}
+		symbol.agrees, symbol.unexplainedMS = symbol.residualFor, 3
 		if c.with != nil {
 			c.with(d, symbol)
 		}
@@ -62,7 +62,7 @@ func TestDifferencePersistence(t *testing.T) {
 			}
 			return p.forMS
 		}
-		have := measured{symbol.differed, lasted(symbol.differs), lasted(symbol.agrees), symbol.unexplainedMS == d.now}
+		have := measured{symbol.measuredResidual, lasted(symbol.residualFor), lasted(symbol.agrees), symbol.unexplainedMS == d.now}
 		if have != c.want || symbol.residual != c.shown-20 || symbol.residualOf != 20 {
 			t.Errorf("%s: want %+v, have %+v, residual %d of %d", c.name, c.want, have, symbol.residual, symbol.residualOf)
 		}
@@ -110,16 +110,16 @@ func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 		symbol.position, symbol.residual, symbol.positionID, symbol.settled = 3, 9, 1, true // from before
 		symbol.futuresEvidence.untrusted = c.shown == 0 && len(s.fetched.Closed) > 0
 		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
-		symbol.equal, symbol.differs, symbol.misses = lasted, lasted, lasted
+		symbol.equal, symbol.residualFor, symbol.missedFor = lasted, lasted, lasted
 		s.observePosition(symbol)
 		have := fmt.Sprintf("%d %t %d %t %s", symbol.position, symbol.read, symbol.residual, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.by)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 		paused := persistence{sinceMS: 1, lastMS: d.now, forMS: 3}
-		if symbol.equal.sinceMS != 0 || symbol.differs != paused || symbol.misses != paused || symbol.settled || !symbol.unread {
-			t.Errorf("%s: want nothing concluded and no time counted, have %+v, %+v, %+v, settled %t", c.name, symbol.equal, symbol.differs, symbol.misses,
-				symbol.settled)
+		if symbol.equal.sinceMS != 0 || symbol.residualFor != paused || symbol.missedFor != paused || symbol.settled || !symbol.unread {
+			t.Errorf("%s: want nothing concluded and no time counted, have %+v, %+v, %+v, settled %t", c.name, symbol.equal, symbol.residualFor,
+				symbol.missedFor, symbol.settled)
 		}
 		if shown := symbol.read && symbol.position != 0; shown != slices.Contains(symbol.seen, 7) {
 			t.Errorf("%s: want position 7 remembered %t, have %v", c.name, shown, symbol.seen)

@@ -38,11 +38,11 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
-	armed, explained := s.book.inheritedStops(symbol), bought
-	bought, most = max(bought, armed), max(most, armed)
+	inherited, explained := s.book.inheritedStops(symbol), bought
+	bought, most = max(bought, inherited), max(most, inherited)
 	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
-	if armed > 0 && s.book.freezesLess(symbol) {
-		own = max(own, armed) // that wallet is old or wrong
+	if inherited > 0 && s.book.freezesLess(symbol) {
+		own = max(own, inherited) // that wallet is old or wrong
 	}
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
 	s.noteUndecided(symbol, most, sinceMS)
@@ -84,15 +84,15 @@ func (o *observed) balanceBeyondFills(symbol *SymbolState) exchange.Quantity {
 // noteUndecided keeps what a wallet has shown of such purchases, up to the most that they may have bought, and without what others bought by the
 // history: a wallet that shows less of theirs, too, is no reason to protect it.
 func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinceMS int64) {
-	t, armed := &symbol.spot, s.book.armedSince(symbol, sinceMS)
-	left := max(t.shown, s.book.balanceBeyondFills(symbol), armed)
+	t, inherited := &symbol.spot, s.book.inheritedSince(symbol, sinceMS)
+	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
 	if t.shown = left; most == 0 {
 		t.shown = 0
 	}
 	for i := range t.others {
 		left -= t.others[i].Filled
 	}
-	t.undecided = max(t.presumed, min(max(t.undecided, armed), most, left))
+	t.undecided = max(t.presumed, min(max(t.undecided, inherited), most, left))
 }
 
 // noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted

@@ -109,7 +109,7 @@ func TestStopsFromBeforeStartProveHolding(t *testing.T) {
 		w.now -= c.agoMS
 		w.places(c.purpose, c.orderID, stopOf(7))
 		w.book.bootMS = bootMS
-		if have := w.book.armedSince(w.book.Symbol(coin), bootMS-20); have != c.want {
+		if have := w.book.inheritedSince(w.book.Symbol(coin), bootMS-20); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}

@@ -169,7 +169,7 @@ func (s *situation) unexplained() bool {
 	if outlived && !s.openingUnknown() {
 		return true // it was shown beside botd's own part, before that was reduced
 	}
-	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnknown() && symbol.differs.sinceMS != 0
+	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnknown() && symbol.residualFor.sinceMS != 0
 }
 
 // openingUnknown reports whether it is not known what became of an opening: it may

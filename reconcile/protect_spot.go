@@ -256,7 +256,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
 	young := symbol.spot.inconclusive || d.book.walletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
-	untrusted := symbol.misses.sinceMS != 0
+	untrusted := symbol.missedFor.sinceMS != 0
 	if d.book.StandsDown() { // another botd may have sold some
 		untrusted = d.book.walletUntrusted(symbol)
 	}
@@ -303,7 +303,7 @@ func (s *situation) mayMoveStop() bool {
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < restMS
 	})
-	return !refused && s.symbol.settled && !s.unsettled && s.symbol.contradicted == "" && s.symbol.misses.sinceMS == 0 &&
+	return !refused && s.symbol.settled && !s.unsettled && s.symbol.contradicted == "" && s.symbol.missedFor.sinceMS == 0 &&
 		!slices.ContainsFunc(s.stops, canceled)
 }
 

@@ -135,8 +135,8 @@ func TestDifferenceCountsListedTimeOnly(t *testing.T) {
 		s := d.shows(symbol, c.shown)
 		symbol.residual, symbol.residualOf = before, 20
 		s.measureResidual(symbol)
-		if before = symbol.residual; symbol.differed != c.differed || symbol.differs.forMS != c.forMS {
-			t.Errorf("%d shown: want %d for %d ms, have %d for %d", c.shown, c.differed, c.forMS, symbol.differed, symbol.differs.forMS)
+		if before = symbol.residual; symbol.measuredResidual != c.differed || symbol.residualFor.forMS != c.forMS {
+			t.Errorf("%d shown: want %d for %d ms, have %d for %d", c.shown, c.differed, c.forMS, symbol.measuredResidual, symbol.residualFor.forMS)
 		}
 	}
 }

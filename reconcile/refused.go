@@ -75,8 +75,8 @@ func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	r.confirmed = append(r.confirmed, *one)
 }
 
-// allRefusals lists the refusals of both kinds: each of these orders may have been executed all the same.
-func (r *refusals) allRefusals() []RefusedOrder { return slices.Concat(r.refused, r.confirmed) }
+// refusedOrConfirmed lists the refusals of both kinds: each of these orders may have been executed all the same.
+func (r *refusals) refusedOrConfirmed() []RefusedOrder { return slices.Concat(r.refused, r.confirmed) }
 
 // keep keeps the refusals that a predicate holds for.
 func (r *refusals) keep(unconfirmed func(*RefusedOrder) bool) {

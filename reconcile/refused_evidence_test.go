@@ -192,7 +192,7 @@ func TestRowRepeatsRefusedPurchaseThatWasPaid(t *testing.T) {
 		}
 	}
 	w := holding(t, ForeignHalt)
-	if w.book.Symbol(coin).spot.armed = 1; !w.book.paidFor(w.book.Symbol(coin)) {
+	if w.book.Symbol(coin).spot.inherited = 1; !w.book.paidFor(w.book.Symbol(coin)) {
 		t.Error("want what a wallet showed before this start paid for")
 	}
 }

@@ -57,7 +57,7 @@ func (e *evidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBala
 	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-before.asset
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
 	worth, step := symbol.rules.Notional(symbol.last, more), symbol.rules.Notional(symbol.last, symbol.rules.QuantityTick)
-	if symbol.worthless(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
+	if symbol.tooSmallToTrade(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
 		return 0
 	}
 	for times := int64(1); times <= mostTimes; times++ {
@@ -79,7 +79,7 @@ func (r *refusals) repeatsRefused(o *exchange.Order) bool {
 
 // paidFor reports whether the wallet has shown the result of a purchase that the exchange refused, in this start or before it.
 func (r *refusals) paidFor(symbol *SymbolState) bool {
-	if symbol.spot.armed > 0 {
+	if symbol.spot.inherited > 0 {
 		return true
 	}
 	for one := range r.refusedOn(symbol.Key()) {

@@ -25,7 +25,7 @@ func (s *survey) noteRefusedSales(symbol *SymbolState) {
 		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
 		beyond := missing - s.maySoldUnlisted(symbol) // a sale that the exchange has accepted explains the coins at least as well
-		r.sold = !symbol.worthless(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before.atMS) &&
+		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before.atMS) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
 }

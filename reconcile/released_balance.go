@@ -46,7 +46,7 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 	b.noteUnable(clientOrderID, atMS)
 	if p.Order().Market == exchange.Spot && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit {
-		b.Symbol(p.Symbol()).spot.takenMS = atMS
+		b.Symbol(p.Symbol()).spot.cancelRefusedMS = atMS
 	}
 }
 
@@ -57,7 +57,7 @@ const takenWaitMS = 3_000
 // cancelJustRefused reports whether the exchange has just refused to cancel a stop on spot: somebody else has canceled it, and may be
 // selling its coins. An exit uses a wallet that was read after that.
 func (s *situation) cancelJustRefused() bool {
-	at := s.symbol.spot.takenMS
+	at := s.symbol.spot.cancelRefusedMS
 	return !s.desired.Flatten && s.nowMS-at < takenWaitMS
 }
 

@@ -310,7 +310,7 @@ func TestUnexplainedPosition(t *testing.T) {
 	}
 	zeroed := func(past ...int64) func(d *desk, symbol *SymbolState) {
 		return func(_ *desk, symbol *SymbolState) {
-			symbol.futuresEvidence.zeroed, symbol.futuresEvidence.past, symbol.differs = true, past, persistence{}
+			symbol.futuresEvidence.zeroed, symbol.futuresEvidence.past, symbol.residualFor = true, past, persistence{}
 		}
 	}
 	both := func(all ...func(d *desk, symbol *SymbolState)) func(d *desk, symbol *SymbolState) {
@@ -334,7 +334,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"longer ago than L", 20, 1_001, nil, true},
 		{"as long ago as L", 20, 1_000, nil, false},
 		{"there is none", 0, 1_001, nil, false},
-		{"it has not lasted", 20, 1_001, func(_ *desk, s *SymbolState) { s.differs = persistence{} }, false},
+		{"it has not lasted", 20, 1_001, func(_ *desk, s *SymbolState) { s.residualFor = persistence{} }, false},
 		{"an opening is unknown", 20, 1_001, unknown(placement.Entry, buys), false},
 		{"an exit is unknown", 20, 1_001, unknown(placement.Exit, closes), true},
 		{"another symbol's opening is", 20, 1_001, both(unknown(placement.Exit, closes), unknown(placement.Entry, ethers)), true},
@@ -348,7 +348,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"it is new since nothing was held", 20, 0, zeroed(5), true},
 		{"it is one of the past", 20, 0, zeroed(5, 7), false},
 		{"it is new, and an opening is unknown", 20, 0, both(zeroed(5), unknown(placement.Entry, buys)), false},
-		{"it is new, and nothing was ever agreed to be held", 20, 0, func(_ *desk, s *SymbolState) { s.differs = persistence{} }, false},
+		{"it is new, and nothing was ever agreed to be held", 20, 0, func(_ *desk, s *SymbolState) { s.residualFor = persistence{} }, false},
 		{"it is new, beside what is known", 20, 0, both(zeroed(5), func(d *desk, _ *SymbolState) {
 			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
 		}), false},
@@ -359,7 +359,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
 		d.now += c.agoMS
 		d.shows(symbol, c.position)
-		symbol.differs = persistence{sinceMS: 1, lastMS: d.now}
+		symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now}
 		if c.with != nil {
 			c.with(d, symbol)
 		}
@@ -499,7 +499,7 @@ func TestRefusedCancelOfSpotStopIsNoted(t *testing.T) {
 		order := w.places(c.purpose, 9, c.order)
 		w.book.NoteCancelRefused(order.ClientOrderID, w.now)
 		w.book.NoteCancelRefused("nobody's", w.now+1)
-		if have := w.book.Symbol(coin).spot.takenMS; (have == w.now) != c.want || have != w.now && have != 0 {
+		if have := w.book.Symbol(coin).spot.cancelRefusedMS; (have == w.now) != c.want || have != w.now && have != 0 {
 			t.Errorf("%s: want %t, have %d", c.name, c.want, have)
 		}
 		if w.book.known(order.ClientOrderID).unableMS != w.now || len(w.book.deliveries) != 1 {
@@ -682,7 +682,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 func TestSpotStopBound(t *testing.T) {
 	t.Parallel()
 	young := func(w *wallet, s *SymbolState) { s.spot.inconclusive = true }
-	missed := func(w *wallet, s *SymbolState) { s.misses.sinceMS = 1 }
+	missed := func(w *wallet, s *SymbolState) { s.missedFor.sinceMS = 1 }
 	filled := func(agoMS int64) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, s *SymbolState) {
 			o := w.buysUnder(7, 1)

@@ -77,7 +77,7 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 			return p.ClientOrderID()
 		}
 	}
-	for _, r := range e.book.allRefusals() {
+	for _, r := range e.book.refusedOrConfirmed() {
 		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.book.Known(r.clientOrderID) {
 			return r.clientOrderID
 		}
@@ -140,7 +140,7 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 		}
 		own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
-	for _, r := range e.book.allRefusals() {
+	for _, r := range e.book.refusedOrConfirmed() {
 		own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {
@@ -233,6 +233,6 @@ func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (
 
 // mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided otherwise.
 func (e *evidence) mayBeBotds(o *exchange.Order) bool {
-	return slices.ContainsFunc(e.book.allRefusals(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
+	return slices.ContainsFunc(e.book.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
 		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
 }

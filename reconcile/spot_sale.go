@@ -180,8 +180,8 @@ func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, bef
 	quote := s.book.Balance(s.symbol.rules.Quote)
 	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
 	least := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
-	neither := s.symbol.worthless(s.book.baseBalance(s.symbol)) && got.Less(least)
-	alone := s.symbol.worthless(max(s.symbol.Baseline(), s.symbol.Unattributed()))
+	neither := s.symbol.tooSmallToTrade(s.book.baseBalance(s.symbol)) && got.Less(least)
+	alone := s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))
 	nothing := alone && before.atMS != 0 && s.book.readAfter(before.atMS) && got.Sign() <= 0
 	return (neither || nothing) && !s.book.boughtSince(nil, cmp.Or(before.atMS, sentMS))
 }

@@ -39,7 +39,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	lasts := func(of exchange.Quantity, forMS int64) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, s *SymbolState) {
 			live(w, s)
-			s.unsquared, s.squares = of, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
+			s.feeDifference, s.feeDifferenceFor = of, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
 		}
 	}
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		{"some, while an order is live, for longer", all - 5, lasts(5, 1_001), "6 0 994; 0; false true"},
 		{"another figure, while an order is live, for longer", all - 5, lasts(4, 1_001), "1 1000 999; 0; false true"},
 		{"it missed some before", all, func(_ *wallet, s *SymbolState) {
-			s.misses, s.short = persistence{sinceMS: 1}, -7
+			s.missedFor, s.short = persistence{sinceMS: 1}, -7
 			s.declare("a test", 1)
 		}, "1 1000 999; 0; false true"},
 	} {
@@ -70,7 +70,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		s := w.reads(c.baseBalance, 0)
 		symbol.spot.squaredMS = 0
 		s.squareWallet(symbol, c.baseBalance, w.book.liveOn(coin))
-		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.misses.sinceMS != 0,
+		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.missedFor.sinceMS != 0,
 			symbol.spot.squaredMS == w.now)
 		if have != c.want || symbol.contradicted != "" {
 			t.Errorf("%s: want %q, have %q, contradicted %q", c.name, c.want, have, symbol.contradicted)
@@ -84,14 +84,14 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	w := explains(t, 10, 0) // an adopted holding has paid no fee
 	symbol := w.book.Symbol(coin)
 	w.reads(1_009, 0).squareWallet(symbol, 1_009, false)
-	if symbol.misses.sinceMS == 0 || symbol.Fees() != 0 {
-		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.misses, symbol.Fees())
+	if symbol.missedFor.sinceMS == 0 || symbol.Fees() != 0 {
+		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.missedFor, symbol.Fees())
 	}
 	order := w.buysUnder(5, 1) // of a purchase of one, the fee may be one, the step
 	w.apply(record.Record{AtMS: w.now - 60_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 5, Filled: 1}})
 	w.reads(1_010, 0).squareWallet(symbol, 1_010, false)
-	if symbol.misses.sinceMS != 0 || symbol.Fees() != 1 {
-		t.Errorf("want one taken as a fee, have %+v, fees %d", symbol.misses, symbol.Fees())
+	if symbol.missedFor.sinceMS != 0 || symbol.Fees() != 1 {
+		t.Errorf("want one taken as a fee, have %+v, fees %d", symbol.missedFor, symbol.Fees())
 	}
 	for more, want := range map[exchange.Quantity]bool{6: false, 7: true} { // five are within the bound of fees, and two are worth an order
 		w, symbol := bought(t)
@@ -102,7 +102,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	}
 	for missed, want := range map[exchange.Quantity]bool{6: false, 7: true} { // another figure is timed from scratch
 		w, symbol := bought(t)
-		symbol.missed, symbol.misses = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
+		symbol.missed, symbol.missedFor = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
 		w.reads(all-7, 0).squareWallet(symbol, all-7, false)
 		if have := symbol.contradicted != ""; have != want {
 			t.Errorf("%d missed before, and seven now: want it contradicted %t, have %t", missed, want, have)
@@ -215,7 +215,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 func TestWalletShortfallNeedsWitness(t *testing.T) {
 	t.Parallel()
 	lasted := func(forMS int64) func(w *wallet, s *SymbolState) {
-		return func(_ *wallet, s *SymbolState) { s.misses = persistence{sinceMS: 1, forMS: forMS} }
+		return func(_ *wallet, s *SymbolState) { s.missedFor = persistence{sinceMS: 1, forMS: forMS} }
 	}
 	for _, c := range []struct {
 		name   string
@@ -226,7 +226,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 	}{
 		{"it has not lasted", ForeignHalt, 0, lasted(1_000), "10 10; true false  false"},
 		{"it has lasted", ForeignHalt, 0, lasted(1_001), "10 4; true true  false"},
-		{"it is contradicted already", ForeignHalt, 0, func(_ *wallet, s *SymbolState) { s.misses.sinceMS = 1; s.declare("a test", 5) },
+		{"it is contradicted already", ForeignHalt, 0, func(_ *wallet, s *SymbolState) { s.missedFor.sinceMS = 1; s.declare("a test", 5) },
 			"10 4; true true  false"},
 		{"a person must look already", ForeignHalt, 0, func(w *wallet, s *SymbolState) {
 			lasted(1_000)(w, s)
@@ -258,7 +258,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 		}
 		c.with(w, symbol)
 		s.decideShortWallet(symbol, 6)
-		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.misses.sinceMS != 0, symbol.contradicted != "",
+		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.missedFor.sinceMS != 0, symbol.contradicted != "",
 			symbol.Quarantine(), w.book.Strategy("one").Latch() == 1)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
@@ -403,7 +403,7 @@ func TestWalletBaseline(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		symbol.misses = persistence{sinceMS: 1}
+		symbol.missedFor = persistence{sinceMS: 1}
 		agreedMS := symbol.spot.squaredMS
 		s := w.reads(c.baseBalance, 0)
 		s.observeWallet(symbol)
@@ -411,8 +411,8 @@ func TestWalletBaseline(t *testing.T) {
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
-		if live := w.book.liveOn(coin); live && !strings.HasSuffix(c.want, "true") && symbol.misses.sinceMS != 0 {
-			t.Errorf("%s: want no time of a miss counted, have %+v", c.name, symbol.misses)
+		if live := w.book.liveOn(coin); live && !strings.HasSuffix(c.want, "true") && symbol.missedFor.sinceMS != 0 {
+			t.Errorf("%s: want no time of a miss counted, have %+v", c.name, symbol.missedFor)
 		}
 	}
 	w := explains(t, 10, 0) // nothing is concluded without both reads

@@ -9,8 +9,8 @@ import (
 // Where lists omit client order ids, two botds with copies of one journal do not know of each other. If one of them moves a stop that both journals
 // contain, somebody has canceled the other one's stop, and an order without an id holds the same coins. Another stop beside it would sell them twice.
 
-// takenStop is an own spot stop that somebody else canceled, or an order in its place that has left the list.
-type takenStop struct {
+// canceledStop is an own spot stop that somebody else canceled, or an order in its place that has left the list.
+type canceledStop struct {
 	fromMS   int64 // an order in its place is created in this time
 	untilMS  int64
 	quantity exchange.Quantity
@@ -25,8 +25,8 @@ type standIn struct {
 // noteTakenStop expects an order in the place of a stop: created since the last list before this one, or soon.
 func (o *observed) noteTakenStop(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
 	t := &symbol.spot
-	t.taken = append(t.taken[max(0, len(t.taken)-mostRemembered+1):],
-		takenStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
+	t.canceledStops = append(t.canceledStops[max(0, len(t.canceledStops)-mostRemembered+1):],
+		canceledStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
 }
 
 // noteStandIns records the foreign orders that stand in for such stops: of botd's form, of the same quantity, and created since the last list that may
@@ -45,11 +45,11 @@ func (s *survey) noteStandIns(symbol *SymbolState) {
 	})
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		at := slices.IndexFunc(t.taken, func(one takenStop) bool {
+		at := slices.IndexFunc(t.canceledStops, func(one canceledStop) bool {
 			return o.Quantity == one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
 		})
 		if at >= 0 && !t.standsIn(o.ID) && s.book.Resembles(symbol, o) {
-			t.standIns, t.taken = append(t.standIns, standIn{o.ID, o.Quantity}), slices.Delete(t.taken, at, at+1)
+			t.standIns, t.canceledStops = append(t.standIns, standIn{o.ID, o.Quantity}), slices.Delete(t.canceledStops, at, at+1)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // UnknownOrder returns the client order id of an order that carries this instance's prefix but is
-// not in the journal, seen now or since a person last armed the account, or that caused a
+// not in the journal, seen now or since a person last rearmed the account, or that caused a
 // quarantine still in force; empty for none. The journal contains both, so a start stands down
 // before it has read anything. A second instance, or this one with a later journal, may be running
 // (case 15): nothing opens, existing orders are neither moved nor canceled, and existing protection
@@ -62,7 +62,7 @@ func (d *derivation) protectStandingDown() {
 // mayProtectPeer reports whether stops from before the start may protect on spot what another botd has bought: the start has forgotten
 // that, and a history that omits it proves nothing while the wallet shows their quantity.
 func (d *derivation) mayProtectPeer() bool {
-	return d.symbol.Key().Market == exchange.Spot && !d.symbol.worthless(min(d.book.armedSince(d.symbol, 0), d.ownBalance()))
+	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))
 }
 
 // takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold:

@@ -17,7 +17,9 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	case urgent != nil && !d.mayRepeat(urgent): // the position is exiting
 	case d.declared() && main != nil && !d.replaceable(main): // existing protection stays until the position is understood
 	case !protection.Set || protection.StopLoss.IsZero():
-		d.cancelStops()
+		for _, p := range d.stops {
+			d.cancel(p, "no longer desired")
+		}
 	default:
 		price = d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	}
@@ -26,65 +28,64 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	case d.positionShared():
 		d.convergeStopPart(price)
 	default:
-		d.convergeWholeStop(price, main, bridging)
+		wholeStop{d, main, bridging, price}.converge()
 	}
 }
 
-// cancelStops cancels the stops of a plan that desires none.
-func (d *derivation) cancelStops() {
-	for _, p := range d.stops {
-		d.cancel(p, "no longer desired")
-	}
+// wholeStop is the closePosition STOP_MARKET of a position, which leaves the reduceOnly sum to the exits.
+type wholeStop struct {
+	*derivation
+	main, bridging *account.Placement // the stop, and the reduceOnly STOP_MARKET that protects while it moves; nil for none
+	price          exchange.Price     // where the plan desires it
 }
 
-// convergeWholeStop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to the exits. The cases stand in order of precedence:
-// if the price has already been passed, the position exits at market; a missing stop is placed; one whose outcome is unknown is waited for;
-// one at its price stays, without a bridge; a move that has begun is continued; another one begins.
-func (d *derivation) convergeWholeStop(price exchange.Price, main, bridging *account.Placement) {
-	missing, passed := main == nil || d.replaceable(main), d.pricePassed(placement.StopLoss, price)
+// converge leads to one stop at its price. The cases stand in order of precedence: if the price has already been passed, the position exits at
+// market; a missing stop is placed; one whose outcome is unknown is waited for; one at its price needs no bridge; a move that has begun
+// continues; another one begins.
+func (s wholeStop) converge() {
+	missing, passed := s.main == nil || s.replaceable(s.main), s.pricePassed(placement.StopLoss, s.price)
 	switch {
-	case passed && (missing || main.Order().StopPrice != price && !main.State().OutcomeUnknown()):
-		d.exitNow()
+	case passed && (missing || s.main.Order().StopPrice != s.price && !s.main.State().OutcomeUnknown()):
+		s.exitNow()
 	case missing:
-		d.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
-	case main.State().OutcomeUnknown() || passed:
-	case main.Order().StopPrice == price:
-		if bridging != nil {
-			d.cancel(bridging, "the stop stands at its new price")
+		s.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, ClosePosition: true}, "protects the position")
+	case s.main.State().OutcomeUnknown() || passed:
+	case s.main.Order().StopPrice == s.price:
+		if s.bridging != nil {
+			s.cancel(s.bridging, "the stop stands at its new price")
 		}
-	case bridging != nil:
-		d.continueMove(main, bridging)
-	case d.mayBeginMove(main):
-		d.beginMove(price, main)
+	case s.bridging != nil:
+		s.continueMove()
+	case s.mayMove():
+		s.beginMove()
 	}
 }
 
-// beginMove moves a stop: a reduceOnly STOP_MARKET protects meanwhile if the sum allows one; otherwise the stop is canceled, confirmed and
-// placed again.
-func (d *derivation) beginMove(price exchange.Price, main *account.Placement) {
-	if !d.desired.Bridge || len(d.targetOrders) != 0 || d.reducible() != d.ownPosition.Abs() {
-		d.cancel(main, "the protection moves")
+// mayMove reports whether the stop may move: its interval has passed, the symbol is tradable, the end of the stop can be read, the new one
+// would cover the whole position that the exchange shows, and no exit is due. An exit leaves a bridge no room, and may be refused.
+func (s wholeStop) mayMove() bool {
+	return s.nowMS-s.main.SentMS() >= int64(s.desired.Interval) && s.symbol.rules.Tradable && !s.symbol.unread && s.ownPosition == s.symbol.position && !s.exits()
+}
+
+// beginMove places a bridge if the sum allows one; otherwise the stop is canceled, confirmed and placed again.
+func (s wholeStop) beginMove() {
+	if !s.desired.Bridge || len(s.targetOrders) != 0 || s.reducible() != s.ownPosition.Abs() {
+		s.cancel(s.main, "the protection moves")
 		return
 	}
-	bridge := exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: d.ownPosition.Abs(), ReduceOnly: true}
-	d.protectBy(placement.StopLoss, bridge, "stands while the protection moves")
+	bridge := exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, Quantity: s.ownPosition.Abs(), ReduceOnly: true}
+	s.protectBy(placement.StopLoss, bridge, "stands while the protection moves")
 }
 
-// continueMove cancels a stop for which a bridge stands, or a bridge that the position has outgrown.
-func (d *derivation) continueMove(main, bridging *account.Placement) {
-	switch covers := bridging.Remaining() >= d.symbol.position.Abs(); {
-	case bridging.State().OutcomeUnknown():
+// continueMove cancels the stop once the bridge covers the position, or a bridge that the position has outgrown.
+func (s wholeStop) continueMove() {
+	switch covers := s.bridging.Remaining() >= s.symbol.position.Abs(); {
+	case s.bridging.State().OutcomeUnknown():
 	case covers: // only then does its replacement rest
-		d.cancel(main, "the protection moves")
-	case d.ownPosition == d.symbol.position: // it has grown since
-		d.cancel(bridging, "it covers less than the position")
+		s.cancel(s.main, "the protection moves")
+	case s.ownPosition == s.symbol.position: // it has grown since
+		s.cancel(s.bridging, "it covers less than the position")
 	}
-}
-
-// mayBeginMove reports whether a stop may move: its interval has passed, the symbol is tradable, the end of the stop can be read, the new one
-// would cover the whole position that the exchange shows, and no exit is due. An exit leaves a bridge no room, and may be refused.
-func (d *derivation) mayBeginMove(main *account.Placement) bool {
-	return d.nowMS-main.SentMS() >= int64(d.desired.Interval) && d.symbol.rules.Tradable && !d.symbol.unread && d.ownPosition == d.symbol.position && !d.exits()
 }
 
 // exits reports whether an exit is due.

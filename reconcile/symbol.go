@@ -36,14 +36,14 @@ type SymbolState struct {
 	positionMS        int64 // futures: begin of the snapshot with the last read of the list
 	walletOnlyRead    bool  // spot: since this start the wallet was read, but not everything else
 	unread            bool
-	differs           persistence       // Position and Known, by residual
+	residualFor       persistence       // Position and Known, by residual
 	residual          exchange.Quantity // Position - Known
 	residualOf        exchange.Quantity // Known at that time
 	unexplainedMS     int64             // futures: begin of the last snapshot with a position that fills do not explain; 0 for none
 	unexplainedFromMS int64             // futures: start of the time for which that position has been shown
 	unexplainedID     int64             // its id, until positions/history shows its end or fills explain the position; 0 for none
 	closedMS          int64             // futures: end of the last position shown in positions/history
-	differed          exchange.Quantity // the difference whose persistence differs measures
+	measuredResidual  exchange.Quantity // the difference whose persistence residualFor measures
 	agrees            persistence       // no difference, since the last one
 	doubled           persistence       // the list shows two positions
 	stable            stable            // the content of the snapshots that count towards the fence
@@ -54,14 +54,14 @@ type SymbolState struct {
 	unlistedSales     []peerOrder       // spot: possible sales of unlisted orders with botd's prefix that the journal does not know
 	unlistedFor       persistence       // since then
 	missed            exchange.Quantity // spot: the wallet's shortfall while an order rests
-	misses            persistence       // persistence of that shortfall
-	squares           persistence       // spot: persistence of a difference from the expected fees
-	unsquared         exchange.Quantity // that difference
+	missedFor         persistence       // persistence of that shortfall
+	feeDifferenceFor  persistence       // spot: persistence of a difference from the expected fees
+	feeDifference     exchange.Quantity // that difference
 	feeRate           exchange.Rate     // spot: the fee rate of purchases, as last shown by executions
-	moved             persistence       // spot: persistence of a wallet change that an uncertain placement may have caused
+	walletChangeFor   persistence       // spot: persistence of a wallet change that an uncertain placement may have caused
 	leftOver          exchange.Quantity // spot: quantity bought for an uncertain placement by an unclaimed order without an id
 	leftSold          exchange.Quantity // spot: part of that sold beyond the quantity that fills explain
-	movedBy           exchange.Quantity
+	walletChange      exchange.Quantity
 	feeRateKnown      bool
 	short             exchange.Quantity // spot: the wallet's shortfall against the fills, negative
 }
@@ -126,7 +126,7 @@ func (s *SymbolState) Moved() exchange.Amount {
 func (s *SymbolState) Unread() bool { return s.unread }
 
 // Residual returns Position minus Known, and the start of the difference.
-func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual, s.differs.sinceMS }
+func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual, s.residualFor.sinceMS }
 
 // maxClockStepMS is the maximum correction of the clock that stamped the records of the epoch
 // before a start.

@@ -101,9 +101,9 @@ func TestWalletDifference(t *testing.T) {
 			c.with(w)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.differs, symbol.spot.asked = c.before.differs, c.before.asked
-		w.reads(c.baseBalance, 0).noteDiffers(symbol)
-		if have := (noted{symbol.spot.differs, symbol.spot.asked}); have != c.want {
+		symbol.spot.difference, symbol.spot.asked = c.before.differs, c.before.asked
+		w.reads(c.baseBalance, 0).noteDifference(symbol)
+		if have := (noted{symbol.spot.difference, symbol.spot.asked}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
 		if symbol.rules = nil; w.book.walletDiffers(symbol) != 0 {
@@ -133,7 +133,7 @@ func TestWalletAheadOfLists(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.reads(c.baseBalance, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.differs, symbol.spot.asked = c.differs, c.asked
+		symbol.spot.difference, symbol.spot.asked = c.differs, c.asked
 		if have := w.book.WalletAhead(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
@@ -150,14 +150,14 @@ func TestQuantityBelowMinimum(t *testing.T) {
 	t.Parallel()
 	symbol := explains(t, 10, 0).book.Symbol(coin)
 	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: true, 2: false, 3: false} {
-		if have := symbol.worthless(quantity); have != want {
-			t.Errorf("%d: want it worthless %t, have %t", quantity, want, have)
+		if have := symbol.tooSmallToTrade(quantity); have != want {
+			t.Errorf("%d: want it too small to trade %t, have %t", quantity, want, have)
 		}
 	}
 	symbol.rules.MinNotional = exchange.Amount{}
 	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: false} {
-		if have := symbol.worthless(quantity); have != want {
-			t.Errorf("%d, where the exchange takes any: want it worthless %t, have %t", quantity, want, have)
+		if have := symbol.tooSmallToTrade(quantity); have != want {
+			t.Errorf("%d, where the exchange takes any: want it too small to trade %t, have %t", quantity, want, have)
 		}
 	}
 }
@@ -172,14 +172,14 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 		want int64 // start of the history; -1 for not at all
 	}{
 		{"it agrees", func(*SymbolState) {}, -1},
-		{"it misses some", func(s *SymbolState) { s.misses.sinceMS = 1 }, squaredMS - 1_000 - 1_000 - 60_000},
-		{"it misses some, and never agreed", func(s *SymbolState) { s.misses.sinceMS, s.spot.squaredMS = 1, 0 }, adoptedMS - 60_000},
-		{"it has agreed at the first moment", func(s *SymbolState) { s.misses.sinceMS, s.spot.squaredMS = 1, 1 }, 0},
+		{"it misses some", func(s *SymbolState) { s.missedFor.sinceMS = 1 }, squaredMS - 1_000 - 1_000 - 60_000},
+		{"it misses some, and never agreed", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.squaredMS = 1, 0 }, adoptedMS - 60_000},
+		{"it has agreed at the first moment", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.squaredMS = 1, 1 }, 0},
 		{"it holds more", func(s *SymbolState) { s.spot.extra.sinceMS = 1 }, squaredMS - 62_000},
-		{"it differs", func(s *SymbolState) { s.spot.differs = -1 }, squaredMS - 62_000},
-		{"it was asked nine times", func(s *SymbolState) { s.spot.differs, s.spot.asked = 1, mostAsked-1 }, squaredMS - 62_000},
-		{"it was asked ten times", func(s *SymbolState) { s.spot.differs, s.spot.asked = 1, mostAsked }, -1},
-		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.differs, s.spot.asked, s.misses.sinceMS = 1, mostAsked, 1 },
+		{"it differs", func(s *SymbolState) { s.spot.difference = -1 }, squaredMS - 62_000},
+		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostAsked-1 }, squaredMS - 62_000},
+		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostAsked }, -1},
+		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.difference, s.spot.asked, s.missedFor.sinceMS = 1, mostAsked, 1 },
 			squaredMS - 62_000},
 	} {
 		w := explains(t, 10, 0)
@@ -191,7 +191,7 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).misses.sinceMS = 1
+	d.book.Symbol(bitcoin).missedFor.sinceMS = 1
 	if _, ask := d.book.NeedsOrderHistory(d.book.Symbol(bitcoin)); ask {
 		t.Error("want no order history of futures, which have none")
 	}
@@ -251,7 +251,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	lasts := func(by exchange.Quantity, forMS int64) func(w *wallet, s *survey) {
 		return func(w *wallet, s *survey) {
 			another(w, s)
-			w.book.Symbol(coin).movedBy, w.book.Symbol(coin).moved = by, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
+			w.book.Symbol(coin).walletChange, w.book.Symbol(coin).walletChangeFor = by, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
 		}
 	}
 	filled := func(agoMS int64) func(w *wallet, s *survey) {
@@ -316,7 +316,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		if moved != c.moved || persistent != c.persistent {
 			t.Errorf("%s: want %t, lasting %t, have %t, %t", c.name, c.moved, c.persistent, moved, persistent)
 		}
-		if since := symbol.moved.sinceMS; (since != 0) != c.moved {
+		if since := symbol.walletChangeFor.sinceMS; (since != 0) != c.moved {
 			t.Errorf("%s: want it to last %t, have since %d", c.name, c.moved, since)
 		}
 	}

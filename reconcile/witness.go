@@ -106,8 +106,8 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
 	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
 	// A stop that may be missing does not wait for L.
-	unarmed := !s.hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
-	t.untrusted = t.by == noWitness && (t.untrusted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
+	stopMissing := !s.hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
+	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.book.Settle().StalenessMS))
 }
 
 // noteEnded records the ended positions in the history. A position first shown while an opening was
@@ -241,7 +241,7 @@ func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
-	if shown || !symbol.differs.exceeds(e.book.Settle().StalenessMS) {
+	if shown || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
 		return false
 	}
 	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
@@ -256,7 +256,7 @@ func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 // that date and closed well after it.
 func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
-	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(e.book.Settle().StalenessMS) {
+	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
 		return false
 	}
 	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
@@ -331,7 +331,7 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
 func (e *evidence) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
+	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(e.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, e.fetched.EndedMS)
 	case e.marginContradicts(symbol):
 		symbol.declare(heldMargin, e.fetched.EndedMS)

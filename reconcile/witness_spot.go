@@ -16,30 +16,30 @@ const spotContradiction = "the wallet holds less than botd's own fills explain, 
 
 // spotEvidence is the evidence about a spot symbol's asset other than the wallet's newest answer.
 type spotEvidence struct {
-	squaredMS    int64             // when wallet and fills last agreed
-	changedMS    int64             // when the position of before the start last changed; 0 without one
-	sales        []sale            // sales by others that explained an earlier difference
-	extra        persistence       // persistence of a wallet excess worth an order
-	extraOf      exchange.Quantity // that excess
-	freed        []release         // quantities held by own orders until they were canceled, oldest first
-	differs      exchange.Quantity // difference between the newest wallet and the fills, if worth an order
-	asked        int               // number of rounds that read the order history about it
-	presumed     exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
-	undecided    exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
-	shown        exchange.Quantity // most that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
-	secondBuyer  int64             // newest purchase of botd's form that no placement claims
-	others       []exchange.Order  // purchases that no placement claims, from histories
-	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
-	armed        exchange.Quantity // quantity of stops from before the start that only the wallet explains
-	armedFor     persistence       // persistence of that
-	armedDecided bool              // a person, or a policy, has decided it
-	beforeSale   priorBalance      // the wallet before the last sale that sold something was sent
+	squaredMS        int64             // when wallet and fills last agreed
+	changedMS        int64             // when the position of before the start last changed; 0 without one
+	sales            []sale            // sales by others that explained an earlier difference
+	extra            persistence       // persistence of a wallet excess worth an order
+	extraOf          exchange.Quantity // that excess
+	freed            []release         // quantities held by own orders until they were canceled, oldest first
+	difference       exchange.Quantity // difference between the newest wallet and the fills, if worth an order
+	asked            int               // number of rounds that read the order history about it
+	presumed         exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
+	undecided        exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
+	shown            exchange.Quantity // most that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
+	secondBuyer      int64             // newest purchase of botd's form that no placement claims
+	others           []exchange.Order  // purchases that no placement claims, from histories
+	inconclusive     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
+	inherited        exchange.Quantity // quantity of stops from before the start that only the wallet explains
+	inheritedFor     persistence       // persistence of that
+	inheritedDecided bool              // a person, or a policy, has decided it
+	beforeSale       priorBalance      // the wallet before the last sale that sold something was sent
 
-	taken    []takenStop // own stops that somebody else canceled, oldest first
-	standIns []standIn   // open orders in the place of such stops
+	canceledStops []canceledStop // own stops that somebody else canceled, oldest first
+	standIns      []standIn      // open orders in the place of such stops
 
-	takenMS   int64 // when the exchange last refused to cancel a stop
-	overdrawn bool  // the exchange refused a stop for more than the wallet shows
+	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
+	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
 
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
@@ -76,15 +76,15 @@ func (o *observed) WalletConclusive(symbol *SymbolState) bool {
 // mostAsked bounds the number of rounds that read the order history about an unexplained difference.
 const mostAsked = 10
 
-// noteDiffers records that a wallet differs from the fills, however old it may be: the order
+// noteDifference records that a wallet differs from the fills, however old it may be: the order
 // history is evidence by itself, and a stop is due at once.
-func (s *survey) noteDiffers(symbol *SymbolState) {
+func (s *survey) noteDifference(symbol *SymbolState) {
 	t := &symbol.spot
 	switch by := s.book.walletDiffers(symbol); {
 	case by == 0:
-		t.differs, t.asked = 0, 0
-	case by != t.differs:
-		t.differs, t.asked = by, 0
+		t.difference, t.asked = 0, 0
+	case by != t.difference:
+		t.difference, t.asked = by, 0
 	default:
 		t.asked++
 	}
@@ -98,7 +98,7 @@ func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 		return 0
 	}
 	by := o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	if symbol.worthless(by.Abs()) {
+	if symbol.tooSmallToTrade(by.Abs()) {
 		return 0
 	}
 	return by
@@ -112,7 +112,7 @@ func (o *observed) WalletAhead(symbol *SymbolState) bool {
 		return false
 	}
 	by := o.walletDiffers(symbol)
-	return by != 0 && (by != symbol.spot.differs || symbol.Suspect())
+	return by != 0 && (by != symbol.spot.difference || symbol.Suspect())
 }
 
 // mayHaveBought reports whether a refused purchase may have been executed without any list showing
@@ -128,7 +128,7 @@ const HistorySlackMS = 60_000
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
 // wallet disagrees with the fills, and from which time.
 func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
+	if symbol.Key().Market != exchange.Spot || symbol.missedFor.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
 	}
 	return max(0, o.salesFrom(symbol)-HistorySlackMS), true
@@ -136,7 +136,7 @@ func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bo
 
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
 // which may explain it, has not been read often enough since.
-func (s *SymbolState) Suspect() bool { return s.spot.differs != 0 && s.spot.asked < mostAsked }
+func (s *SymbolState) Suspect() bool { return s.spot.difference != 0 && s.spot.asked < mostAsked }
 
 // salesFrom returns the time from which a sale may explain a difference. What a start books of the time before it is no younger
 // than what the journal of that time lacks.
@@ -206,7 +206,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 	case sold >= short:
 		all := append(symbol.spot.sales, sales...)
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
-		symbol.misses.reset()
+		symbol.missedFor.reset()
 		symbol.believe()
 		if symbol.Quarantine() != "" {
 			symbol.spot.confirmed = short
@@ -214,7 +214,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
-	case symbol.contradicted != "" || symbol.misses.exceeds(s.book.Settle().StalenessMS):
+	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.book.Settle().StalenessMS):
 		symbol.short = -short // no more is sold than the wallet shows
 		symbol.declare(spotContradiction, s.fetched.EndedMS)
 	}
@@ -241,7 +241,7 @@ func (e *evidence) mayBeOwn(symbol *SymbolState, more exchange.Quantity) exchang
 func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()
-	if settle.StalenessMS == 0 || symbol.worthless(more) {
+	if settle.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
 		t.extra, t.extraOf = persistence{}, 0
 		return false
 	}

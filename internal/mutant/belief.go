@@ -8,7 +8,7 @@ var belief = []Row{
 		}},
 	{"lost_stop_waits", "where a list alone shows none of a position, a stop of unknown fate waits for L", "39",
 		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
-			{"reconcile.survey.seekWitness", "unseen || unarmed", "unseen"},
+			{"reconcile.survey.seekWitness", "unseen || stopMissing", "unseen"},
 		}},
 	{"profit_is_a_stop", "where a list alone shows none of a position, a take-profit that stands makes a missing stop wait for L", "39",
 		"reconcile TestRefusedStopReturnsBesideATakeProfit", []Edit{
@@ -64,7 +64,7 @@ var belief = []Row{
 		}},
 	{"late_purchase_anothers", "a purchase that lists confirmed as refused before they could show it is another's where they leave ids out", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
-			{"reconcile.evidence.repetition", "e.book.allRefusals()", "e.book.Refused()"},
+			{"reconcile.evidence.repetition", "e.book.refusedOrConfirmed()", "e.book.Refused()"},
 		}},
 	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
 		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
@@ -116,7 +116,7 @@ var belief = []Row{
 		}},
 	{"start_strips", "after a start a wallet takes off the stop of a purchase that is not decided", "40",
 		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{
-			{"reconcile.observed.armedSince", "p.SentMS() < o.bootMS", "false"},
+			{"reconcile.observed.inheritedSince", "p.SentMS() < o.bootMS", "false"},
 		}},
 	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
@@ -124,7 +124,7 @@ var belief = []Row{
 		}},
 	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
-			{"reconcile.derivation.mayBeginMove", "d.exits()", "false"},
+			{"reconcile.wholeStop.mayMove", "s.exits()", "false"},
 		}},
 	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{
@@ -288,7 +288,7 @@ var belief = []Row{
 		}},
 	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletUntrusted", "symbol.worthless(o.baseBalance(symbol))", "false"},
+			{"reconcile.observed.walletUntrusted", "symbol.tooSmallToTrade(o.baseBalance(symbol))", "false"},
 		}},
 	{"half_wallet_stands_down", "where botd stands down, a wallet that freezes less than what stands keeps a stop away", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStopWhileStandingDown", []Edit{
@@ -298,11 +298,11 @@ var belief = []Row{
 		"reconcile TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway", []Edit{
 			{"reconcile.derivation.clip", "max(clipped, d.frozenByNone(quantity))", "clipped"},
 		}},
-	{"armed_forgotten", "a start takes the stop off that protects what a wallet had shown of a refused purchase", "3",
+	{"inherited_forgotten", "a start takes the stop off that protects what a wallet had shown of a refused purchase", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.survey.presume", "bought, most = max(bought, armed), max(most, armed)", ""},
+			{"reconcile.survey.presume", "bought, most = max(bought, inherited), max(most, inherited)", ""},
 		}},
-	{"armed_opens", "after a start botd opens beside such a stop, and no person must check", "3",
+	{"inherited_opens", "after a start botd opens beside such a stop, and no person must check", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
 			{"reconcile.survey.noteInheritedStops", "explained == 0 && s.book.inheritedStops(symbol) > 0", "false"},
 		}},
@@ -318,11 +318,11 @@ var belief = []Row{
 		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen", "false"},
 		}},
-	{"armed_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
+	{"inherited_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
 		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
 			{"reconcile.survey.holdInheritedStops", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
 		}},
-	{"armed_halved", "half a wallet takes such a stop off", "40",
+	{"inherited_halved", "half a wallet takes such a stop off", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
 			{"reconcile.survey.presume", "s.book.freezesLess(symbol)", "false"},
 		}},

@@ -76,7 +76,7 @@ var protocol = []Row{
 		{"reconcile.survey.observeList", "s.observeDuplicate(order)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
-		{"reconcile.survey.observePosition", "symbol.differs.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.survey.observePosition", "symbol.residualFor.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
 		{"reconcile.survey.takePosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
@@ -273,11 +273,11 @@ var protocol = []Row{
 		}},
 	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
 		"reconcile TestStopMovesOnlyIfReplacementCoversPosition", []Edit{
-			{"reconcile.derivation.mayBeginMove", "d.ownPosition == d.symbol.position", "true"},
+			{"reconcile.wholeStop.mayMove", "s.ownPosition == s.symbol.position", "true"},
 		}},
 	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
 		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
-			{"reconcile.derivation.continueMove", "d.ownPosition == d.symbol.position", "false"},
+			{"reconcile.wholeStop.continueMove", "s.ownPosition == s.symbol.position", "false"},
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{

@@ -32,7 +32,7 @@ var wallet = []Row{
 		}},
 	{"unpaid_with_others", "where a person has coins too, an exit that brought no money has a stop over as many", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
-			{"reconcile.situation.unpaid", "s.symbol.worthless(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
+			{"reconcile.situation.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
 		}},
 	{"doubt_forgotten", "a start from a checkpoint forgets what the wallet showed before a refused sale", "41",
 		"reconcile TestStartKnowsWhatTheWalletShowedBeforeARefusedSale", []Edit{
@@ -48,6 +48,6 @@ var wallet = []Row{
 		}},
 	{"peer_stop_forgotten", "after a start, a history takes a stop off that protects what another botd bought", "15",
 		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
-			{"reconcile.derivation.mayProtectPeer", "!d.symbol.worthless(min(d.book.armedSince(d.symbol, 0), d.ownBalance()))", "false"},
+			{"reconcile.derivation.mayProtectPeer", "!d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))", "false"},
 		}},
 }

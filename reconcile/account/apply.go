@@ -67,7 +67,7 @@ func (s *State) applyToStrategy(r *record.Record) {
 func (s *State) applyFact(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Sending:
-		s.begin(begun(r, &body))
+		s.begin(placementOf(r, &body))
 		s.circuit.sent(r.AtMS)
 		s.pace.note(r.AtMS, r.Strategy)
 	case record.Found:

@@ -130,8 +130,8 @@ func (p *Placement) About(body record.Body) record.Record {
 	return record.Record{Strategy: p.strategy, Symbol: p.order.Key(), ClientOrderID: p.clientOrderID, Body: body}
 }
 
-// begun returns the placement that a sending record begins.
-func begun(r *record.Record, body *record.Sending) *Placement {
+// placementOf returns the placement that a sending record begins.
+func placementOf(r *record.Record, body *record.Sending) *Placement {
 	return &Placement{clientOrderID: r.ClientOrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
 		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS, wallet: body.Wallet}
 }
@@ -160,7 +160,7 @@ func found(r *record.Record, body *record.Found) *Placement {
 func Begin(r *record.Record) (Placement, bool) {
 	switch body := r.Body.(type) {
 	case record.Sending:
-		return *begun(r, &body), true
+		return *placementOf(r, &body), true
 	case record.Found:
 		return *found(r, &body), true
 	}

@@ -10,7 +10,7 @@ import (
 func TakeRoundTrips(trips *ledger.RoundTrips, r *record.Record) []ledger.RoundTrip {
 	switch body := r.Body.(type) {
 	case record.Sending:
-		trips.Send(begun(r, &body).booked())
+		trips.Send(placementOf(r, &body).booked())
 	case record.Found:
 		trips.Send(found(r, &body).booked())
 	case record.Acknowledged:

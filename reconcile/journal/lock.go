@@ -30,7 +30,7 @@ func lockOf(directory string) (path, what string) {
 type Holder struct {
 	directory string
 	mu        sync.Mutex  // guards all below
-	taken     fs.FileInfo // the newest lock's file
+	lockFile  fs.FileInfo // the newest lock's file
 	releases  []func() error
 }
 
@@ -46,7 +46,7 @@ func (h *Holder) Renew() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	path, what := lockOf(h.directory)
-	if now, _ := os.Lstat(path); os.SameFile(now, h.taken) { // neither may be there
+	if now, _ := os.Lstat(path); os.SameFile(now, h.lockFile) { // neither may be there
 		return nil
 	}
 	release, err := lock(path, what)
@@ -54,7 +54,7 @@ func (h *Holder) Renew() error {
 		return err
 	}
 	h.releases = append(h.releases, release)
-	h.taken, err = os.Lstat(path)
+	h.lockFile, err = os.Lstat(path)
 	return err
 }
 
@@ -66,7 +66,7 @@ func (h *Holder) Release() error {
 	for _, release := range h.releases {
 		all = append(all, release())
 	}
-	h.releases, h.taken = nil, nil
+	h.releases, h.lockFile = nil, nil
 	return errors.Join(all...)
 }
 
