@@ -64,7 +64,8 @@ func (s wholeStop) converge() {
 // mayMove reports whether the stop may move: its interval has passed, the symbol is tradable, the end of the stop can be read, the new one
 // would cover the whole position that the exchange shows, and no exit is due. An exit leaves a bridge no room, and may be refused.
 func (s wholeStop) mayMove() bool {
-	return s.nowMS-s.main.SentMS() >= int64(s.desired.Interval) && s.symbol.rules.Tradable && !s.symbol.unread && s.ownPosition == s.symbol.position && !s.exits()
+	return s.nowMS-s.main.SentMS() >= int64(s.desired.Interval) && s.symbol.rules.Tradable && !s.symbol.unread &&
+		s.ownPosition == s.symbol.position && !s.exits()
 }
 
 // beginMove places a bridge if the sum allows one; otherwise the stop is canceled, confirmed and placed again.

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"botd/exchange"
+	"botd/internal/notation"
 	"botd/reconcile/placement"
 )
 
@@ -104,6 +105,9 @@ type latch struct {
 	rearm bool                                    // botd rearm ends the breach
 }
 
+// usualCoolDown is the time without entries after a losing streak, where no other is set.
+const usualCoolDown = "1h"
+
 // Texts that several limits share.
 const (
 	isRefused = "the opening is refused"
@@ -150,7 +154,8 @@ var limitTable = []Limit{
 		Unit: "orders", Example: "300", What: "maximum number of orders placed in the last 60 s, whatever their outcome",
 		Near: NearAlerts, measure: ordersPerMinute, hint: "wait up to a minute", clears: endsByItself,
 		Counts: "placements in the last 60 s, whatever their outcome", Effect: isRefused, Ends: byItself},
-	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true, Default: "5%",
+	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true,
+		Default: notation.Percent(defaultCollar),
 		Example: "5%", What: "maximum distance of an opening limit order through the last price, to its own cost",
 		Near: NearIsUsual, measure: throughPrice, hint: "a price this far through the last price is most likely a mistake", clears: endsByItself,
 		Counts: "how far the price of a LIMIT that opens is through the last price, to its own cost; on spot also how far an exit goes",
@@ -167,7 +172,7 @@ var limitTable = []Limit{
 		Effect: "as many as the limit latch for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count starts over"},
 	{Name: CoolDown, Of: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
-		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", What: "for how long; 1h where a streak is bounded and this is not given", Usual: "1h",
+		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", What: "for how long; " + usualCoolDown + " where a streak is bounded and this is not given", Usual: usualCoolDown,
 		Counts: "how long entries wait after such a streak; 1h where none is given", Effect: "-", Ends: "-"},
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "its position together with its openings",

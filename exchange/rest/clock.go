@@ -11,7 +11,7 @@ import (
 
 // Bounds of the clock.
 const (
-	clockAge     = 15 * time.Minute // reads refresh an older clock
+	ClockAge     = 15 * time.Minute // the maximum age of a reading: a read refreshes an older one
 	clockJump    = time.Second      // minimum difference between the local clock and the elapsed time that counts as a jump
 	noRoundTrips = time.Duration(1<<63 - 1)
 )
@@ -54,7 +54,7 @@ func (s *serverClock) stale(canWait bool) bool {
 	now := s.now()
 	passed := now.Sub(s.local)
 	jumped := (now.Round(0).Sub(s.local.Round(0)) - passed).Abs() // Round(0) strips the monotonic reading
-	return passed < 0 || jumped > clockJump || canWait && passed > clockAge
+	return passed < 0 || jumped > clockJump || canWait && passed > ClockAge
 }
 
 func (s *serverClock) read() (server, local time.Time, bound time.Duration) {

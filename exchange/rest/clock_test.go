@@ -119,7 +119,7 @@ func TestAStepOfTheLocalClockMovesNoTimestamp(t *testing.T) {
 		if client.clock.stale(true) {
 			t.Error("a new reading is stale")
 		}
-		time.Sleep(clockAge + time.Second)
+		time.Sleep(ClockAge + time.Second)
 		if !client.clock.stale(true) || client.clock.stale(false) {
 			t.Error("an old reading: want it read again for reads, and good enough for a request that cannot wait")
 		}

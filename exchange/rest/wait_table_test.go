@@ -54,7 +54,7 @@ func TestAnOldReadingOfTheClockIsReadAgainBeforeARead(t *testing.T) {
 		v := newVenue(t)
 		client := ready(t, openPipe(t, v))
 		v.on(0)
-		time.Sleep(clockAge + time.Second)
+		time.Sleep(ClockAge + time.Second)
 		kind(t, "a placement", placements[exchange.FuturesPlace](t.Context(), client), "", "")
 		if have := v.count(exchange.FuturesTime); have != 0 {
 			t.Errorf("a placement: want the clock not read, have %d", have)
@@ -67,7 +67,7 @@ func TestAnOldReadingOfTheClockIsReadAgainBeforeARead(t *testing.T) {
 				t.Errorf("a read: want the clock read once, %d, have %d", want, have)
 			}
 		}
-		time.Sleep(clockAge + time.Second)
+		time.Sleep(ClockAge + time.Second)
 		v.on(exchange.FuturesTime, status(400, `{"code":2000,"error":"no"}`))
 		_, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet})
 		kind(t, "a clock that cannot be read", err, "unavailable", "not sent: ")

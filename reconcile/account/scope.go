@@ -43,8 +43,16 @@ func (n ScopeName) strategy(known []Scope) (Scope, error) {
 			names = append(names, k.Strategy)
 		}
 	}
-	return Scope{}, fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", n.Strategy, strings.Join(names, ", "))
+	return Scope{}, NoStrategy(n.Strategy, names)
 }
+
+// NoStrategy is the error of a change to a strategy that does not exist.
+func NoStrategy(name string, names []string) error {
+	return fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", name, strings.Join(names, ", "))
+}
+
+// NotQuarantined is the error of a resolution of a symbol that needs none.
+func NotQuarantined(symbol string) error { return fmt.Errorf("%s is not quarantined: there is nothing to resolve", symbol) }
 
 func (n ScopeName) symbol(known []Scope) (Scope, error) {
 	var found []exchange.SymbolKey

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -128,7 +127,7 @@ func quarantined(body *ResolveRequest, all []engine.Quarantine) (found exchange.
 	}
 	switch count {
 	case 0:
-		return found, fmt.Errorf("%s is not quarantined: there is nothing to resolve", strings.TrimSpace(body.Market+" "+body.Symbol))
+		return found, account.NotQuarantined(strings.TrimSpace(body.Market + " " + body.Symbol))
 	case 1:
 		return found, nil
 	}

@@ -10,9 +10,6 @@ import (
 	"botd/runtime/view"
 )
 
-// clockOld is the age from which a reading is none to trade by.
-const clockOld = 15 * time.Minute
-
 // clockwork reports the state of the exchange's clock to metrics, readiness and screen. One
 // goroutine passes the readings.
 type clockwork struct {
@@ -66,7 +63,7 @@ func (c *clockwork) check(r rest.ClockReading) ops.Check {
 	detail := fmt.Sprintf("off by %s within %s", r.Offset.Round(time.Millisecond), r.Bound.Round(time.Millisecond))
 	age := time.Since(c.good)
 	switch {
-	case age > clockOld:
+	case age > rest.ClockAge:
 		return ops.Check{Name: "clock", Detail: fmt.Sprintf("%s, read %s ago: %v", detail, age.Round(time.Second), r.Err)}
 	case c.window > 0 && 2*r.Bound > c.window:
 		return ops.Check{Name: "clock", Detail: detail + ": too uncertain for a window of " + c.window.String()}

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
 
@@ -84,7 +84,7 @@ func (b *base) noStrategy(name string) error {
 			names = append(names, leg.config.Name)
 		}
 	}
-	return fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", name, strings.Join(names, ", "))
+	return account.NoStrategy(name, names)
 }
 
 // legOn returns the strategy that trades a symbol.

@@ -106,7 +106,7 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 	r := Resolution{Symbol: key, Adopt: adopt, Cause: cause}
 	switch {
 	case cause == "":
-		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
+		return r, account.NotQuarantined(key.String())
 	case !symbol.Read():
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
 	}

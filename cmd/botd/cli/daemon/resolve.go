@@ -12,6 +12,7 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
+	"botd/reconcile/account"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
 	"botd/runtime/view"
@@ -111,7 +112,7 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 		}
 	}
 	if f.Symbol != "" && len(matching) == 0 {
-		return failure.New(failure.Negative, "botd resolve lists those that are", "%s is not quarantined: there is nothing to resolve", f.Symbol)
+		return failure.New(failure.Negative, "botd resolve lists those that are", "%w", account.NotQuarantined(f.Symbol))
 	}
 	return shell.Print(command.OutOrStdout(), f.Output, api.Items(matching), func(w io.Writer) {
 		if len(matching) == 0 {
