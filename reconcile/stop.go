@@ -28,12 +28,12 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	case d.positionShared():
 		d.convergeStopPart(price)
 	default:
-		wholeStop{d, main, bridging, price}.converge()
+		positionStop{d, main, bridging, price}.converge()
 	}
 }
 
-// wholeStop is the closePosition STOP_MARKET of a position, which leaves the reduceOnly sum to the exits.
-type wholeStop struct {
+// positionStop is the closePosition STOP_MARKET of a position, which leaves the reduceOnly sum to the exits.
+type positionStop struct {
 	*derivation
 	main, bridging *account.Placement // the stop, and the reduceOnly STOP_MARKET that protects while it moves; nil for none
 	price          exchange.Price     // where the plan desires it
@@ -42,7 +42,7 @@ type wholeStop struct {
 // converge leads to one stop at its price. The cases stand in order of precedence: if the price has already been passed, the position exits at
 // market; a missing stop is placed; one whose outcome is unknown is waited for; one at its price needs no bridge; a move that has begun
 // continues; another one begins.
-func (s wholeStop) converge() {
+func (s positionStop) converge() {
 	missing, passed := s.main == nil || s.replaceable(s.main), s.pricePassed(placement.StopLoss, s.price)
 	switch {
 	case passed && (missing || s.main.Order().StopPrice != s.price && !s.main.State().OutcomeUnknown()):
@@ -63,13 +63,13 @@ func (s wholeStop) converge() {
 
 // mayMove reports whether the stop may move: its interval has passed, the symbol is tradable, the end of the stop can be read, the new one
 // would cover the whole position that the exchange shows, and no exit is due. An exit leaves a bridge no room, and may be refused.
-func (s wholeStop) mayMove() bool {
+func (s positionStop) mayMove() bool {
 	return s.nowMS-s.main.SentMS() >= int64(s.desired.Interval) && s.symbol.rules.Tradable && !s.symbol.unread &&
 		s.ownPosition == s.symbol.position && !s.exits()
 }
 
 // beginMove places a bridge if the sum allows one; otherwise the stop is canceled, confirmed and placed again.
-func (s wholeStop) beginMove() {
+func (s positionStop) beginMove() {
 	if !s.desired.Bridge || len(s.targetOrders) != 0 || s.reducible() != s.ownPosition.Abs() {
 		s.cancel(s.main, "the protection moves")
 		return
@@ -79,7 +79,7 @@ func (s wholeStop) beginMove() {
 }
 
 // continueMove cancels the stop once the bridge covers the position, or a bridge that the position has outgrown.
-func (s wholeStop) continueMove() {
+func (s positionStop) continueMove() {
 	switch covers := s.bridging.Remaining() >= s.symbol.position.Abs(); {
 	case s.bridging.State().OutcomeUnknown():
 	case covers: // only then does its replacement rest

@@ -124,7 +124,7 @@ var belief = []Row{
 		}},
 	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
-			{"reconcile.wholeStop.mayMove", "s.exits()", "false"},
+			{"reconcile.positionStop.mayMove", "s.exits()", "false"},
 		}},
 	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{

@@ -273,11 +273,11 @@ var protocol = []Row{
 		}},
 	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
 		"reconcile TestStopMovesOnlyIfReplacementCoversPosition", []Edit{
-			{"reconcile.wholeStop.mayMove", "s.ownPosition == s.symbol.position", "true"},
+			{"reconcile.positionStop.mayMove", "s.ownPosition == s.symbol.position", "true"},
 		}},
 	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
 		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
-			{"reconcile.wholeStop.continueMove", "s.ownPosition == s.symbol.position", "false"},
+			{"reconcile.positionStop.continueMove", "s.ownPosition == s.symbol.position", "false"},
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{

@@ -52,7 +52,9 @@ func NoStrategy(name string, names []string) error {
 }
 
 // NotQuarantined is the error of a resolution of a symbol that needs none.
-func NotQuarantined(symbol string) error { return fmt.Errorf("%s is not quarantined: there is nothing to resolve", symbol) }
+func NotQuarantined(symbol string) error {
+	return fmt.Errorf("%s is not quarantined: there is nothing to resolve", symbol)
+}
 
 func (n ScopeName) symbol(known []Scope) (Scope, error) {
 	var found []exchange.SymbolKey
