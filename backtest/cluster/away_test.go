@@ -398,7 +398,7 @@ func TestRowsThatArriveBeforeTheirTrialsEndThem(t *testing.T) {
 	var ended []string
 	take := func(one *backtest.Trial) error { ended = append(ended, one.Job); return nil }
 	err := c.Run(t.Context(), []backtest.Trial{{Job: "j0"}, {Job: "j1"}, {Job: "j0"}}, take)
-	if err != nil || !slices.Equal(ended, []string{"j0", "j0", "j1"}) || len(queued(t, s)) != 0 || c.sweep.Total != 3 {
+	if err != nil || !slices.Equal(ended, []string{"j0", "j0", "j1"}) || len(queued(t, s)) != 0 || c.sweep.Total != 3 || len(c.arrived) != 0 {
 		t.Errorf("want all ended without work, have %v, %v", ended, err)
 	}
 	full := errors.New("the disk is full")

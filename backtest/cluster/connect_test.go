@@ -116,11 +116,12 @@ func certificate(t *testing.T, name string, addresses ...net.IP) (cert, key stri
 func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 	t.Parallel()
 	for _, of := range []struct {
-		name    string
-		address net.IP
-		known   bool // to workers, by the address at which they reach it
-	}{{"botd.example", net.IPv4(127, 0, 0, 1), true}, {"", net.IPv4(127, 0, 0, 1), true}, {"", net.IPv4(10, 1, 2, 3), false}} {
-		cert, key := certificate(t, of.name, of.address)
+		name      string
+		addresses []net.IP
+		known     bool // to workers, by the address at which they reach it
+	}{{"botd.example", []net.IP{net.IPv4(127, 0, 0, 1)}, true}, {"", []net.IP{net.IPv4(127, 0, 0, 1)}, true}, {"", []net.IP{net.IPv4(10, 1, 2, 3)}, false},
+		{"botd.example", nil, false}} {
+		cert, key := certificate(t, of.name, of.addresses...)
 		server, err := Serve(Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), CA: cert, Cert: cert, Key: key})
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +138,7 @@ func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 		} {
 			connection, err := c.access.connect(t.Context(), "test", c.in)
 			if (err == nil) != c.admits {
-				t.Errorf("%s, to %s %s: want it let in %t, have %v", c.who, of.name, of.address, c.admits, err)
+				t.Errorf("%s, to %s %s: want it let in %t, have %v", c.who, of.name, of.addresses, c.admits, err)
 			}
 			if err == nil {
 				connection.Close()

@@ -132,6 +132,23 @@ func TestWorkThatIsNotTakenIsTriedAgainLater(t *testing.T) {
 	})
 }
 
+// TestASweepShowsItsProgressEverySecondAtFirst, for its first hundred trials, and every three seconds later.
+func TestASweepShowsItsProgressEverySecondAtFirst(t *testing.T) {
+	t.Parallel()
+	for timed, want := range map[int]int{99: 10, 100: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := coordinating(t, nil, "x")
+			beats := 0
+			c.timed, c.store = timed, &store{sweeps: &flaky{get: func() error { beats++; return errAway }}, workers: &flaky{watch: fails}}
+			within, cancel := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
+			defer cancel()
+			if err := c.until(within, requested(0), func() bool { return false }); !errors.Is(err, context.DeadlineExceeded) || beats != want {
+				t.Errorf("after %d trials: want %d beats in ten seconds, have %d, %v", timed, want, beats, err)
+			}
+		})
+	}
+}
+
 // TestTheNamesOfWorkAreThoseOfItsProgramAndSweep, by which workers find it.
 func TestTheNamesOfWorkAreThoseOfItsProgramAndSweep(t *testing.T) {
 	t.Parallel()

@@ -59,6 +59,9 @@ func TestASweepOnWorkersIsTheOneOfThisMachine(t *testing.T) {
 	if err := c.End(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
+	if !log.has(" bytes sent; workers: botd worker --on nats://127.0.0.1:") {
+		t.Errorf("want the command of a worker, have %s", log.text())
+	}
 	if !log.has("1 trials were run by two workers, with the same rows") || log.has("warning") ||
 		!log.has("worker strange takes no part: it is botd 1.0 (program "+
 			another[:16]+")") && !log.has("worker strange takes no part: the sweep a.sweep is of botd 1.0") || !log.has("worker one: 1 at a time") {

@@ -267,11 +267,13 @@ type unfetched struct {
 	jetstream.Consumer
 	err   error
 	times int
+	most  int // messages at a time
 	then  func()
 }
 
-func (u *unfetched) Fetch(int, ...jetstream.FetchOpt) (jetstream.MessageBatch, error) {
+func (u *unfetched) Fetch(count int, _ ...jetstream.FetchOpt) (jetstream.MessageBatch, error) {
 	u.times++
+	u.most = max(u.most, count)
 	u.then()
 	return nil, u.err
 }
@@ -292,7 +294,7 @@ func TestAWorkerSaysThatNoWorkCanBeFetched(t *testing.T) {
 			}
 		}
 		w.slot(ctx, queue)
-		if cancel(); log.text() != want || queue.times == 0 {
+		if cancel(); log.text() != want || queue.times == 0 || queue.most != 1 {
 			t.Errorf("%v: want %q, have %q", err, want, log.text())
 		}
 	}
