@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,6 +68,8 @@ func process() {
 		os.Exit(1)
 	case "silent":
 		os.Exit(3)
+	case "warns":
+		fmt.Fprintln(os.Stderr, "a warning")
 	case "large":
 		fmt.Fprintln(os.Stderr, "fatal error: runtime: out of memory\nmore text")
 		os.Exit(2)
@@ -212,6 +216,7 @@ func TestAProcessHasTheLowestPriorityAndNoSecret(t *testing.T) {
 	if have := priority(); have != before {
 		t.Errorf("want other processes' priority as it was, %x, have %x", before, have)
 	}
+	withoutLowestThreads(t)
 	for _, want := range []string{"TZ=UTC", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "GOMEMLIMIT=384MiB"} {
 		if !slices.Contains(r.Environment, want) {
 			t.Errorf("want %s, have %q", want, r.Environment)
@@ -228,6 +233,49 @@ func TestAProcessHasTheLowestPriorityAndNoSecret(t *testing.T) {
 	if have := ran(t, s).Arguments; !slices.Equal(have, []string{"sweep", "trial", "--sweeps", s.Directory, "--rest", "--out", "/reports", "--",
 		"mine", "0a1b"}) {
 		t.Errorf("have %q", have)
+	}
+}
+
+// withoutLowestThreads waits until no thread of this process has the lowest priority any more. The first thread never ends, and is left out.
+func withoutLowestThreads(t *testing.T) {
+	t.Helper()
+	if own, err := unix.Getpriority(unix.PRIO_PROCESS, os.Getpid()); err != nil || 20-own == lowestPriority {
+		t.Logf("the tests themselves have the lowest priority: that of threads says nothing, %v", err)
+		return
+	}
+	for began := time.Now(); ; <-time.After(time.Millisecond) {
+		threads, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for _, thread := range threads {
+			id, err := strconv.Atoi(thread.Name())
+			if err != nil || id == os.Getpid() {
+				continue
+			}
+			if priority, err := unix.Getpriority(unix.PRIO_PROCESS, id); err == nil && 20-priority == lowestPriority {
+				left++
+			}
+		}
+		if left == 0 {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatalf("want the priority of this process's threads as it was, have %d others", left)
+		}
+	}
+}
+
+// TestAProcessThatWarnsHasSucceeded, and one that cannot begin has failed.
+func TestAProcessThatWarnsHasSucceeded(t *testing.T) {
+	t.Parallel()
+	s, _ := prepared(t)
+	if err := s.Resume(t.Context(), "warns"); err != nil {
+		t.Errorf("want it done, have %v", err)
+	}
+	if err := s.Resume(t.Context(), strings.Repeat("x", 1<<18)); err == nil || !strings.Contains(err.Error(), "argument list too long") {
+		t.Errorf("want what is wrong, have %v", err)
 	}
 }
 
@@ -290,6 +338,15 @@ func TestOnlyTheLastLinesOfAProcessAreStored(t *testing.T) {
 	}
 	if len(one.text) != tailBytes || one.failure(errors.New("x")).Error() != "line 2999" {
 		t.Errorf("want the last of them, have %d bytes, %v", len(one.text), one.failure(errors.New("x")))
+	}
+	full := &tail{}
+	for n, part := range []string{strings.Repeat("x", tailBytes), "y"} {
+		if written, err := full.Write([]byte(part)); written != len(part) || err != nil || len(full.text) != tailBytes {
+			t.Errorf("%d: want all taken and %d bytes stored, have %d and %d, %v", n, tailBytes, written, len(full.text), err)
+		}
+	}
+	if full.text[tailBytes-1] != 'y' {
+		t.Error("want the last byte stored")
 	}
 	if have := (&tail{text: []byte("\nhint: look\n")}).failure(errors.New("x")).Error(); have != "its process ended: x" {
 		t.Errorf("a hint alone: have %s", have)
@@ -418,6 +475,9 @@ func TestABuiltInStrategyIsRunFromACopy(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != c.Effective() {
 		t.Errorf("want what is in force, have %s, %v", text, err)
 	}
+	if about, err := os.Stat(filepath.Dir(path)); err != nil || about.Mode() != fs.ModeDir|0o700 {
+		t.Errorf("want a folder of this user's own, have %v, %v", about.Mode(), err)
+	}
 	for name, change := range map[string]func(){"a script": func() { c.Script.Text = "x" }, "columns": func() {
 		c.Script.Text, c.ColumnFiles = "",
 			[]string{"x.csv"}
@@ -476,6 +536,10 @@ func TestARequestThatCannotBeRunIsRefused(t *testing.T) {
 		{func(r *api.SweepRequest) { r.Vary = []string{"nothing=1"} }, "nothing"}, {func(r *api.SweepRequest) { r.Vary = nil }, "vary"},
 		{func(r *api.SweepRequest) { r.Vary = []string{"fast=2..10"} }, "fast: a grid needs values or a step; random and tpe draw from a range"},
 		{func(r *api.SweepRequest) { r.Vary = []string{"fast=1..1000..1", "slow=1..1000..1"} }, fmt.Sprintf("more than %d trials", api.MaxSweepTries)},
+		{func(r *api.SweepRequest) {
+			r.Vary = []string{fmt.Sprintf("fast=1..%d..1", api.MaxSweepTries), "slow=20,30"}
+		},
+			fmt.Sprintf("more than %d trials", api.MaxSweepTries)},
 		{func(r *api.SweepRequest) { r.Search, r.Trials = "random", api.MaxSweepTries+1 }, fmt.Sprintf("more than %d trials", api.MaxSweepTries)},
 		{func(r *api.SweepRequest) { r.From = "x" }, "from"}, {func(r *api.SweepRequest) { r.To = "x" }, "to"},
 		{func(r *api.SweepRequest) { r.File = "candles/none.csv" }, `file "candles/none.csv" is none of those that are listed`},
