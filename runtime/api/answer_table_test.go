@@ -16,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/runtime/engine"
 	"botd/runtime/view"
 )
 
@@ -149,5 +150,33 @@ func TestAReasonIsTheErrorOfARefusedConfiguration(t *testing.T) {
 	code, text = d.ask(http.MethodPut, "/api/v1/log-level", `{"level":"loud"}`, bearer(testToken))
 	if code/100 != 4 || !slices.Contains([]string{"info", "debug"}, d.logs.Level()) {
 		t.Errorf("a level that is none: have %d %s", code, text)
+	}
+}
+
+// TestTheStateOfReconcilingHasItsQuarantines, which wait for a person.
+func TestTheStateOfReconcilingHasItsQuarantines(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if have := decoded[view.Reconcile](t, d.want(200, "/api/v1/reconcile")).Quarantines; len(have) != 0 {
+		t.Errorf("want none, have %+v", have)
+	}
+	d.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Cause: "a position that nothing explains"}}
+	have := decoded[view.Reconcile](t, d.want(200, "/api/v1/reconcile")).Quarantines
+	if len(have) != 1 || have[0].Symbol != "BTC-USDT" || have[0].Cause != "a position that nothing explains" {
+		t.Errorf("have %+v", have)
+	}
+	d.stops = true
+	d.want(503, "/api/v1/reconcile")
+}
+
+// TestWithoutADashboardThereIsAPage that leads to the API; another path is none.
+func TestWithoutADashboardThereIsAPage(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if code, text := d.ask(http.MethodGet, "/", "", nil); code != 200 || text == "" {
+		t.Errorf("have %d %s", code, text)
+	}
+	if code, _ := d.ask(http.MethodGet, "/none", "", nil); code != 404 {
+		t.Errorf("another path: have %d", code)
 	}
 }

@@ -73,7 +73,8 @@ type stub struct {
 	wrong error
 	run   func(ctx context.Context, directory string, report func(string, float64)) error
 
-	parities int // number of comparisons run
+	parities int      // number of comparisons run
+	between  [2]int64 // times of the last one
 }
 
 func (b *stub) Choices() BacktestChoices {
@@ -86,8 +87,9 @@ func (b *stub) Plan(asked *BacktestRequest) ([]string, error) {
 	return []string{"runs " + asked.Strategy}, b.wrong
 }
 
-func (b *stub) Parity(context.Context, string, int64, int64) (*parity.Parity, error) {
+func (b *stub) Parity(_ context.Context, _ string, fromMS, toMS int64) (*parity.Parity, error) {
 	b.parities++
+	b.between = [2]int64{fromMS, toMS}
 	if b.wrong != nil {
 		return nil, b.wrong
 	}

@@ -35,10 +35,12 @@ func TestAComparisonIsMadeOnceForManyThatAsk(t *testing.T) {
 				t.Errorf("want one pair, 1 %% worse, have %+v", answer)
 			}
 		}
-		if bench.parities != 1 {
-			t.Errorf("want one run for three that ask, have %d", bench.parities)
+		if bench.parities != 1 || bench.between != [2]int64{} {
+			t.Errorf("want one run for three that ask, over all of the time, have %d over %v", bench.parities, bench.between)
 		}
-		want(200, path+"?from=60000")
+		if want(200, path+"?from=60000"); bench.between != [2]int64{60_000, 0} {
+			t.Errorf("want the time that is requested, have %v", bench.between)
+		}
 		time.Sleep(parityFresh)
 		want(200, path)
 		if bench.parities != 3 {
