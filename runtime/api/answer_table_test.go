@@ -94,28 +94,22 @@ func TestEachRequestIsMeasuredByItsRoute(t *testing.T) {
 // TestAStreamWithoutEventsSendsAPing every fifteen seconds, so that proxies keep it open. It ends with the client.
 func TestAStreamWithoutEventsSendsAPing(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8420/api/v1/events", nil).WithContext(ctx)
-		bearer(viewerToken)(request)
-		done := make(chan struct{})
-		go func() { d.server.Handler().ServeHTTP(recorder, request); close(done) }()
-		<-time.After(pingEvery - time.Millisecond)
-		synctest.Wait()
-		if text := recorder.Body.String(); !strings.Contains(text, "event: hello") || strings.Contains(text, ": ping") {
-			t.Errorf("before: want no ping, have %s", text)
-		}
-		<-time.After(2*pingEvery + time.Second)
-		cancel()
-		<-done
-		if have := strings.Count(recorder.Body.String(), ": ping\n\n"); have != 3 {
-			t.Errorf("want three, have %d: %s", have, recorder.Body)
-		}
-		if ended, _ := d.scrape(`botd_sse_disconnects_total{reason="client"}`); ended != 1 {
-			t.Errorf("want its end measured, have %v", ended)
-		}
-	})
+	for lasts, want := range map[time.Duration]int{pingEvery - time.Millisecond: 0, 3*pingEvery + time.Second: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t)
+			ctx, cancel := context.WithTimeout(t.Context(), lasts)
+			defer cancel()
+			recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8420/api/v1/events", nil).WithContext(ctx)
+			bearer(viewerToken)(request)
+			d.server.Handler().ServeHTTP(recorder, request)
+			if text := recorder.Body.String(); !strings.Contains(text, "event: hello") || strings.Count(text, ": ping\n\n") != want {
+				t.Errorf("for %s: want %d, have %s", lasts, want, text)
+			}
+			if ended, _ := d.scrape(`botd_sse_disconnects_total{reason="client"}`); ended != 1 {
+				t.Errorf("want its end measured, have %v", ended)
+			}
+		})
+	}
 }
 
 // TestAStoredAnswerIsReadUpToItsLength: the file of repeats has lines of at most twice an answer.

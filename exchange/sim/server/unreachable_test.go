@@ -141,13 +141,13 @@ func TestAnIncompleteWriteIsNamed(t *testing.T) {
 	if err := f.close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(f.path, append(read(t, f.path), "1234"...), 0o600); err != nil {
+	if err := os.WriteFile(f.path, append(read(t, f.path), '1'), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
 	again := &stateFile{path: f.path, source: c.changes, log: func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }}
 	content, err := again.open()
-	want := "state " + f.path + ": the last 4 bytes are an incomplete write; they are left out"
+	want := "state " + f.path + ": the last 1 bytes are an incomplete write; they are left out"
 	if err != nil || string(content.snapshot) != "1" || !slices.Equal(lines, []string{want}) {
 		t.Errorf("have %+v, %q, %v", content, lines, err)
 	}
