@@ -87,9 +87,6 @@ func (o *observation) Position() exchange.Quantity { return o.position }
 // EntryPrice returns the exchange's entry price of the position; zero on spot.
 func (o *observation) EntryPrice() exchange.Amount { return o.entryPrice }
 
-// MarkedAt returns the price at which the account was fetched.
-func (o *observation) MarkedAt() exchange.Price { return o.markedAt }
-
 // SinceMS returns when this position was first seen.
 func (o *observation) SinceMS() int64 { return o.sinceMS }
 

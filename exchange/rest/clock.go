@@ -103,12 +103,6 @@ func (c *Client) Offset() (offset, bound time.Duration) {
 	return server.Sub(local), bound
 }
 
-// OffsetMS is Offset in milliseconds.
-func (c *Client) OffsetMS() (offset, bound int64) {
-	longer, within := c.Offset()
-	return longer.Milliseconds(), within.Milliseconds()
-}
-
 // ClockReading is one reading of the exchange's clock by TrackClock.
 type ClockReading struct {
 	Offset, Bound time.Duration // as Offset returns them

@@ -188,3 +188,9 @@ func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
 		<-done
 	})
 }
+
+// OffsetMS is Offset in milliseconds.
+func (c *Client) OffsetMS() (offset, bound int64) {
+	longer, within := c.Offset()
+	return longer.Milliseconds(), within.Milliseconds()
+}

@@ -108,16 +108,3 @@ func (i Instrument) SkipTo(nowMS int64, last exchange.Price) {
 	b.skipped, x.skipped = true, true
 	x.markVersion++
 }
-
-// Quiet calls the instrument's Quiet. An unknown symbol is never quiet.
-func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
-	i, known := x.Instrument(key)
-	return known && i.Quiet(low, high, untilMS)
-}
-
-// SkipTo calls the instrument's SkipTo.
-func (x *Exchange) SkipTo(nowMS int64, key exchange.SymbolKey, last exchange.Price) {
-	if i, known := x.Instrument(key); known {
-		i.SkipTo(nowMS, last)
-	}
-}

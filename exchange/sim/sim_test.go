@@ -203,3 +203,16 @@ func (d *desk) checkMoney() {
 		}
 	}
 }
+
+// Quiet calls the instrument's Quiet. An unknown symbol is never quiet.
+func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
+	i, known := x.Instrument(key)
+	return known && i.Quiet(low, high, untilMS)
+}
+
+// SkipTo calls the instrument's SkipTo.
+func (x *Exchange) SkipTo(nowMS int64, key exchange.SymbolKey, last exchange.Price) {
+	if i, known := x.Instrument(key); known {
+		i.SkipTo(nowMS, last)
+	}
+}

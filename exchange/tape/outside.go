@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -306,14 +305,6 @@ func (c *Columns) Names() (names []string) {
 		names = append(names, f.names...)
 	}
 	return names
-}
-
-// Paths returns the files.
-func (c *Columns) Paths() (paths []string) {
-	for _, f := range c.files {
-		paths = append(paths, filepath.ToSlash(f.path))
-	}
-	return paths
 }
 
 // Span returns the times of the first and of the last row of all files.

@@ -174,9 +174,6 @@ func TestColumnsOfSeveralFiles(t *testing.T) {
 	if names := c.Names(); !slices.Equal(names, []string{"a", "b", "x_a"}) {
 		t.Errorf("names: have %q", names)
 	}
-	if paths := c.Paths(); !slices.Equal(paths, []string{first, second}) {
-		t.Errorf("paths: have %q", paths)
-	}
 	if from, to := c.Span(); from != 500 || to != 5000 {
 		t.Errorf("span: want 500 to 5000, have %d to %d", from, to)
 	}

@@ -359,9 +359,6 @@ func (o *Oracle) Exposure(symbol Symbol) (long, short int64) {
 	return long, short
 }
 
-// Position returns the position by the trade log; a short position is negative.
-func (o *Oracle) Position(symbol Symbol) int64 { return o.state(symbol).position }
-
 // Violations returns the violations, oldest first.
 func (o *Oracle) Violations() []Violation { return o.violations }
 

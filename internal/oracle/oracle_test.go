@@ -322,3 +322,6 @@ func TestRemainderOfFullSalesIsNoExposure(t *testing.T) {
 		}
 	}
 }
+
+// Position returns the position by the trade log; a short position is negative.
+func (o *Oracle) Position(symbol Symbol) int64 { return o.state(symbol).position }

@@ -88,12 +88,6 @@ func (s *Strategy) Entry() *big.Rat {
 	return new(big.Rat).Quo(&s.Cost, &s.Quantity)
 }
 
-// Unrealized returns the profit of closing the position at a price.
-func (s *Strategy) Unrealized(price *big.Rat) *big.Rat {
-	worth := new(big.Rat).Mul(&s.Quantity, price)
-	return worth.Sub(worth, &s.Cost)
-}
-
 // Net returns the realized profit after fees and funding.
 func (s *Strategy) Net() *big.Rat {
 	net := new(big.Rat).Sub(&s.Realized, &s.Fees)

@@ -95,3 +95,9 @@ func TestCurveFollowsDayPeakAndDrawdown(t *testing.T) {
 		t.Errorf("want the first value to be the peak, have %s", below.Peak.FloatString(2))
 	}
 }
+
+// Unrealized returns the profit of closing the position at a price.
+func (s *Strategy) Unrealized(price *big.Rat) *big.Rat {
+	worth := new(big.Rat).Mul(&s.Quantity, price)
+	return worth.Sub(worth, &s.Cost)
+}

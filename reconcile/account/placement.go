@@ -84,9 +84,6 @@ func (p *Placement) SentMS() int64 { return p.sentMS }
 // UnknownMS returns the time at which its answer was lost.
 func (p *Placement) UnknownMS() int64 { return p.unknownMS }
 
-// DeadlineMS returns the end of its time to live.
-func (p *Placement) DeadlineMS() int64 { return p.deadlineMS }
-
 // EndedMS returns the time at which it ended; 0 if it has not.
 func (p *Placement) EndedMS() int64 { return p.endedMS }
 

@@ -37,9 +37,6 @@ func NewGuard(config Config) *Guard {
 		unknown: pace{perSecond: unknownPerSecond, burst: unknownBurst}, market: pace{perSecond: marketPerSecond, burst: marketBurst}}
 }
 
-// Keyring returns the named tokens, nil for none.
-func (g *Guard) Keyring() *Keyring { return g.config.Keyring }
-
 // Denied is why a request is not let in.
 type Denied struct {
 	Status       int
