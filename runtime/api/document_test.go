@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"botd/docs"
 	"botd/exchange"
@@ -438,7 +440,18 @@ func (v *visitor) goSessions() {
 	v.goTokens()
 	v.call(http.StatusBadRequest, "login", "", `{"password":"x"}`, nil)
 	v.call(http.StatusUnauthorized, "login", "", `{"token":"wrong"}`, from("192.0.2.1:1"))
+	v.mustWait("192.0.2.1:1")
 	v.call(http.StatusTooManyRequests, "login", "", `{"token":"wrong"}`, from("192.0.2.1:2"))
+}
+
+// mustWait gives wrong tokens from an address until its delay is the longest: at a high load more than a second may pass until its next one.
+func (v *visitor) mustWait(address string) {
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/status", nil)
+	bearer("wrong")(r)
+	from(address)(r)
+	for minute := range 10 {
+		v.server.guard.Identify(r, time.Now().Add(time.Duration(minute-9)*time.Minute))
+	}
 }
 
 // goTokens creates named tokens, and revokes them.
@@ -487,7 +500,7 @@ func (v *visitor) goRefusals() {
 		where := strings.Repeat("nobody ", strings.Count(o.Path, "{"))
 		if _, open := o.Node["security"]; !open {
 			v.call(http.StatusUnauthorized, id, where, "", nil)
-			v.answer(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
+			v.mustWait("192.0.2.7:1")
 			v.call(http.StatusTooManyRequests, id, where, "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
 		}
 		if _, reported := o.Statuses[http.StatusBadRequest]; reported {
