@@ -150,8 +150,8 @@ func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side
 	}
 	j.oracle.Filled(j.w.nowMS, oracle.Fill{OrderID: orderID, Symbol: nameOf(key), Buy: side == exchange.Buy, Quantity: net})
 	if a := j.w.venue.byOrder[orderID]; a != nil && a.by != 0 && key.Market == exchange.Spot && !j.named[orderID] {
-		if side == exchange.Sell {
-			net = -net
+		if side == exchange.Sell { // what both botds knew to be held is no part of what none has named
+			net = -min(net, max(0, j.sumUnnamed(key)))
 		}
 		j.unnamed[orderID] = unnamed{key, j.unnamed[orderID].quantity + net}
 		j.countUnnamed(key)
@@ -396,16 +396,19 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	key, name := p.Symbol(), p.Strategy()
 	w, story := j.w, j.w.inspector.story
 	h, role := w.venue.held[key], w.portfolio.role(name)
-	if h == nil || h.position == 0 || role == nil || role.absent || story.halted(name, key) || story.latched[name] != 0 || w.daemon.stopping {
+	if h == nil || h.botds() == 0 || role == nil || role.absent || story.halted(name, key) || story.latched[name] != 0 || w.daemon.stopping {
 		return
 	}
 	target := w.daemon.machine.Book().Strategy(name).Plan().Target()
-	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
-		return
+	if j.missing(h, target) && !j.peerSold(key, order.Side) {
+		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.botds()))
 	}
-	if most := target.Quantity.Abs(); h.position.Abs() <= most && !j.peerSold(p.Symbol(), order.Side) {
-		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.position))
-	}
+}
+
+// missing reports whether botd's position is not above a target on its side: an exit reduces it for want of a reason.
+func (j *judge) missing(h *held, target strategy.Target) bool {
+	position := h.botds()
+	return target.Kind == strategy.ByQuantity && target.Quantity != 0 && (target.Quantity > 0) == (position > 0) && position.Abs() <= target.Quantity.Abs()
 }
 
 // converged checks the end of a run: the book agrees with the exchange, or a state is declared.

@@ -7,6 +7,7 @@ import (
 	"botd/exchange"
 	"botd/internal/oracle"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 // A position counts as shown by the first answer whose state is not older than its fill. A wallet that shows earlier coins does not show it, nor does a list
@@ -53,6 +54,60 @@ func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 			if have := len(o.Violations()) == 1; have != c.want {
 				t.Errorf("%s, %s: want the position shown %t, have %v", operation, c.name, c.want, o.Violations())
 			}
+		}
+	}
+}
+
+// A second botd with a copy of the journal sells the coins of both, then buys some that no row names to the first one, and sells half of these. The first one
+// needs no stop for the rest, until a row names the purchase (seed 830000839).
+func TestSaleOfSharedCoinsLeavesUnnamedPurchasesUnnamed(t *testing.T) {
+	t.Parallel()
+	for _, named := range []bool{false, true} {
+		w, key := (*world)(nil), exchange.SymbolKey{}
+		for seed := uint64(1); key.Market != exchange.Spot; seed++ {
+			w = newWorld(Options{Seed: seed, Beyond: &Beyond{}})
+			key = w.venue.keys[len(w.venue.keys)-1]
+		}
+		j, symbol := w.judge, nameOf(key)
+		j.oracle.Judge(symbol, oracle.Limits{Protected: true})
+		for i, fill := range []struct {
+			by       int
+			side     exchange.Side
+			quantity exchange.Quantity
+		}{{0, exchange.Buy, 68}, {1, exchange.Sell, 68}, {1, exchange.Buy, 138}, {1, exchange.Sell, 69}} {
+			id := int64(i + 1)
+			w.venue.byOrder[id], j.open[id] = &placed{by: fill.by}, true
+			j.oracle.Accepted(w.nowMS, oracle.Order{ID: id, Own: true, Symbol: symbol, Buy: fill.side == exchange.Buy, Quantity: int64(fill.quantity) * finest})
+			j.filled(key, id, fill.side, fill.quantity, exchange.Amount{}, "")
+		}
+		if named {
+			j.name(&flight{answer: exchange.Answer{Orders: exchange.FetchedOf([]exchange.Order{{ID: 3, ClientOrderID: "bsim-1"}})}})
+		}
+		j.oracle.Shown(w.nowMS, w.nowMS, symbol)
+		j.oracle.Advance(w.nowMS + patienceMS + 1)
+		if have := len(j.oracle.Violations()) == 1; have != named {
+			t.Errorf("named %t: have %v", named, j.oracle.Violations())
+		}
+	}
+}
+
+// Of two botds that sold the same coins in the same moment, the second one sold a person's: that is no part of the position that either one reduces later
+// (seed 830001043).
+func TestSecondSaleOfSharedCoinsIsNoPartOfThePosition(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		held held
+		want bool
+	}{
+		{"above the target", held{position: 79}, false},
+		{"at the target", held{position: 40}, true},
+		{"above it, beside the second sale", held{position: 1, unaware: 78}, false},
+		{"below it, beside the second sale", held{position: -39, unaware: 78}, true},
+		{"nothing", held{}, false},
+	} {
+		if have := (&judge{}).missing(&c.held, strategy.Target{Kind: strategy.ByQuantity, Quantity: 40}); have != c.want {
+			t.Errorf("%s: want an exit to sell what is missing %t, have %t", c.name, c.want, have)
 		}
 	}
 }

@@ -31,11 +31,14 @@ func (j *judge) name(f *flight) {
 
 // countUnnamed reports to the oracle the quantity of a symbol that no row has named.
 func (j *judge) countUnnamed(key exchange.SymbolKey) {
-	sum := int64(0)
+	j.oracle.Unnamed(j.w.nowMS, nameOf(key), max(0, j.sumUnnamed(key)))
+}
+
+func (j *judge) sumUnnamed(key exchange.SymbolKey) (sum int64) {
 	for _, one := range j.unnamed {
 		if one.key == key {
 			sum += one.quantity
 		}
 	}
-	j.oracle.Unnamed(j.w.nowMS, nameOf(key), max(0, sum))
+	return sum
 }

@@ -64,6 +64,7 @@ type held struct {
 	exit      *placed           // last market exit
 	triedMS   int64             // time of the last recorded exit
 	forgot    exchange.Quantity // spot: sales unknown to a restored backup, in flight or too recent to be listed
+	unaware   exchange.Quantity // spot: sold by the second of two botds that sold the same coins in the same moment: a person's
 	doubled   exchange.Quantity // quantity that may be sold twice: orders that a middlebox delivered twice, stops whose answer was lost
 }
 
@@ -126,7 +127,9 @@ func (v *venue) takeFills(w *world) {
 		a := v.byOrder[fill.OrderID]
 		w.inspector.figures.filled(h, fill, a != nil)
 		if a != nil {
-			a.filled += fill.Quantity
+			if a.filled += fill.Quantity; a.unaware {
+				h.unaware += fill.Quantity
+			}
 			h.own, h.filledMS = h.own+signed, w.nowMS
 			h.noteRest(fill.Side)
 			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides the forgotten sales
@@ -153,6 +156,9 @@ func (h *held) exposed() exchange.Quantity {
 	}
 	return h.rules.FloorQuantity(h.rules.QuantityOf(h.bought().Sub(h.rest)))
 }
+
+// botds returns the position without what the second of two botds sold of a person's.
+func (h *held) botds() exchange.Quantity { return h.position + h.unaware }
 
 // bought returns the position less the fees that were taken from it.
 func (h *held) bought() exchange.Amount { return h.rules.QuantityAmount(h.position).Sub(h.fees) }
