@@ -22,7 +22,7 @@ type Desired struct {
 	Collar        exchange.Rate       // maximum distance of a spot exit through the price
 	Interval      exchange.Interval   // a protection moves at most once per interval
 	Bridge        bool                // a moving stop is bridged, because answers take time
-	ExitFromMS    int64               // spot: an exit that the exchange refused waits until then while its stop stays; 0 for none
+	ExitFromMS    int64               // an exit that the exchange refused waits until then while its stop stays; 0 for none
 	YieldMS       int64               // spot: until then exits are left to another botd; 0 for none
 	MaxLive       int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no bound
 	Flatten       bool                // a person requested to close the exchange's position, explained or not

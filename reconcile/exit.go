@@ -67,10 +67,11 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	return position.Abs()+symbol.Fees() <= quantity.Abs()
 }
 
-// postpones reports whether a spot exit waits after refusals, or until the symbol is traded again.
-// A stop blocks it and would have to be canceled, so the stop stays while the exit waits.
+// postpones reports whether an exit waits after refusals or, on spot, until the symbol is traded again.
+// A stop for a quantity blocks it and would have to be canceled, so the stop stays while the exit waits.
 func (d *derivation) postpones() bool {
-	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || !d.symbol.rules.Tradable && len(d.stops) > 0) {
+	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
+	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) {
 		d.postponed = true
 	}
 	return d.postponed

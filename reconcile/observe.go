@@ -72,7 +72,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
-			symbol.foreign, symbol.leftToOwner = symbol.foreign[:0], symbol.leftToOwner[:0]
+			symbol.foreign, symbol.leftToOwner = append(symbol.foreign[:0], s.omittedForeign(symbol)...), symbol.leftToOwner[:0]
 		}
 	}
 	for i := range orders {

@@ -89,3 +89,44 @@ func reportedAhead(t testing.TB) {
 		t.Errorf("want botd to stand down, and no stop for what an order that the journal lacks has sold, have %+v", have)
 	}
 }
+
+// What another botd with a copy of the journal sold, by an order that the history showed without an id, was adopted as sold outside botd. A later history
+// names that order: it has sold nothing of what that botd bought since.
+func TestAdoptedSaleOfAnotherBotdCountsOnce(t *testing.T) {
+	t.Parallel()
+	for name, restarted := range map[string]bool{"": false, "after a start": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			adoptedSaleNamed(t, restarted)
+		})
+	}
+}
+
+func adoptedSaleNamed(t testing.TB, restarted bool) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.book.foreignPolicy = ForeignAdopt
+	w.now += 60_000
+	sold := anothers("", 20, exchange.Sell, exchange.MarketOrder, 10, 10, w.now)
+	for range 12 {
+		w.now += 1_000
+		w.sees("1", "0", []exchange.Order{sold})
+	}
+	if have := w.book.Symbol(coin).Known(); have != 0 {
+		t.Fatalf("want the sale adopted, have %d known", have)
+	}
+	if restarted {
+		w.start()
+	}
+	derive := w.deriver()
+	w.now += 60_000
+	sold.ClientOrderID = youngers + "1"
+	bought := anothers(youngers+"2", 21, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
+	for range 3 {
+		w.now += peerStopMS
+		w.sees("1.007", "0", []exchange.Order{sold, bought})
+	}
+	if have := stopped(derive()); !w.book.StandsDown() || have != 7 {
+		t.Errorf("want a stop of the 7 that another botd bought since, have %d", have)
+	}
+}

@@ -37,6 +37,7 @@ func (s *survey) presume(symbol *SymbolState) {
 			s.book.presumeEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
 	}
+	s.noteFrozenRefusals(symbol)
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.book.inheritedStops(symbol), bought
 	bought, most = max(bought, inherited), max(most, inherited)
@@ -227,14 +228,14 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
 	for i := 0; read.SpotOrders.Done() && i < len(read.SpotOrders.Items()); i++ {
 		o := &read.SpotOrders.Items()[i]
-		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
-			frozen -= o.Remaining()
+		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Side == exchange.Sell && !ended {
+			frozen -= b.ofAsset(symbol, o.Key(), o.Remaining())
 		}
 	}
 	for q := range b.Live() { // acknowledged orders hold the asset before one that may not have been accepted
 		unread := !read.SpotOrders.Done() && q.OrderID() != 0 && b.arrivedMS(q) < read.BeganMS && b.delivery(q).releasedMS == 0
-		if p.OrderID() == 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && (b.Unlisted(q) || unread) {
-			frozen -= q.Remaining()
+		if p.OrderID() == 0 && q.Order().Side == exchange.Sell && (b.Unlisted(q) || unread) {
+			frozen -= b.ofAsset(symbol, q.Symbol(), q.Remaining())
 		}
 	}
 	most := int64(mostUnfrozenMS)

@@ -195,7 +195,7 @@ func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchang
 	}
 	missing := s.walletMisses()
 	if s.walletDecides() { // what is missing is no part of what is to be protected
-		return sum + unlisted - min(unlisted, missing)
+		return sum + unlisted - min(unlisted, max(0, missing-s.book.soldThoughRefused(s.symbol.Key())))
 	}
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
@@ -240,6 +240,7 @@ func (d *derivation) exitPart() {
 	default:
 		left -= ended
 	}
+	left -= d.book.frozenThoughRefused(d.symbol.Key())
 	d.stopNow(d.capped(d.stoppable(d.withoutExits(left))))
 }
 

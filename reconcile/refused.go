@@ -25,6 +25,7 @@ type RefusedOrder struct {
 	before        priorBalance      // spot: the wallet before it was sent; futures: the margin in use before an opening was sent
 	bought        exchange.Quantity // spot: what the wallet shows of a purchase that no list shows
 	sold          bool              // spot: the wallet has shown a sale that no list shows
+	frozen        bool              // spot: the newest wallet freezes the coins of a sale that no list shows
 	paid          persistence       // since the wallet, or the margin in use, shows it
 }
 
@@ -131,7 +132,8 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 	if quantity <= 0 || d.desired.Flatten {
 		return quantity
 	}
-	if d.book.soldThoughRefused(d.symbol.Key()) {
+	quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
+	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
 		quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
 	}
 	for _, r := range d.book.Refused() {

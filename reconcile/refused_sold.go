@@ -40,14 +40,14 @@ func (s *survey) maySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// soldThoughRefused reports whether the wallet shows a sale of the symbol that the exchange refused.
-func (r *refusals) soldThoughRefused(key exchange.SymbolKey) bool {
+// soldThoughRefused returns the quantity of the sales on a symbol that the exchange refused and the wallet shows.
+func (r *refusals) soldThoughRefused(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for one := range r.salesOn(key) {
 		if one.sold {
-			return true
+			sum += one.order.Quantity
 		}
 	}
-	return false
+	return sum
 }
 
 // salesOn yields the refused sales of a spot symbol, confirmed or not.

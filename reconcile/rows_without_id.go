@@ -196,9 +196,9 @@ func wholeCents(amount exchange.Amount) bool {
 
 // quarantineSecondBuyer quarantines a symbol if the newest purchase by amount in its history that no placement claims has the form of botd's: where the
 // history omits ids, nothing else shows that another botd buys there, or that a journal was lost which had bought. A person decides once; nothing is
-// adopted.
+// adopted. A halt of the account for another botd blocks openings everywhere, a quarantine for one of its orders only on that symbol.
 func (s *survey) quarantineSecondBuyer(rows []exchange.Order) {
-	if !s.book.omitsIDs() || s.book.StandsDown() {
+	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
 		return
 	}
 	for symbol := range s.book.Symbols() {

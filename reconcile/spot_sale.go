@@ -15,7 +15,7 @@ import (
 // bounds it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
 	if d.historyUnread() || d.saleRefused() || d.desired.Unread && d.walletDecides() {
-		quantity = min(quantity, d.ownBalance())
+		quantity = min(quantity, max(0, d.ownBalance()-d.book.frozenThoughRefused(d.symbol.Key())))
 	}
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
@@ -24,7 +24,8 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 // history that does not show that may be old. A repeated sale is bounded by the wallet's balance beyond foreign assets.
 func (s *situation) saleRefused() bool {
 	key := s.symbol.Key()
-	return key.Market == exchange.Spot && (s.book.soldThoughRefused(key) || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+	shown := s.book.soldThoughRefused(key)+s.book.frozenThoughRefused(key) > 0
+	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == key && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	}))
 }
@@ -110,6 +111,18 @@ func (s *situation) sameAsset(key exchange.SymbolKey) bool {
 func (t *tracked) sharesAsset(symbol *SymbolState, key exchange.SymbolKey) bool {
 	of := t.Symbol(key)
 	return key.Market == exchange.Spot && (of == nil || of.rules == nil || of.rules.Base == symbol.rules.Base)
+}
+
+// ofAsset returns a quantity of another symbol, or of the same one, in a spot symbol's steps; 0 unless its rules show that it is of the same asset.
+func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity exchange.Quantity) exchange.Quantity {
+	switch rules := t.rulesOf(key); {
+	case key == symbol.Key():
+		return quantity
+	case key.Market != exchange.Spot || rules == nil || rules.Base != symbol.rules.Base:
+		return 0
+	default:
+		return symbol.rules.QuantityOf(rules.QuantityAmount(quantity))
+	}
 }
 
 // unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot

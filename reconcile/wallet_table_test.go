@@ -420,6 +420,46 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	}
 }
 
+// What sales on another symbol of the asset freeze is not frozen for a sale on this one.
+func TestSalesOnAnotherSymbolFreezeTheirOwnCoins(t *testing.T) {
+	t.Parallel()
+	frozenElsewhere(t)
+}
+
+func frozenElsewhere(t testing.TB) {
+	t.Helper()
+	for name, c := range map[string]struct {
+		base     string // of the other symbol; none: its rules are unknown
+		unlisted bool
+		want     bool
+	}{
+		"a listed one":                        {base: "BTC", want: true},
+		"one that no list shows":              {base: "BTC", unlisted: true, want: true},
+		"one of another asset":                {base: "ETH"},
+		"one of which no rules are known":     {},
+		"nor those of one that no list shows": {unlisted: true},
+	} {
+		w := explains(t, 10, 0)
+		lost := w.places(placement.StopLoss, 0, stopOf(10))
+		w.sendsElsewhere(exchange.Sell)
+		other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}
+		if c.base != "" {
+			rules := *w.book.Symbol(coin).rules
+			rules.Name, rules.Base = other.Name, c.base
+			w.book.Track(other).rules = &rules
+		}
+		var listed []exchange.Order
+		if row := anothers("", 90, exchange.Sell, exchange.Limit, 10, 0, w.now); !c.unlisted {
+			row.Symbol, row.ClientOrderID = other.Name, ""
+			listed = append(listed, row)
+		}
+		w.now += 4_001
+		if have := w.reads(1_000, 10, listed...).noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)); have != c.want {
+			t.Errorf("%s: want nothing frozen for the stop %t, have %t", name, c.want, have)
+		}
+	}
+}
+
 // After four seconds a wallet that freezes nothing for a stop shows that it has ended, unless the order history was read whole and shows no end of it:
 // then list and wallet may be from before the stop for all of L.
 func TestAStopWhoseEndTheHistoryDoesNotShowStandsForL(t *testing.T) {

@@ -177,6 +177,15 @@ func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchang
 	return sales, sum
 }
 
+// newestSale returns the id of the newest order of others whose sale has explained a difference; 0 for none. A wallet that shows its result also shows those
+// of their earlier orders: a list may name them later as another botd's.
+func (s *SymbolState) newestSale() (id int64) {
+	for _, one := range s.spot.sales {
+		id = max(id, one.orderID)
+	}
+	return id
+}
+
 // noteSoldUnknown records sales in the order history by orders with this instance's prefix that no
 // placement claims: the journal is older than they are.
 func (s *survey) noteSoldUnknown(symbol *SymbolState) {

@@ -48,11 +48,11 @@ var peer = []Row{
 		}},
 	{"refused_sold_later", "ten seconds after the exchange refused a sale, what the wallet shows of it is sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(key)", "false"},
+			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(key)", "0"},
 		}},
 	{"refused_stopped_later", "ten seconds after the exchange refused a sale, what the wallet shows of it gets a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "false"},
+			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "0"},
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
@@ -85,6 +85,31 @@ var peer = []Row{
 	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
 			{"reconcile.Book.Resolve", "max(symbol.newestPeerOrder(), symbol.spot.secondBuyer)", "symbol.newestPeerOrder()"},
+		}},
+	{"second_buyer_elsewhere", "an order of another botd on one symbol hides what it buys on another, where lists omit ids", "42",
+		"reconcile TestAPurchaseOfBotdsFormIsQuarantinedBesideALostOrderElsewhere", []Edit{
+			{"reconcile.survey.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
+		}},
+	{"adopted_sale_again", "another botd's sale that was adopted counts again once a list names it", "42",
+		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
+			{"reconcile.survey.decideMissing", "symbol.newestSale()", "0"},
+		}},
+	{"frozen_refusal_ignored", "a stop is placed beside a refused one that rests, as the wallet shows", "41",
+		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
+			{"reconcile.survey.presume", "s.noteFrozenRefusals(symbol)", ""},
+		}},
+	{"refused_exit_unprotected", "on futures an exit that waits after refusals keeps the stop away", "protection",
+		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{
+			{"reconcile.derivation.postpones", "d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)",
+				"d.symbol.Key().Market == exchange.Spot && d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)"},
+		}},
+	{"frozen_elsewhere", "what a sale on another symbol of the asset freezes keeps a stop away", "protection",
+		"reconcile TestSalesOnAnotherSymbolFreezeTheirOwnCoins", []Edit{
+			{"reconcile.tracked.ofAsset", "symbol.rules.QuantityOf(rules.QuantityAmount(quantity))", "0"},
+		}},
+	{"omitted_has_ended", "an opening of another botd that one open list omits counts as ended", "42",
+		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
+			{"reconcile.survey.omittedForeign", "!ended", "false"},
 		}},
 	{"memory_trusted", "a purchase of botd's that the journal no longer remembers is another botd's", "42",
 		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{

@@ -214,12 +214,12 @@ func (b *backoffs) accepted(p *account.Placement) {
 	}
 }
 
-// exitFromMS returns when a waiting spot exit is sent again, or a blocking stop is canceled again;
-// 0 if neither waits. Until then stops may hold the asset.
+// exitFromMS returns when a waiting exit is sent again or, on spot, a blocking stop is canceled again;
+// 0 if neither waits. Until then stops stay: they hold the asset, or count in the exchange's sum.
 func (b *backoffs) exitFromMS(leg *leg) int64 {
 	for _, one := range b.all {
 		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && b.nowMS < one.untilMS &&
-			(one.purpose == placement.Exit || b.cancelsStop(one)) {
+			(one.purpose == placement.Exit || one.symbol.Market == exchange.Spot && b.cancelsStop(one)) {
 			one.derivedMS = b.nowMS
 			return one.untilMS
 		}

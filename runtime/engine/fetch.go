@@ -99,6 +99,15 @@ func (r *round) fetchUnlisted() {
 	}
 }
 
+// fetchForeign reads by id the openings of others that the open list omits: the list does not decide that they have ended.
+func (r *round) fetchForeign() {
+	for symbol := range r.book.Symbols() {
+		for _, id := range r.book.OmittedForeign(symbol, &r.reading.snapshot) {
+			r.askForRound(pendingCall{kind: callOrder, symbol: symbol, orderID: id}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})
+		}
+	}
+}
+
 // fetchSpotHistory requests the history of spot symbols with live orders. It shows their fills even
 // if the open list could not be read.
 func (r *round) fetchSpotHistory() {

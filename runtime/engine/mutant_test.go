@@ -123,6 +123,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"lost_purchases_ignored": boughtBeforeALoss,
 		"equal_ignored":          func(t testing.TB) { equalOpening(t, equal{policy: "adopt"}) },
 		"equal_forgotten":        func(t testing.TB) { equalOpening(t, equal{policy: "adopt", canceled: true}) },
+		"omitted_has_ended":      func(t testing.TB) { equalOpening(t, equal{policy: "adopt", omitted: true}) },
 		"older_equal_ignored":    func(t testing.TB) { equalOpening(t, equal{policy: "adopt", older: true}) },
 		"former_rules_open":      formerRules,
 		"standstill_goes_on":     func(t testing.TB) { stoodStill(t, patienceMS+standstillMS+1, true) },

@@ -203,6 +203,8 @@ func TestEqualOrderWithoutIDBlocksOpenings(t *testing.T) {
 		"placed before":          {policy: "adopt", older: true},
 		"placed before, ignore":  {policy: "ignore", older: true, canceled: true},
 		"a person's":             {policy: "adopt", older: true, named: true},
+		"the open list omits it": {policy: "adopt", omitted: true},
+		"the open list omits both, and botd's own is canceled": {policy: "ignore", omitted: true, canceled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,6 +219,7 @@ type equal struct {
 	older    bool // placed half a minute before botd's
 	canceled bool // botd's own is then no longer desired
 	named    bool // the list shows the ids of botd's own orders
+	omitted  bool // the list then shows no orders at all
 }
 
 func equalOpening(t testing.TB, c equal) {
@@ -231,11 +234,14 @@ func equalOpening(t testing.TB, c equal) {
 	if !c.named {
 		w.mirror = withoutIDs(futuresLists...)
 	}
+	other := int64(0)
 	place := func() {
 		same := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10}
-		if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesPlace, Order: same}); err != nil {
+		answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesPlace, Order: same})
+		if err != nil {
 			t.Fatal(err)
 		}
+		other = answer.Order.ID
 	}
 	if c.older {
 		first = 1
@@ -250,6 +256,9 @@ func equalOpening(t testing.TB, c equal) {
 		place()
 	}
 	w.pass(5_000)
+	if c.omitted {
+		w.mirror = hidden(exchange.FuturesOpenOrders)
+	}
 	if keys = 2; c.canceled {
 		first = 1
 	}
@@ -261,6 +270,15 @@ func equalOpening(t testing.TB, c equal) {
 	}
 	if d := w.wantState("foreign"); len(w.sent) != 1 || !strings.Contains(d.Cause, "equals one of botd's") || !strings.Contains(d.WayOut, "the other botd") {
 		t.Errorf("%+v: want nothing opened beside it, have %d orders, %+v\n%s", c, len(w.sent), d, w.story())
+	}
+	if !c.omitted {
+		return
+	}
+	if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesCancel, Symbol: "BTC-USDT", OrderID: other}); err != nil {
+		t.Fatal(err)
+	}
+	if w.pass(30_000); len(w.sent) < 2 {
+		t.Errorf("%+v: want it to open once a read by id shows the end of the other order\n%s", c, w.story())
 	}
 }
 

@@ -218,6 +218,7 @@ func (r *round) fetchVanished() {
 	if !r.reading.snapshot.FuturesOrders.Done() {
 		r.fetchUnlisted()
 	}
+	r.fetchForeign()
 	r.fetchSpotHistory()
 	r.askEvidence()
 }

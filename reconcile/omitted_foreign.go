@@ -1,0 +1,50 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// No single list decides that an order which botd did not make has ended (exactly-once.md, case 42): an opening on futures that one list has shown, and
+// a later one omits, may still rest. It counts as open until a read by its id shows its end.
+
+// mostOmitted bounds the reads by id of such orders, per symbol and round.
+const mostOmitted = 8
+
+// OmittedForeign returns the ids of the foreign openings on a futures symbol that a snapshot's open list omits, the oldest first and at most so many as
+// one round reads.
+func (b *Book) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []int64) {
+	if symbol.Key().Market != exchange.Futures || symbol.rules == nil || !fetched.FuturesOrders.Done() {
+		return nil
+	}
+	for i := range symbol.foreign {
+		if o := &symbol.foreign[i]; len(ids) < mostOmitted && mayRest(symbol, o, fetched) {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids
+}
+
+// mayRest reports whether a foreign order is an opening that the open list omits.
+func mayRest(symbol *SymbolState, o *exchange.Order, fetched *Snapshot) bool {
+	listed := func(row exchange.Order) bool { return row.ID == o.ID }
+	return !o.Reduces() && symbol.UnreadRow(o) == nil && !fetched.Shows(exchange.Futures, o.ID) && !slices.ContainsFunc(fetched.FuturesOrders.Items(), listed)
+}
+
+// omittedForeign returns the foreign openings on a symbol that may still rest: the open list omits them, and no read by id has shown their end.
+func (s *survey) omittedForeign(symbol *SymbolState) (rows []exchange.Order) {
+	if symbol.Key().Market != exchange.Futures || symbol.rules == nil {
+		return nil
+	}
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
+		ended := slices.ContainsFunc(s.fetched.ByID, func(answer OrderByID) bool {
+			return answer.OrderID == o.ID && (!answer.Known || answer.Order.Status.Final())
+		})
+		if mayRest(symbol, o, s.fetched) && !ended && s.match(o) == nil && !s.leftToOwner(o) && !s.book.Known(o.ClientOrderID) && !s.endedBefore(o) {
+			rows = append(rows, *o)
+		}
+	}
+	return rows
+}

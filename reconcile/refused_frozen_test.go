@@ -1,0 +1,106 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// Of 10 that botd holds beside a person's 1 BTC, a stop covers 6. The exchange has refused one of the other 4, and accepted it: the wallet freezes its coins,
+// and the open list omits both.
+func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free, frozen string
+		listed       bool // the open list shows the stop of 6
+		after        func(w *wallet)
+		want         exchange.Quantity
+	}{
+		"its coins are frozen":                        {"1", "0.01", false, nil, 0},
+		"nothing is frozen for it":                    {"1.004", "0.006", false, nil, 4},
+		"the open list omits nothing else":            {"1", "0.01", true, nil, 4},
+		"a person's coins are frozen too":             {"0.998", "0.012", false, nil, 4},
+		"its coins are free again":                    {"1", "0.01", false, func(w *wallet) { w.sees("1.004", "0.006", nil) }, 4},
+		"it has sold, and no history shows it":        {"1", "0.01", false, func(w *wallet) { w.sees("1", "0.006", nil) }, 0},
+		"its price is passed":                         {"1", "0.01", false, func(w *wallet) { w.book.Symbol(coin).last = 48_000e8 }, 0},
+		"it was not frozen, and its price is passed":  {"1.004", "0.006", false, func(w *wallet) { w.book.Symbol(coin).last = 48_000e8 }, 4},
+		"another one of 2 is refused, and not frozen": {"1", "0.01", false, func(w *wallet) { w.refusesStop(2); w.sees("1", "0.01", nil) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			own := w.places(placement.StopLoss, 8, stopOf(6))
+			w.now += 1_000
+			w.sees("1.004", "0.006", nil, own)
+			w.refusesStop(4)
+			if w.now += 1_000; c.listed {
+				w.sees(c.free, c.frozen, nil, own)
+			} else {
+				w.sees(c.free, c.frozen, nil)
+			}
+			if w.now += 1_000; c.after != nil {
+				c.after(w)
+			}
+			if have := soldBy(derive()); have != c.want {
+				t.Errorf("want %d more for sale, have %d", c.want, have)
+			}
+		})
+	}
+}
+
+// refusesStop has the exchange refuse a stop.
+func (w *wallet) refusesStop(quantity exchange.Quantity) {
+	w.now += 1_000
+	w.refuses(placement.StopLoss, stopOf(quantity))
+	w.now += 1_000
+}
+
+// soldBy returns what intents sell.
+func soldBy(intents []Intent) (sum exchange.Quantity) {
+	for i := range intents {
+		if o := &intents[i].Order; intents[i].Purpose != placement.Cancel && o.Side == exchange.Sell {
+			sum += o.Quantity
+		}
+	}
+	return sum
+}
+
+func frozenStopStands(t testing.TB) {
+	w, derive := protecting(t)
+	w.places(placement.StopLoss, 8, stopOf(6))
+	w.now += 60_000
+	w.refusesStop(3)
+	w.refusesStop(1)
+	w.sees("1", "0.01", nil)
+	if have := soldBy(derive()); have != 0 {
+		t.Errorf("want nothing more for sale, have %d", have)
+	}
+	w.now += 1_000
+	w.sees("1.001", "0.009", nil)
+	if have := soldBy(derive()); have != 1 {
+		t.Errorf("want a stop of the 1 that is free, have %d", have)
+	}
+}
+
+// Two refused stops rest, then one of them does.
+func TestSeveralRefusedStopsThatTheWalletFreezesStand(t *testing.T) {
+	t.Parallel()
+	frozenStopStands(t)
+}
+
+// An exit by plan leaves their coins to them: what else it would sell is a person's.
+func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.places(placement.StopLoss, 8, stopOf(6))
+	w.now += 60_000
+	w.refusesStop(4)
+	w.sees("1", "0.01", nil)
+	w.now += 60_000
+	w.sees("1", "0.01", nil)
+	on := &derivation{situation: w.book.situation(&Desired{}, w.book.Symbol(coin), w.now)}
+	if have := on.clipToWallet(10); have != 6 {
+		t.Errorf("want 6 of 10 to be sold, have %d", have)
+	}
+}
