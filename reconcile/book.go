@@ -214,6 +214,7 @@ func (b *Book) advance(r *record.Record) {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
 			symbol.noteBooked(p.Filled() - filled)
+			symbol.spot.noteBoughtBefore(p, b.bootMS)
 		} else {
 			symbol.noteSold(p.Filled() - filled - known)
 			symbol.spot.beforeSale = b.delivery(p).before

@@ -37,8 +37,9 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 			refusedExitWaits(t, true, false, "stop_loss sell stop_market stop 49000 whole: protects the position")
 		},
 		"frozen_elsewhere":          frozenElsewhere,
+		"cut_sales_sold_again":      func(t testing.TB) { soldBeforeStart(t, 10, false, "1", true) },
 		"adopted_sale_again":        func(t testing.TB) { adoptedSaleNamed(t, false) },
-		"second_buyer_elsewhere":    secondBuyerBesideLostOrder,
+		"second_buyer_elsewhere":    secondBuyerElsewhere,
 		"memory_trusted":            forgottenPurchase,
 		"moves_refused":             movesAfterARefusal,
 		"sales_first":               soldTogether,

@@ -14,7 +14,7 @@ const mostOmitted = 8
 
 // OmittedForeign returns the ids of the foreign openings on a futures symbol that a snapshot's open list omits, the oldest first and at most so many as
 // one round reads.
-func (b *Book) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []int64) {
+func (t *tracked) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []int64) {
 	if symbol.Key().Market != exchange.Futures || symbol.rules == nil || !fetched.FuturesOrders.Done() {
 		return nil
 	}
@@ -33,16 +33,16 @@ func mayRest(symbol *SymbolState, o *exchange.Order, fetched *Snapshot) bool {
 }
 
 // omittedForeign returns the foreign openings on a symbol that may still rest: the open list omits them, and no read by id has shown their end.
-func (s *survey) omittedForeign(symbol *SymbolState) (rows []exchange.Order) {
+func (e *evidence) omittedForeign(symbol *SymbolState) (rows []exchange.Order) {
 	if symbol.Key().Market != exchange.Futures || symbol.rules == nil {
 		return nil
 	}
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		ended := slices.ContainsFunc(s.fetched.ByID, func(answer OrderByID) bool {
+		ended := slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 			return answer.OrderID == o.ID && (!answer.Known || answer.Order.Status.Final())
 		})
-		if mayRest(symbol, o, s.fetched) && !ended && s.match(o) == nil && !s.leftToOwner(o) && !s.book.Known(o.ClientOrderID) && !s.endedBefore(o) {
+		if mayRest(symbol, o, e.fetched) && !ended && e.match(o) == nil && !e.leftToOwner(o) && !e.book.Known(o.ClientOrderID) && !e.endedBefore(o) {
 			rows = append(rows, *o)
 		}
 	}

@@ -185,7 +185,7 @@ func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{
 			Quantity: -short,
-			Decided:  max(symbol.newestPeerOrder(), symbol.newestSale()),
+			Decided:  max(symbol.newestPeerOrder(), symbol.spot.newestSale()),
 			Evidence: "the wallet holds less: sold outside botd, as the order history shows",
 		}))
 		s.latchOn(symbol.Key())

@@ -37,7 +37,7 @@ func (s *survey) presume(symbol *SymbolState) {
 			s.book.presumeEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
 	}
-	s.noteFrozenRefusals(symbol)
+	s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.book.inheritedStops(symbol), bought
 	bought, most = max(bought, inherited), max(most, inherited)

@@ -113,12 +113,13 @@ func (b *Book) beforeSent(p *account.Placement) priorBalance {
 const confirmMS = 10_000
 
 // mayHaveSold reports whether a sale on spot that the exchange refused may have been
-// executed all the same, since no read has confirmed the refusal: another one would sell
+// executed all the same, since no read has confirmed the refusal, or one that the journal lacks has been: another one would sell
 // what is not there.
 func (s *situation) mayHaveSold() bool {
-	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
+	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
+	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
 		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
-	})
+	}))
 }
 
 const (

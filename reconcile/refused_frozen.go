@@ -14,31 +14,32 @@ import (
 // mostFrozenRefusals bounds the number of refused sales that are compared with the wallet, the newest of a symbol.
 const mostFrozenRefusals = 8
 
-// noteFrozenRefusals records which of a symbol's refused sales rest by the newest wallet. One that rested, and whose coins are then missing, has sold them.
-func (s *survey) noteFrozenRefusals(symbol *SymbolState) {
-	sales := slices.Collect(s.book.salesOn(symbol.Key()))
+// noteFrozenRefusals records which of a symbol's refused sales rest by the newest wallet, given whether the open list shows orders that have ended. One that
+// rested, and whose coins are then missing, has sold them.
+func (e *evidence) noteFrozenRefusals(symbol *SymbolState, old bool) {
+	sales := slices.Collect(e.book.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
 	sales = sales[max(0, len(sales)-mostFrozenRefusals):]
-	resting := s.restingRefusals(symbol, sales)
+	var resting []*RefusedOrder
+	if old || e.omitsOwnSale(symbol) {
+		resting = e.restingRefusals(symbol, sales)
+	}
 	for _, r := range sales {
 		before := r.frozen
 		if r.frozen = slices.Contains(resting, r); before && !r.frozen {
-			r.sold = r.sold || s.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
+			r.sold = r.sold || e.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 		}
 	}
 }
 
 // restingRefusals returns successive ones of a symbol's refused sales whose quantities are together what the wallet freezes beyond all known sales.
-func (s *survey) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
-	if len(sales) == 0 || !s.omitsOwnSale(symbol) {
-		return nil
-	}
-	on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
-	beyond := on.balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+func (e *evidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
+	on := e.book.situation(&Desired{}, symbol, e.fetched.EndedMS)
+	beyond := on.balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
 		sum := exchange.Quantity(0)
 		for n := i; n >= 0 && sum < beyond; n-- {
-			if sum += sales[n].order.Quantity; sum == beyond && s.book.readAfter(sales[i].atMS) {
+			if sum += sales[n].order.Quantity; sum == beyond && e.book.readAfter(sales[i].atMS) {
 				return sales[n : i+1]
 			}
 		}
@@ -46,11 +47,11 @@ func (s *survey) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*
 	return nil
 }
 
-// omitsOwnSale reports whether the open list is known to be wrong about a spot symbol: it omits an own sale that the exchange has acknowledged, and for which
-// the wallet freezes the coins, or it still shows one that has ended.
-func (s *survey) omitsOwnSale(symbol *SymbolState) bool {
-	return slices.Contains(s.old, exchange.Spot) || slices.ContainsFunc(symbol.live, func(p *account.Placement) bool {
-		return p.Order().Side == exchange.Sell && s.book.Unlisted(p) && !s.book.delivery(p).unfrozen && s.book.delivery(p).releasedMS == 0
+// omitsOwnSale reports whether the open list omits an own sale on a spot symbol that the exchange has acknowledged, and for which the wallet freezes the
+// coins.
+func (e *evidence) omitsOwnSale(symbol *SymbolState) bool {
+	return slices.ContainsFunc(symbol.live, func(p *account.Placement) bool {
+		return p.Order().Side == exchange.Sell && e.book.Unlisted(p) && !e.book.delivery(p).unfrozen && e.book.delivery(p).releasedMS == 0
 	})
 }
 

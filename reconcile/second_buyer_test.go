@@ -78,14 +78,15 @@ func TestAPurchaseOfBotdsFormWithoutIDIsQuarantined(t *testing.T) {
 // A quarantine for an order under this prefix makes botd stand down, and blocks its own symbol alone.
 func TestAPurchaseOfBotdsFormIsQuarantinedBesideALostOrderElsewhere(t *testing.T) {
 	t.Parallel()
-	secondBuyerBesideLostOrder(t)
+	secondBuyerElsewhere(t)
 }
 
-func secondBuyerBesideLostOrder(t testing.TB) {
+func secondBuyerElsewhere(t testing.TB) {
 	t.Helper()
 	w := secondBuyer(t, func(w *wallet, _ *exchange.Order) {
 		w.book.Track(bitcoin)
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-000001zzzzz-1", Symbol: bitcoin, Body: record.Quarantined{Reason: lostJournal, Cause: record.JournalLost}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-000001zzzzz-1", Symbol: bitcoin,
+			Body: record.Quarantined{Reason: lostJournal, Cause: record.JournalLost}})
 	})
 	if !w.book.StandsDown() || w.book.Symbol(coin).Quarantine() == "" {
 		t.Errorf("want it quarantined while it stands down for an order elsewhere, have it stand down %t", w.book.StandsDown())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
 
@@ -18,6 +19,7 @@ const spotContradiction = "the wallet holds less than botd's own fills explain, 
 type spotEvidence struct {
 	squaredMS        int64             // when wallet and fills last agreed
 	changedMS        int64             // when the position of before the start last changed; 0 without one
+	soldBefore       bool              // wallet and history show that orders which the journal lacks have sold that position
 	sales            []sale            // sales by others that explained an earlier difference
 	extra            persistence       // persistence of a wallet excess worth an order
 	extraOf          exchange.Quantity // that excess
@@ -147,6 +149,25 @@ func (o *observed) salesFrom(symbol *SymbolState) int64 {
 	return symbol.spot.squaredMS - o.settle.StalenessMS - createdSlackMS
 }
 
+// noteBoughtBefore records that a purchase of before the start is booked after it: what the journal lacks may have sold its result since it was sent.
+func (t *spotEvidence) noteBoughtBefore(p *account.Placement, bootMS int64) {
+	if p.Order().Market == exchange.Spot && p.SentMS() < bootMS && (t.changedMS == 0 || p.SentMS() < t.changedMS) {
+		t.changedMS = p.SentMS()
+	}
+}
+
+// noteSoldBefore records whether the wallet lacks what a position of before the start has, and the history shows sales that no placement claims of at
+// least that much: the journal lacks them. The wallet alone may be older than the position.
+func (e *evidence) noteSoldBefore(symbol *SymbolState) {
+	short := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.book.baseBalance(symbol)
+	if symbol.worthless(short) {
+		symbol.spot.soldBefore = false
+		return
+	}
+	_, sold := e.salesOfOthers(symbol) // a later history may begin later
+	symbol.spot.soldBefore = symbol.spot.soldBefore || symbol.spot.changedMS != 0 && sold >= short
+}
+
 // salesOfOthers returns what orders that no placement claims have sold since wallet and
 // fills last agreed. A change of the position is booked after the read that showed it, which may not have shown a sale of that moment.
 func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
@@ -179,8 +200,8 @@ func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchang
 
 // newestSale returns the id of the newest order of others whose sale has explained a difference; 0 for none. A wallet that shows its result also shows those
 // of their earlier orders: a list may name them later as another botd's.
-func (s *SymbolState) newestSale() (id int64) {
-	for _, one := range s.spot.sales {
+func (t *spotEvidence) newestSale() (id int64) {
+	for _, one := range t.sales {
 		id = max(id, one.orderID)
 	}
 	return id

@@ -92,11 +92,11 @@ var peer = []Row{
 		}},
 	{"adopted_sale_again", "another botd's sale that was adopted counts again once a list names it", "42",
 		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
-			{"reconcile.survey.decideMissing", "symbol.newestSale()", "0"},
+			{"reconcile.survey.decideMissing", "symbol.spot.newestSale()", "0"},
 		}},
 	{"frozen_refusal_ignored", "a stop is placed beside a refused one that rests, as the wallet shows", "41",
 		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
-			{"reconcile.survey.presume", "s.noteFrozenRefusals(symbol)", ""},
+			{"reconcile.survey.presume", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
 		}},
 	{"refused_exit_unprotected", "on futures an exit that waits after refusals keeps the stop away", "protection",
 		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{
@@ -107,9 +107,13 @@ var peer = []Row{
 		"reconcile TestSalesOnAnotherSymbolFreezeTheirOwnCoins", []Edit{
 			{"reconcile.tracked.ofAsset", "symbol.rules.QuantityOf(rules.QuantityAmount(quantity))", "0"},
 		}},
+	{"cut_sales_sold_again", "an exit after a start sells again what sales that a cut journal lacks have sold", "35",
+		"reconcile TestExitWaitsForSalesThatACutJournalLacks", []Edit{
+			{"reconcile.evidence.noteSoldBefore", "sold >= short", "false"},
+		}},
 	{"omitted_has_ended", "an opening of another botd that one open list omits counts as ended", "42",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.survey.omittedForeign", "!ended", "false"},
+			{"reconcile.evidence.omittedForeign", "!ended", "false"},
 		}},
 	{"memory_trusted", "a purchase of botd's that the journal no longer remembers is another botd's", "42",
 		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{
