@@ -388,7 +388,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	s.noteExcess(symbol)
 	s.noteDifference(symbol)
 	s.presume(symbol)
-	s.noteSoldBefore(symbol)
+	symbol.spot.noteSoldBefore(s.lacksSales(symbol))
 	if s.book.StandsDown() {
 		s.noteSoldUnknown(symbol)
 	}

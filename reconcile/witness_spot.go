@@ -156,16 +156,20 @@ func (t *spotEvidence) noteBoughtBefore(p *account.Placement, bootMS int64) {
 	}
 }
 
-// noteSoldBefore records whether the wallet lacks what a position of before the start has, and the history shows sales that no placement claims of at
+// lacksSales reports whether the wallet lacks what a position of before the start has, and whether the history shows sales that no placement claims of at
 // least that much: the journal lacks them. The wallet alone may be older than the position.
-func (e *evidence) noteSoldBefore(symbol *SymbolState) {
-	short := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.book.baseBalance(symbol)
-	if symbol.worthless(short) {
-		symbol.spot.soldBefore = false
-		return
+func (e *evidence) lacksSales(symbol *SymbolState) (short, sold bool) {
+	missing := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.book.baseBalance(symbol)
+	if symbol.tooSmallToTrade(missing) {
+		return false, false
 	}
-	_, sold := e.salesOfOthers(symbol) // a later history may begin later
-	symbol.spot.soldBefore = symbol.spot.soldBefore || symbol.spot.changedMS != 0 && sold >= short
+	_, sum := e.salesOfOthers(symbol)
+	return true, symbol.spot.changedMS != 0 && sum >= missing
+}
+
+// noteSoldBefore records that, until the wallet shows the position again: a later history may begin later.
+func (t *spotEvidence) noteSoldBefore(short, sold bool) {
+	t.soldBefore = short && (t.soldBefore || sold)
 }
 
 // salesOfOthers returns what orders that no placement claims have sold since wallet and

@@ -415,17 +415,21 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 		{"another strategy's", attempt{"two", bitcoin, placement.Exit, "", exchange.MarketOrder}, 0, false, false},
 		{"another symbol's", attempt{"one", ether, placement.Exit, "", exchange.MarketOrder}, 0, false, false},
 		{"an entry", attempt{"one", bitcoin, placement.Entry, "", exchange.MarketOrder}, 0, false, false},
-		{"the cancel of a stop", attempt{"one", bitcoin, placement.Cancel, "stop", 0}, 0, true, false},
+		{"the cancel of a stop, which the exit does not wait for", attempt{"one", bitcoin, placement.Cancel, "stop", 0}, 0, false, false},
+		{"the cancel of a stop on spot", attempt{"one", coin, placement.Cancel, "stop", 0}, 0, true, false},
 		{"the cancel of another order", attempt{"one", bitcoin, placement.Cancel, "bid", 0}, 0, false, false},
 		{"the cancel of one that has ended", attempt{"one", bitcoin, placement.Cancel, "ended", 0}, 0, false, false},
 	} {
-		b := emptyBase(1_000_000)
+		b, on := emptyBase(1_000_000), bitcoin
+		if c.of.symbol.Market == exchange.Spot {
+			on = coin
+		}
 		all := &backoffs{base: b}
 		for id, purpose := range map[string]placement.Purpose{"stop": placement.StopLoss, "bid": placement.Order} {
-			order := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, ClientOrderID: id, Quantity: 1}
-			b.record(record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
+			order := exchange.NewOrder{Market: on.Market, Symbol: on.Name, Side: exchange.Sell, ClientOrderID: id, Quantity: 1}
+			b.record(record.Record{Strategy: "one", Symbol: on, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
 		}
-		of := &leg{symbol: b.book.Track(bitcoin)}
+		of := &leg{symbol: b.book.Track(on)}
 		of.config.Name = "one"
 		all.count(c.of, 7, "no", false, b.nowMS)
 		b.nowMS += c.later
