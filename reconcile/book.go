@@ -25,6 +25,7 @@ type Book struct {
 	refusals
 	spotEnded
 	peer
+	twin
 	pass
 	valued
 	buffers
@@ -107,7 +108,7 @@ func newBook(state *account.State) *Book {
 		observed:   observed{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
 		dispatched: newDispatched(),
 	}
-	b.peer.account, b.peer.pass = &b.tracked, &b.pass
+	b.peer.account, b.peer.pass, b.peer.twin = &b.tracked, &b.pass, &b.twin
 	return b
 }
 
@@ -208,6 +209,7 @@ func (b *Book) advance(r *record.Record) {
 		b.notePlaced(p.SentMS())
 	}
 	if acknowledged {
+		b.noteOwn(p)
 		b.noteAnswered(r.ClientOrderID, r.AtMS)
 	}
 	if p.Filled() > filled {

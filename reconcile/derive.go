@@ -377,7 +377,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 // amountFor returns the quote amount of a spot purchase. A purchase of one step has room up to the collar: at a price above the last one its
 // amount would buy less than a step, and the exchange would fill nothing. A larger purchase leaves any shortfall to a further one.
 func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
-	amount := s.symbol.rules.Notional(s.symbol.last, quantity)
+	amount := s.symbol.rules.Notional(s.symbol.last-purchaseMark(s, quantity), quantity)
 	if quantity == s.symbol.rules.QuantityTick {
 		amount = amount.Add(amount.MulRate(min(s.desired.Collar, exchange.RateOne/2)))
 	}

@@ -16,6 +16,7 @@ const roomForExit = "makes room for the exit"
 // reduceOnly orders are canceled first, because their sum would make the exchange refuse it; the
 // closePosition stop stays until the exchange removes it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
+	position -= min(soldElsewhere(d), max(0, position))
 	if position == 0 || d.postpones() || d.mayHaveSold() || d.cancelJustRefused() {
 		return
 	}
@@ -71,7 +72,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 // A stop for a quantity blocks it and would have to be canceled, so the stop stays while the exit waits.
 func (d *derivation) postpones() bool {
 	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
-	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) {
+	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || awaitsSaleOfOthers(d) {
 		d.postponed = true
 	}
 	return d.postponed
@@ -111,7 +112,7 @@ func (d *derivation) clearResting() bool {
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
 		at := d.book.delivery(p).releasedMS
-		return !d.mayRepeat(p) || d.nowMS-at < ExitReleaseMS
+		return !d.mayRepeat(p) || d.nowMS-at < exitReleaseMS(&d.situation)
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= RepeatMS
@@ -120,6 +121,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 
 // reduce reduces the position by a quantity.
 func (d *derivation) reduce(quantity exchange.Quantity) {
+	quantity -= soldElsewhere(d)
 	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.cancelJustRefused() {
 		return
 	}
@@ -170,6 +172,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		// collar. It includes the result of an uncertain purchase that fills do not explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
 		order.Price = rules.SalePrice(d.symbol.last, d.desired.Collar, quantity)
+		order.Price += saleMark(&d.situation, order.Price)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }

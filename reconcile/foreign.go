@@ -91,12 +91,34 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
-		if b.Resembles(symbol, o) || opens && (b.foreignPolicy != ForeignAdopt && b.foreignPolicy != ForeignIgnore || symbol.Repeats(o)) {
+		halts := b.foreignPolicy != ForeignAdopt && b.foreignPolicy != ForeignIgnore
+		if b.Resembles(symbol, o) || opens && (halts || symbol.Repeats(o) || b.OfPlan(symbol, o)) {
 			opening := *o
 			return &opening
 		}
 	}
 	return nil
+}
+
+// OfPlan reports whether a row without an id has side, type and quantity of an order that a strategy's plan desires on a futures symbol, while other orders
+// show another botd: that one may have placed it. Once the list has shown a client order id, an order without one is a person's.
+func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
+	if o.ClientOrderID != "" || p.twin.futuresIDs || symbol.rules == nil || !p.twin.HasTwin() && !p.StandsDown() {
+		return false
+	}
+	for s := range p.account.Strategies() {
+		for i := range s.Plan().Orders().Len() {
+			desired := s.Plan().Orders().At(i)
+			order := exchange.NewOrder{Side: desired.Side, Type: exchange.Limit, Quantity: symbol.rules.FloorQuantity(desired.Quantity)}
+			if desired.StopPrice != 0 {
+				order.Type = exchange.StopLimit
+			}
+			if s.Symbol() == symbol.Key() && ofItsSize(o, &order) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Repeats reports whether a row without an id equals a live opening of botd's in every term and was

@@ -166,6 +166,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"listed_again_sells_twice": listedAgain,
 		"accepted_sale_refused":    func(t testing.TB) { saleAndRefusedStop(t, "1.005", "10250", 5) },
 		"outlived_trusted":         func(t testing.TB) { readByID(t, 0, 0, false, wholeStop, true) },
+		"purchase_unmarked":        markedPurchases,
+		"beside_a_twins_order":     func(t testing.TB) { openingOfAPlan(t, func(*Book, *exchange.Order) {}, true) },
+		"twins_sell_together":      twinsYield,
+		"sold_elsewhere_again":     func(t testing.TB) { soldByATwin(t, 10, true) },
 		"read_before_it_arrived":   func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

@@ -95,6 +95,9 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	if s.book.stale != stale {
 		s.old = append(s.old, market)
 	}
+	if market == exchange.Futures {
+		s.book.noteFuturesIDs(orders, matched)
+	}
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			symbol.noteRepeated(orders, matched)
@@ -263,6 +266,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.unread = false
+	noteTwins(s, symbol)
 	if symbol.Key().Market == exchange.Spot {
 		s.noteStandIns(symbol)
 		s.forgetUnlisted(symbol)
@@ -387,6 +391,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.position = symbol.heldOnSpot()
 	s.noteExcess(symbol)
 	s.noteDifference(symbol)
+	noteSoldElsewhere(s, symbol)
 	s.presume(symbol)
 	symbol.spot.noteSoldBefore(s.lacksSales(symbol))
 	if s.book.StandsDown() {

@@ -33,6 +33,7 @@ type peer struct {
 	instance string // whose prefix botd's client order ids carry
 
 	account      *tracked
+	twin         *twin
 	pass         *pass
 	unknownOrder summed[string]
 	placedMS     int64 // send time of the last spot order that the exchange accepted
@@ -230,6 +231,8 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	}
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
+	case !standing && p.twin.HasTwin():
+		return decidedMS + p.twin.yieldMS()
 	case !standing:
 		return 0
 	case p.younger():

@@ -38,6 +38,7 @@ func (d *derivation) protectSpot() {
 	if d.book.StandsDown() {
 		uncovered = max(min(0, uncovered), uncovered-d.peerStopPending())
 	}
+	uncovered = max(min(0, uncovered), uncovered-recentlyTaken(&d.situation)-soldElsewhere(d))
 	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.ownBalance()-d.selling(d.leavesUncovered))
 	}
@@ -59,6 +60,7 @@ func (d *derivation) protectSpot() {
 	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
 		order.Price = stopLimit(d.symbol.rules, price, missing, d.desired.Collar)
+		order.Price += min(saleMark(&d.situation, order.Price), max(0, price-order.Price))
 		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can do it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}

@@ -116,8 +116,8 @@ func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 		rules == nil || symbol.collar == 0 || !o.omitsIDs() {
 		return false
 	}
-	differs := row.Price - stopLimit(rules, row.StopPrice, row.Quantity, symbol.collar)
-	return max(differs, -differs) <= max(rules.PriceTick, row.StopPrice/priceSlack)
+	limit, slack := stopLimit(rules, row.StopPrice, row.Quantity, symbol.collar), max(rules.PriceTick, row.StopPrice/priceSlack)
+	return row.Price >= limit-slack && row.Price <= limit+mostSaleMark(limit, symbol.collar)+slack
 }
 
 // omitsIDs reports whether the spot lists omit the client order ids of botd's orders, or may do so.
@@ -208,6 +208,7 @@ func (s *survey) quarantineSecondBuyer(rows []exchange.Order) {
 		}
 		symbol.spot.secondBuyer = newest.ID
 		if !s.mayBeBotds(newest) {
+			s.book.noteTwin(newest.ID)
 			s.quarantine(symbol, fmt.Sprintf("order %d has no id and the form of botd's purchases: another botd is running, or was, or a journal was lost",
 				newest.ID))
 		}

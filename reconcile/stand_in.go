@@ -29,8 +29,8 @@ func (o *observed) noteTakenStop(symbol *SymbolState, quantity exchange.Quantity
 		canceledStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
 }
 
-// noteStandIns records the foreign orders that stand in for such stops: of botd's form, of the same quantity, and created since the last list that may
-// have shown the stop. Each stands in for one of them, and if it has left the list, for another one to come.
+// noteStandIns records the foreign orders that stand in for such stops: of botd's form, of at most the same quantity, and created since the last list
+// that may have shown the stop. Each stands in for one of them, or for a part of it, and if it has left the list, for another one to come.
 func (s *survey) noteStandIns(symbol *SymbolState) {
 	if !s.fetched.SpotOrders.Done() {
 		return
@@ -46,10 +46,13 @@ func (s *survey) noteStandIns(symbol *SymbolState) {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		at := slices.IndexFunc(t.canceledStops, func(one canceledStop) bool {
-			return o.Quantity == one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
+			return o.Quantity <= one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
 		})
 		if at >= 0 && !t.standsIn(o.ID) && s.book.Resembles(symbol, o) {
-			t.standIns, t.canceledStops = append(t.standIns, standIn{o.ID, o.Quantity}), slices.Delete(t.canceledStops, at, at+1)
+			t.standIns = append(t.standIns, standIn{o.ID, o.Quantity})
+			if t.canceledStops[at].quantity -= o.Quantity; t.canceledStops[at].quantity == 0 {
+				t.canceledStops = slices.Delete(t.canceledStops, at, at+1)
+			}
 		}
 	}
 }

@@ -60,8 +60,28 @@ func notPlacedAgain(t testing.TB) {
 	}
 	m.w.now += 1_000
 	m.w.sees("1.01", "0", nil)
+	if have := stopped(m.derive()); have != 0 {
+		t.Errorf("want none at once when it is ended: its coins may be on sale; have one of %d", have)
+	}
+	m.w.now += graceMS
 	if have := stopped(m.derive()); have != 10 {
 		t.Errorf("want a stop once it is ended, have one of %d", have)
+	}
+}
+
+// Another botd that sells a part puts a smaller stop in its place.
+func TestSmallerStopStandsInForAPart(t *testing.T) {
+	t.Parallel()
+	m := movesStop(t)
+	m.second.Quantity = 4
+	m.ends(m.second)
+	m.w.now += graceMS - 1
+	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.StandIn() != 4 {
+		t.Errorf("want no stop at once, have one of %d, and %d in its place", have, symbol.StandIn())
+	}
+	m.w.now++
+	if have := stopped(m.derive()); have != 6 {
+		t.Errorf("want a stop of the other 6, have one of %d", have)
 	}
 }
 
@@ -89,6 +109,7 @@ func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
 	t.Parallel()
 	m := movesStop(t)
 	m.ends()
+	m.w.now += graceMS
 	if have := stopped(m.derive()); have != 10 {
 		t.Fatalf("want a stop while none rests, have one of %d", have)
 	}
@@ -104,7 +125,7 @@ func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
 func TestOrderBesideACanceledStopStandsInForNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(m *movedStop){
-		"of another quantity":                       func(m *movedStop) { m.second.Quantity = 9 },
+		"of a larger quantity":                      func(m *movedStop) { m.second.Quantity = 11 },
 		"of another form":                           func(m *movedStop) { m.second.Price = 47_000e8 },
 		"older than the list that showed the stop":  func(m *movedStop) { m.second.CreatedMS -= 2_001 },
 		"more than ten seconds younger":             func(m *movedStop) { m.second.CreatedMS += 12_001 },
@@ -123,6 +144,7 @@ func TestOrderBesideACanceledStopStandsInForNothing(t *testing.T) {
 		}
 		change(m)
 		m.ends(m.second)
+		m.w.now += graceMS
 		if have := stopped(m.derive()); have != 10 {
 			t.Errorf("%s: want a stop of 10, have one of %d", name, have)
 		}
@@ -154,6 +176,7 @@ func TestOneOrderStandsInForOneStop(t *testing.T) {
 	}
 	m.w.now += 1_000
 	m.w.sees("1.01", "0.01", ended, m.second)
+	m.w.now += graceMS
 	if have := stopped(m.derive()); have != 10 {
 		t.Errorf("want a stop of the other 10, have one of %d", have)
 	}

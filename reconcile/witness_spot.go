@@ -43,6 +43,8 @@ type spotEvidence struct {
 	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
 	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
 
+	soldElsewhere exchange.Quantity // what of the wallet's shortfall unclaimed sales explain, by the newest history
+
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 

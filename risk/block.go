@@ -112,7 +112,7 @@ func (o Opening) foreignText() refusal {
 	case o.Book.Resembles(o.State, order):
 		return refusal{fmt.Sprintf("order %d has the form of botd's stops", order.ID), "no openings while another botd trades",
 			"stop it, and close its positions"}
-	case o.State.Repeats(order):
+	case o.State.Repeats(order) || o.Book.OfPlan(o.State, order):
 		return refusal{fmt.Sprintf("order %d equals one of botd's", order.ID), "no opening placed twice", "cancel it; another botd may be running"}
 	default:
 		return refusal{fmt.Sprintf("order %d, not placed by botd", order.ID), "no foreign opening order (foreign: halt)",

@@ -119,4 +119,20 @@ var peer = []Row{
 		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{
 			{"reconcile.evidence.newestUnclaimed", "e.book.ForgottenID()", "0"},
 		}},
+	{"purchase_unmarked", "two botds make the same purchase in the same moment, and each takes the other's for its own, executed twice", "42",
+		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
+			{"reconcile.situation.amountFor", "s.symbol.last-purchaseMark(s, quantity)", "s.symbol.last"},
+		}},
+	{"twins_sell_together", "two botds with copies of one journal sell the same coins, though lists without ids have shown them to each other", "42",
+		"reconcile TestOneOfTwoTwinsSellsFirst", []Edit{
+			{"reconcile.twin.yieldMS", "t.rank > 0", "false"},
+		}},
+	{"beside_a_twins_order", "openings are sent beside an order of their size without an id, though others show another botd", "42",
+		"reconcile TestOrderOfAPlansSizeBlocksOpenings", []Edit{
+			{"reconcile.Book.ForeignOpening", "b.OfPlan(symbol, o)", "false"},
+		}},
+	{"sold_elsewhere_again", "what another botd has sold, by the newest history, is sold again before that is decided", "42",
+		"reconcile TestWhatAnotherHasSoldIsNotSoldAgain", []Edit{
+			{"reconcile.soldElsewhere", "d.symbol.spot.soldElsewhere", "0"},
+		}},
 }

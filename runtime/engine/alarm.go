@@ -102,7 +102,7 @@ func foreignText(book *reconcile.Book, symbol *reconcile.SymbolState, o *exchang
 	if row := symbol.UnreadRow(o); row != nil {
 		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Reason)
 	}
-	if symbol.Repeats(o) {
+	if symbol.Repeats(o) || book.OfPlan(symbol, o) {
 		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)
 	}
 	if book.Resembles(symbol, o) {

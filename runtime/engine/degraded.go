@@ -100,7 +100,7 @@ func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
 	}
 	way := "set foreign: adopt or ignore"
 	switch {
-	case symbol.Repeats(o):
+	case symbol.Repeats(o) || r.book.OfPlan(symbol, o):
 		way = "stop the other botd"
 	case r.book.Resembles(symbol, o):
 		way = "stop the other botd, and close what it holds"

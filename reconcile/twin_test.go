@@ -1,0 +1,174 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// Where lists omit ids, the amounts of two starts differ, so that neither takes the other's purchase for its own, executed twice.
+func TestPurchasesOfTwoStartsDiffer(t *testing.T) {
+	t.Parallel()
+	markedPurchases(t)
+}
+
+func markedPurchases(t testing.TB) {
+	for _, c := range []struct {
+		name     string
+		random   string
+		shown    bool
+		quantity exchange.Quantity
+		want     string
+	}{
+		{"a backtest's", "00000", false, 10, "500"},
+		{"the largest", "zzzzz", false, 10, "499.5"},
+		{"one in the middle", "i0000", false, 10, "499.75"},
+		{"where lists show ids", "zzzzz", true, 10, "500"},
+		{"a large one costs at most a quarter of the minimum", "zzzzz", false, 1_000, "49998.8"},
+		{"an older botd's", "", false, 10, "500"},
+	} {
+		w := newWallet(t)
+		w.book.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: c.random}})
+		w.book.idsShown = c.shown
+		symbol := w.book.Symbol(coin)
+		symbol.last = 50_000e8
+		s := w.book.situation(&Desired{}, symbol, w.now)
+		if have := s.amountFor(c.quantity).String(); have != c.want {
+			t.Errorf("%s: want an amount of %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// The limit of a sale is raised by at most a tenth of its collar, and a marked stop still has the form of botd's.
+func TestMarkedStopHasTheFormOfBotds(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.book.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: "zzzzz"}})
+	symbol := w.book.Symbol(coin)
+	symbol.collar = exchange.RateOne / 20
+	s := w.book.situation(&Desired{Collar: symbol.collar}, symbol, w.now)
+	limit := stopLimit(symbol.rules, 49_000e8, 10, symbol.collar)
+	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
+		Price: limit + saleMark(&s, limit)}
+	if row.Price != limit+46_5e7 {
+		t.Errorf("want a mark of 46.5, have %d", row.Price-limit)
+	}
+	if !w.book.Resembles(symbol, &row) {
+		t.Error("want it to have the form of botd's stops")
+	}
+	if row.Price += 10e8; w.book.Resembles(symbol, &row) {
+		t.Error("want a higher limit to be a person's")
+	}
+}
+
+// Of two botds the one with the smaller mark sells first. By other evidence both wait for other times.
+func TestOneOfTwoTwinsSellsFirst(t *testing.T) {
+	t.Parallel()
+	twinsYield(t)
+}
+
+func twinsYield(t testing.TB) {
+	for _, c := range []struct {
+		name string
+		of   twin
+		want int64
+	}{
+		{"none", twin{ownID: 5}, 0},
+		{"the smaller mark", twin{firstID: 3, lastID: 9, ownID: 5, rank: -1}, 0},
+		{"the larger mark", twin{firstID: 3, lastID: 9, ownID: 5, rank: 1}, 2 * yieldMS},
+		{"no mark, the older order", twin{firstID: 3, lastID: 9, ownID: 5}, yieldMS},
+		{"no mark, the younger order", twin{firstID: 3, lastID: 9, ownID: 10}, 3 * yieldMS},
+		{"not recognized by the twin", twin{firstID: 3, lastID: 9, ownID: 2, rank: -1}, yieldMS},
+	} {
+		if have := c.of.yieldMS(); have != c.want {
+			t.Errorf("%s: want to yield for %d ms, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// The list shows a stop at the level of botd's own, under no id: another botd has placed it.
+func TestStopOfAnotherAtOneLevelShowsATwin(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	s := w.book.survey(&Snapshot{})
+	symbol := w.book.Symbol(coin)
+	symbol.collar = exchange.RateOne / 20
+	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
+		Price: 46_550e8}
+	symbol.foreign = []exchange.Order{row}
+	noteTwins(s, symbol)
+	if !w.book.HasTwin() || w.book.twin.stopID != 9 || w.book.twin.rank != 0 {
+		t.Errorf("want a twin by order 9, with the same mark, have %+v", w.book.twin)
+	}
+	row.ID, row.Price = 11, 46_560e8
+	symbol.foreign = []exchange.Order{row}
+	if noteTwins(s, symbol); w.book.twin.rank != -1 || w.book.twin.firstID != 9 || w.book.twin.lastID != 11 {
+		t.Errorf("want order 11 to have the larger mark, have %+v", w.book.twin)
+	}
+}
+
+// The newest order history shows who has sold what the wallet lacks. Neither an exit nor a stop is for it, before that is decided.
+func TestWhatAnotherHasSoldIsNotSoldAgain(t *testing.T) {
+	t.Parallel()
+	soldByATwin(t, 0, false)
+	soldByATwin(t, 4, false)
+	soldByATwin(t, 10, false)
+	soldByATwin(t, 4, true)
+	soldByATwin(t, 10, true)
+}
+
+func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
+	w, derive := protecting(t)
+	w.now += 3_000
+	own := unnamed(w.places(placement.StopLoss, 8, stopOf(10)))
+	w.sees("1", "0.01", nil, own)
+	w.now += 60_000
+	w.book.idsLeftOut = true
+	own.Status = exchange.StatusCanceled
+	sale := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Filled: sold,
+		Price: 47_500e8, Status: exchange.StatusFilled, CreatedMS: w.now}
+	rows := []exchange.Order{own, sale}
+	wallet := map[exchange.Quantity]string{0: "1.01", 4: "1.006", 10: "1"}[sold]
+	if sold == 0 || undecided {
+		rows, wallet = rows[:1], "1.01"
+	}
+	w.now += 1_000
+	w.sees(wallet, "0", rows)
+	if undecided { // as it is until a wallet is read that is younger than L
+		w.book.Symbol(coin).spot.soldElsewhere = sold
+	}
+	w.now += graceMS
+	if have := stopped(derive()); have != 10-sold {
+		t.Errorf("%d sold: want a stop of %d, have one of %d", sold, 10-sold, have)
+	}
+}
+
+// While orders show another botd, an order without an id of the size of one of the plan's may be that one's. Once the list shows ids it is a person's.
+func TestOrderOfAPlansSizeBlocksOpenings(t *testing.T) {
+	t.Parallel()
+	openingOfAPlan(t, func(*Book, *exchange.Order) {}, true)
+	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin.futuresIDs = true }, false)
+	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin = twin{} }, false)
+	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Quantity++ }, false)
+	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Side = exchange.Sell }, false)
+	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.ClientOrderID = "a person's" }, false)
+	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Type = exchange.StopLimit }, false)
+}
+
+func openingOfAPlan(t testing.TB, change func(*Book, *exchange.Order), want bool) {
+	d := newDesk(t)
+	d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
+	d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("49000"), Quantity: 10_000}}})
+	d.book.noteTwin(3)
+	row := exchange.Order{ID: 9, Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: 10_000,
+		Price: d.price("48000")}
+	change(d.book, &row)
+	symbol := d.book.Symbol(bitcoin)
+	symbol.foreign = []exchange.Order{row}
+	if have := d.book.ForeignOpening(symbol) != nil; have != want {
+		t.Errorf("%+v: want openings blocked %t", row, want)
+	}
+}
