@@ -101,9 +101,10 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 }
 
 // OfPlan reports whether a row without an id has side, type and quantity of an order that a strategy's plan desires on a futures symbol, while other orders
-// show another botd: that one may have placed it. Once the list has shown a client order id, an order without one is a person's.
+// show another botd, or another symbol that a journal was lost: either may have placed it. Once the list has shown a client order id, an order without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
-	if o.ClientOrderID != "" || p.twin.futuresIDs || symbol.rules == nil || !p.twin.HasTwin() && !p.StandsDown() {
+	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
+	if o.ClientOrderID != "" || p.twin.futuresIDs || symbol.rules == nil || !others {
 		return false
 	}
 	for s := range p.account.Strategies() {
@@ -119,6 +120,10 @@ func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
 		}
 	}
 	return false
+}
+
+func (p *peer) lostElsewhere() bool {
+	return p.account.AnySymbol(func(s *SymbolState) bool { return s.Cause() == record.JournalLost })
 }
 
 // Repeats reports whether a row without an id equals a live opening of botd's in every term and was

@@ -152,6 +152,10 @@ func TestOrderOfAPlansSizeBlocksOpenings(t *testing.T) {
 	openingOfAPlan(t, func(*Book, *exchange.Order) {}, true)
 	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin.futuresIDs = true }, false)
 	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin = twin{} }, false)
+	openingOfAPlan(t, func(b *Book, _ *exchange.Order) {
+		b.twin = twin{}
+		b.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.JournalLost}})
+	}, true)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Quantity++ }, false)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Side = exchange.Sell }, false)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.ClientOrderID = "a person's" }, false)
