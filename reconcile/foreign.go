@@ -100,8 +100,9 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	return nil
 }
 
-// OfPlan reports whether a row without an id has side, type and quantity of an order that a strategy's plan desires on a futures symbol, while other orders
-// show another botd, or another symbol that a journal was lost: either may have placed it. Once the list has shown a client order id, an order without one is a person's.
+// OfPlan reports whether a row without an id has side, type and quantity of an order that a strategy's plan desires on a futures symbol, while other
+// orders show another botd, or another symbol that a journal was lost: either may have placed it. Once the list has shown a client order id, an order
+// without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
 	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
 	if o.ClientOrderID != "" || p.twin.futuresIDs || symbol.rules == nil || !others {
