@@ -40,7 +40,7 @@ func TestColumnsStandSideBySide(t *testing.T) {
 		return all
 	}
 	want := []string{
-		"UNDER COSTS: IDEAL | REALISTIC | PESSIMISTIC", "final equity: 11000.13 USDT | 9500.00 USDT | 10000.00 USDT", "profit %: +10.00 | -5.00 | –",
+		"COST MODEL: IDEAL | REALISTIC | PESSIMISTIC", "final equity: 11000.13 USDT | 9500.00 USDT | 10000.00 USDT", "profit %: +10.00 | -5.00 | –",
 		"max drawdown %: 1.23 | 7.50 | 0.00", "Sharpe: 1.56 | -0.25 | –", "profit factor: 2.50 | – | –", "fees: 0.00 USDT | 12.35 USDT | 0.00 USDT",
 		"slippage: 0.00 USDT | 3.00 USDT | 0.00 USDT", "funding paid: 0.00 USDT | -1.50 USDT | 0.00 USDT", "fills: 10 | 12 | 0", "round trips: 5 | 6 | 0",
 		"ended by:  | max_drawdown 2026-03-04 | ",

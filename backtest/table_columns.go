@@ -19,7 +19,7 @@ func (r *Result) columnTable(w io.Writer, color bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
-	header, configs := table.Row{"under costs"}, []table.ColumnConfig{}
+	header, configs := table.Row{"cost model"}, []table.ColumnConfig{}
 	for i, c := range r.Columns {
 		header, configs = append(header, c.Name), append(configs, table.ColumnConfig{Number: i + 2, Align: text.AlignRight})
 	}

@@ -31,13 +31,13 @@ func (a *AccessConfig) keys() []key {
 		{name: "certificate_file", value: text(&a.CertificateFile), what: "the TLS certificate of dashboard and API, PEM", example: both},
 		{name: "key_file", value: text(&a.KeyFile), what: "the private key of `certificate_file`, PEM", example: both},
 		{name: "behind_proxy", value: flag(&a.BehindProxy),
-			what: "a proxy with TLS is in front of botd, so that `listen` need not be loopback", example: "true"},
+			what: "a TLS proxy is in front of botd, so that `listen` need not be loopback", example: "true"},
 		{name: "hosts", value: custom(func() string { return strings.Join(a.Hosts, ", ") }), check: a.readHosts,
 			what: "additional host names and addresses of the dashboard, besides loopback, separated by commas", example: "botd.example, 10.0.0.5"},
 		{name: "metrics_token", value: flag(&a.MetricsToken),
 			what: "/metrics requires a viewer's token over TCP; without it, it shows everything except money to anyone who connects", example: "true"},
 		{name: "metrics_open", value: flag(&a.MetricsOpen),
-			what: "/metrics shows money, too, to anyone who connects to `listen`", example: "true"},
+			what: "/metrics shows everything, including money, to anyone who connects to `listen`", example: "true"},
 	}
 }
 
@@ -46,14 +46,14 @@ func (a *AccessConfig) readHosts(s *section, node *yaml.Node) {
 	for _, host := range a.Hosts {
 		if !hostName.MatchString(host) {
 			s.wrong(node, "write names without port or https://, separated by commas: botd.example, 10.0.0.5",
-				"access.hosts: %q is not the name of a host", notation.Shortened(host))
+				"access.hosts: %q is not a host name", notation.Shortened(host))
 		}
 	}
 }
 
 func (a *AccessConfig) check(s *section) {
 	if (a.CertificateFile == "") != (a.KeyFile == "") {
-		s.fail(s.line, "give both, or neither", "access has one of certificate_file and key_file alone")
+		s.fail(s.line, "give both, or neither", "access has only one of certificate_file and key_file")
 	}
 }
 

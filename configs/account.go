@@ -18,7 +18,7 @@ import (
 //	  spot: {USDT: 5000}
 //	  fees: {futures: {maker: 0.02%, taker: 0.05%}, spot: {maker: 0.1%, taker: 0.1%}}
 //
-// The secrets are the simulated exchange's own, so they may stand there.
+// The secrets are only for the simulated exchange, so they may be written there.
 type AccountConfig struct {
 	Key, Secret string
 	ReadOnly    bool
@@ -48,7 +48,7 @@ func LoadAccounts(file string) ([]AccountConfig, Problems) {
 		accounts = append(accounts, readAccount(s, e.key.Value))
 	}
 	if len(accounts) == 0 && problems.Errors() == 0 {
-		d.fail(0, "write KEY: {secret: ...}", "holds no account")
+		d.fail(0, "write KEY: {secret: ...}", "contains no account")
 	}
 	problems.sort()
 	if problems.Errors() > 0 {
@@ -63,7 +63,7 @@ func readAccount(root *section, name string) AccountConfig {
 	s.read(append([]key{
 		{name: "secret", value: text(&a.Secret), after: func(s *section) {
 			if s.value("secret") == nil {
-				s.fail(s.line, "write secret: ...; it is the simulated exchange's own", "%s has no secret", a)
+				s.fail(s.line, "write secret: ...; it is only for the simulated exchange", "%s has no secret", a)
 			}
 		}},
 		{name: "permission", value: choice(&permission, "trade", "read")},

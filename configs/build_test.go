@@ -124,7 +124,7 @@ func TestEachSecretIsReadFromItsFileAlone(t *testing.T) {
 				setting + " is not set and there are no systemd credentials\n  hint: name a file of mode 600, or use systemd's LoadCredential=" + credential},
 			{open, "", "", setting + ": " + open + " has mode 601 and can be read by others\n  hint: chmod 600 " + open},
 			{filepath.Join(folder, "none"), "", "", setting + ": " + filepath.Join(folder, "none") +
-				": no such file or directory\n  hint: check the path; a relative one counts from where botd was started"},
+				": no such file or directory\n  hint: check the path; a relative one starts at the directory in which botd was started"},
 			{filepath.Join(file, "x"), "", "", "  hint: check the path and who owns the file"},
 			{strings.Repeat("0123456789abcdef", 4), "", "", setting + ": names no readable file, and looks like the secret itself"},
 		} {
@@ -147,7 +147,7 @@ func TestAFileOfAccountsNamesItsMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		{"a: {secret: s}\nb: {secret: t, permission: read}\n", ""},
-		{"", "accounts.yaml: holds no account"},
+		{"", "accounts.yaml: contains no account"},
 		{"a: secret\n", "accounts.yaml:1: a is a single value, not a block of keys"},
 		{"a: secret\nb: {secret: t, nonsense: 1}\nc: 3\n", `accounts.yaml:1: a is a single value, not a block of keys; ` +
 			`accounts.yaml:2: unknown key "b.nonsense"; accounts.yaml:3: c is a single value, not a block of keys`},

@@ -1,11 +1,9 @@
 // Package configs loads and validates the YAML configuration, with file and line in every error, and holds the examples.
 //
-// A configuration is a directory with botd.yaml and strategies/*.yaml, one
-// strategy a file. Every key has a default but a strategy's name, strategy,
-// market, symbol and interval. Reading never stops at the first fault: all
-// problems of all files come back at once, each with its line and, where one is
-// known, a hint. Decimals are read from the text as written, never through a
-// float.
+// A configuration is a directory with botd.yaml and strategies/*.yaml, one strategy per file. Every key has a default
+// except a strategy's name, strategy, market, symbol and interval. Reading never stops at the first mistake: all
+// problems in all files are returned at once, each with its line and a hint if there is one. Decimals are parsed from
+// the text as written, never through a float.
 package configs
 
 import (

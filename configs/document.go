@@ -39,7 +39,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 		d.fail(0, "", "is %d bytes long; a configuration has at most %d", len(text), maxFileBytes)
 		return nil
 	case !utf8.Valid(text):
-		d.fail(invalidLine(text), "save the file as UTF-8", "holds bytes that are no UTF-8 text")
+		d.fail(invalidLine(text), "save the file as UTF-8", "contains bytes that are not valid UTF-8")
 		return nil
 	}
 	var first, second yaml.Node
@@ -52,7 +52,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 		return nil
 	}
 	if err := decode(decoder, &second); err == nil {
-		d.fail(second.Line, "one file holds one document; take the --- out, or make two files", "a second YAML document begins here")
+		d.fail(second.Line, "a file may contain only one document; remove the ---, or make two files", "a second YAML document begins here")
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err, text)
@@ -66,7 +66,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 		return nil
 	}
 	if root.Kind != yaml.MappingNode {
-		d.fail(root.Line, "write one `key: value` a line", "the file must be a block of keys, not %s", kindOf(root))
+		d.fail(root.Line, "write one `key: value` per line", "the file must be a block of keys, not %s", kindOf(root))
 		return nil
 	}
 	return root
@@ -98,7 +98,7 @@ func invalidLine(text []byte) int {
 	return 0
 }
 
-// plain refuses YAML features that a configuration does not need and that hide the place of a value: aliases, merge
+// plain refuses YAML features that a configuration does not need and that hide where a value is set: aliases, merge
 // keys and tags.
 func (d *document) plain(node *yaml.Node) bool {
 	switch {
@@ -149,17 +149,17 @@ func (d *document) syntax(err error, text []byte) {
 // sentences translates the parser's messages. A message without a translation is never shown, since it may quote a
 // secret from the file.
 var sentences = []struct{ parser, what, hint string }{
-	{"mapping values are not allowed", "a colon stands where no key can be", "put quotes around a text with `: ` in it, and check the indentation"},
+	{"mapping values are not allowed", "there is a colon where no key can be", "put quotes around a text with `: ` in it, and check the indentation"},
 	{"could not find expected ':'", "a key without its colon, here or on the line above", "write `key: value`"},
-	{"did not find expected key", "a line that does not fit the ones above it", "keys of one block begin in the same column"},
+	{"did not find expected key", "a line that is not aligned with the ones above it", "keys of one block must begin in the same column"},
 	{"did not find expected ',' or '}'", "a { ... } that is not closed, or a comma missing in it", "write {key: value, key: value}"},
 	{"did not find expected ',' or ']'", "a [ ... ] that is not closed, or a comma missing in it", "write [value, value]"},
-	{"found unexpected end of stream", "a quotation mark that is not closed", "close it, or take both out"},
+	{"found unexpected end of stream", "a quotation mark that is not closed", "close it, or remove both"},
 	{"cannot start any token", "a character that no value can begin with", "put quotes around the value: \"@every 1s\", \"%\", \"`\""},
-	{"did not find expected '-' indicator", "a list whose lines do not fit each other", "the dashes of one list stand in the same column"},
+	{"did not find expected '-' indicator", "a list whose lines are not aligned", "the dashes of one list must be in the same column"},
 	{"unknown anchor", "anchors (&) and aliases (*) are not supported", "put quotes around a value that begins with *"},
 	{"control characters are not allowed", "a control character in the text", "delete it; an editor shows it as ^@ or ^["},
-	{"unknown escape character", "an unknown \\ sequence between double quotes", "use single quotes, which know none"},
+	{"unknown escape character", "an unknown \\ sequence between double quotes", "use single quotes, which have no escapes"},
 	{"block sequence entries are not allowed", "a list begins where none can be", "put the first dash on a line of its own"},
 }
 

@@ -37,12 +37,12 @@ func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 		}),
 	)
 	for _, c := range []struct{ name, market, more, want string }{
-		{"less than the fees", "spot", "params: {width: 0.08%}", "a pair earns 0.08% and costs 0.2% of fees: it never gains"},
-		{"as much as the fees", "spot", "", "a pair earns 0.2% and costs 0.2% of fees: it never gains"},
+		{"less than the fees", "spot", "params: {width: 0.08%}", "a pair earns 0.08% and costs 0.2% in fees: it always loses"},
+		{"as much as the fees", "spot", "", "a pair earns 0.2% and costs 0.2% in fees: it always loses"},
 		{"it is wanted", "spot", "accept_loss: true", ""},
 		{"the fees of futures are lower", "futures", "", ""},
 		{"more than the fees", "spot", "params: {width: 0.21%}", ""},
-		{"the fees are as configured", "futures", "backtest: {fees: {maker: 0.1%, taker: 0.1%}}", "costs 0.2% of fees"},
+		{"the fees are as configured", "futures", "backtest: {fees: {maker: 0.1%, taker: 0.1%}}", "costs 0.2% in fees"},
 		{"the parameters do not say", "spot", "params: {width: 0}", ""},
 	} {
 		file := "name: one\nstrategy: pairs\nmarket: " + c.market + "\nsymbol: ETH-USDT\ninterval: 1m\n" + c.more + "\n"
@@ -118,13 +118,13 @@ func TestStepsOfEntriesAndExitsAreChecked(t *testing.T) {
 		{"a word of the other list", "rsi", "targets: [{at: 2%, open: 20%}]", "\"open\" is neither at nor close"},
 		{"no list", "rsi", "targets: {at: 2%, close: 20%}", "targets is a block of keys, not a list"},
 		{"beside returns", "rsi", "protect: {returns: {1d: 2%}}\ntargets: [{at: 2%, close: 20%}]",
-			"targets and protect.returns both say"},
+			"targets and protect.returns both define"},
 		{"exits of its own", "grid", "params: {lower: 1000, upper: 2000, quantity: 0.1}\ntargets: [{at: 2%, close: 20%}]",
-			"grid keeps exits of its own"},
+			"grid has its own exits"},
 		{"parts", "rsi", "scale_in: [{open: 50%}, {at: -2%, open: 25%}, {at: 3%, open: 25%}]", ""},
 		{"the first part at a distance", "rsi", "scale_in: [{at: 1%, open: 50%}]", "the first part is entered at once"},
 		{"parts of a strategy in parts", "dca", "params: {amount: 50}\nscale_in: [{open: 50%}, {at: -2%, open: 50%}]",
-			"dca enters its position in parts of its own"},
+			"dca scales in by itself"},
 		{"reduce", "rsi", "on_insufficient: reduce", ""},
 		{"refuse", "rsi", "on_insufficient: refuse", ""},
 		{"a word that is not known", "rsi", "on_insufficient: shrink", "is not known"},

@@ -68,7 +68,7 @@ func TestAStepIsReadWholeOrRefusedWithItsReason(t *testing.T) {
 		{&targets, true, "{at: 2%}", overlay.Step{}, ": a step has no close"}, {&scaleIn, true, "{}", overlay.Step{}, ": a step has no open"},
 		{&targets, true, "{at: 2%, open: 50%}", overlay.Step{}, `: "open" is neither at nor close`},
 		{&targets, true, "{at: [2%], close: 50%}", overlay.Step{}, `: "at" is neither at nor close`},
-		{&targets, true, "50%", overlay.Step{}, "stands where {at: ..., close: ...} is expected"},
+		{&targets, true, "50%", overlay.Step{}, "a single value where {at: ..., close: ...} is expected"},
 		{&targets, true, "{at: 2, close: 50%}", overlay.Step{}, ": at: \"2\" is not a distance"},
 		{&targets, true, "{at: 2%, close: 0%}", overlay.Step{}, `: close "0%" is not a share above 0 and up to 100%`},
 		{&targets, true, "{at: 2%, close: -1%}", overlay.Step{}, `: close "-1%" is not a share above 0 and up to 100%`},
@@ -132,15 +132,15 @@ func TestRequestCosts(t *testing.T) {
 		{"twice the same", append(strategies(futures, exchange.Minute1, "A"), strategies(futures, exchange.Minute1, "A")...), 0,
 			"futures: 1 series of candles, about 21 requests a minute while nothing is in flight"},
 		{"two intervals of one symbol", append(strategies(futures, exchange.Minute1, "A"), strategies(futures, exchange.Hour1, "A")...), 10,
-			"futures: 2 series of candles, about 21 requests a minute while nothing is in flight; at 10 a second the last 1m candle is seen up to " +
+			"futures: 2 series of candles, about 21 requests a minute while nothing is in flight; at 10 a second the last 1m candle arrives up to " +
 				"100ms later than without a limit"},
 		{"three whose schedules wait for no candle come last", scheduled, 1,
-			"futures: 4 series of candles, about 23 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen up to " +
+			"futures: 4 series of candles, about 23 requests a minute while nothing is in flight; at 1 a second the last 1m candle arrives up to " +
 				"4s later than without a limit"},
 		{"both markets, and symbols beside its own", withOthers, 0, "futures: 2 series of candles, about 22 requests a minute while nothing is in flight\n" +
 			"spot: 1 series of candles, about 1 requests a minute while nothing is in flight"},
 		{"four at one a second", strategies(futures, exchange.Minute1, "A", "B", "C", "D"), 1,
-			"futures: 4 series of candles, about 24 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen up to " +
+			"futures: 4 series of candles, about 24 requests a minute while nothing is in flight; at 1 a second the last 1m candle arrives up to " +
 				"4s later than without a limit"},
 	} {
 		config := &Config{Mode: Live, Strategies: c.strategies, Exchange: ExchangeConfig{RequestsPerSecond: c.budget}}
@@ -234,7 +234,7 @@ func TestASchedulesPeriodHasBounds(t *testing.T) {
 // One more is refused.
 func TestMaximumNumberOfChannels(t *testing.T) {
 	t.Parallel()
-	for more, want := range []string{"", fmt.Sprintf("%d channels are more than %d", MaxChannels+1, MaxChannels)} {
+	for more, want := range []string{"", fmt.Sprintf("%d channels exceed the maximum of %d", MaxChannels+1, MaxChannels)} {
 		text := "mode: demo\nnotify:\n  channels:\n"
 		for i := range MaxChannels + more {
 			text += fmt.Sprintf("    c%d: {url_file: /etc/botd/c%d}\n", i, i)

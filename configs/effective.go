@@ -40,7 +40,7 @@ func (o outline) text() string {
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
 	if err := encoder.Encode(o.node); err != nil {
-		panic("configs: an outline that is no YAML: " + err.Error()) // built above from texts alone
+		panic("configs: an outline that is not YAML: " + err.Error()) // built above from texts alone
 	}
 	return b.String()
 }

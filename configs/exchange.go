@@ -61,7 +61,7 @@ func (l *loader) exchangeKeys() []key {
 		{name: "settle", keys: settleKeys(&e.Settle), after: e.Settle.noteWritten},
 		{name: "breaker", keys: breakerKeys(&e.Breaker)},
 		{name: "requests_per_second", value: whole(&e.RequestsPerSecond, 0, maxPerSecond),
-			what: "the largest request rate to each market, of all callers together; exits and settling go first, market data last; 0 is unlimited",
+			what: "maximum request rate to each market, for all callers together; exits and settlement have priority, market data comes last; 0 is unlimited",
 			unit: "requests a second", modes: "paper, live", example: "20"},
 	}
 }
@@ -69,23 +69,23 @@ func (l *loader) exchangeKeys() []key {
 func signatureKeys(c *SignatureConfig) []key {
 	return []key{
 		{name: "payload", value: text(&c.Payload), check: checkPayload,
-			what: "what is signed: `{timestamp}`, `{method}`, `{path}` with its query, `{route}` without, `{query}`, `{body}`, `{body_base64}`, " +
-				"`{body_sha256}`, `{key}`; `\\n` is a new line, and a part in `[ ]` is there only with a body. `botd probe` finds it", modes: "live",
+			what: "the signed string: `{timestamp}`, `{method}`, `{path}` with its query, `{route}` without, `{query}`, `{body}`, `{body_base64}`, " +
+				"`{body_sha256}`, `{key}`; `\\n` is a newline, and a part in `[ ]` is included only with a body. `botd probe` determines it", modes: "live",
 			example: `"{timestamp}{method}{path}{body}"`},
 		{name: "encoding", value: choice(&c.Encoding, "hex", "base64"),
-			what: "how the signature is written", modes: "live", example: "base64"},
+			what: "encoding of the signature", modes: "live", example: "base64"},
 	}
 }
 
 func breakerKeys(c *BreakerConfig) []key {
 	return []key{
 		{name: "unknowns", value: whole(&c.Unknowns, 1, 1000),
-			what: "number of orders with an unknown outcome `within` a time that pauses openings", unit: "orders", example: "3"},
-		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "window of `unknowns`", example: "10m"},
-		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "pause of openings after orders with an unknown outcome", example: "10m"},
+			what: "number of orders with unknown outcome, `within` the window, that pauses openings", unit: "orders", example: "3"},
+		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "length of the window for `unknowns`", example: "10m"},
+		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "how long openings pause after `unknowns`", example: "10m"},
 		{name: "empty_endings", value: whole(&c.EmptyEndings, 1, 1000),
 			what: "number of consecutive orders without a fill that pauses openings", unit: "orders", example: "3"},
-		{name: "empty_pause", value: duration(&c.EmptyPauseMS, second, 7*day), what: "pause of openings after `empty_endings`", example: "45s"},
+		{name: "empty_pause", value: duration(&c.EmptyPauseMS, second, 7*day), what: "how long openings pause after `empty_endings`", example: "45s"},
 	}
 }
 
@@ -103,9 +103,9 @@ func (l *loader) checkBaseURL(s *section, node *yaml.Node) {
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
 		s.wrong(node, "write https://host or, for a test on this machine, http://127.0.0.1:port", "exchange.base_url is not an address")
 	case address.User != nil:
-		s.wrong(node, "take user and password out; keys go into key_file and secret_file", "exchange.base_url holds a user name or password")
+		s.wrong(node, "remove user and password; keys go into key_file and secret_file", "exchange.base_url contains a user name or password")
 	case address.RawQuery != "" || address.Fragment != "":
-		s.wrong(node, "end it before the ? or #", "exchange.base_url has a query or fragment")
+		s.wrong(node, "remove the ? or # and what follows", "exchange.base_url has a query or fragment")
 	case address.Scheme == "http" && !loopback(address.Hostname()):
 		s.wrong(node, "write https://"+address.Host, "exchange.base_url is http, which only loopback addresses may be")
 	default:
@@ -151,19 +151,19 @@ func checkPayload(s *section, node *yaml.Node) {
 	for i, name := range wire.Placeholders {
 		known[i] = "{" + name + "}"
 	}
-	hint := "known are " + strings.Join(known, ", ")
+	hint := "known: " + strings.Join(known, ", ")
 	found := placeholder.FindAllString(node.Value, -1)
 	for _, word := range found {
 		if near := spell.Nearest(word, known); near != word {
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}
-			s.wrong(node, hint, "%spayload has %s, which is not known", s.path, notation.Shortened(word))
+			s.wrong(node, hint, "%spayload has an unknown placeholder %s", s.path, notation.Shortened(word))
 			return
 		}
 	}
 	if len(found) == 0 {
-		s.wrong(node, hint, "%spayload names nothing of the request", s.path)
+		s.wrong(node, hint, "%spayload includes no part of the request", s.path)
 	} else if err := wire.CheckTemplate(node.Value); err != nil {
 		s.wrong(node, `such as "{timestamp}{method}{path}[{body}]"`, "%spayload: %v", s.path, err)
 	}

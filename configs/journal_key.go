@@ -11,7 +11,7 @@ import (
 // minJournalKey is the minimum length of a journal's key in characters, which makes guessing infeasible.
 const minJournalKey = 32
 
-const keyElsewhere = "whoever can write to data_dir could read the key there: put it elsewhere, such as /etc/botd/journal-key"
+const keyElsewhere = "anybody who can write to data_dir could read the key there: put it elsewhere, such as /etc/botd/journal-key"
 
 // checkJournalKey refuses a key in place of its file's path, and a key file within data_dir.
 func (l *loader) checkJournalKey(s *section) {
@@ -22,7 +22,7 @@ func (l *loader) checkJournalKey(s *section) {
 		s.wrong(node, "write the key to a file of mode 600 and its path here; make another one if others could read this file",
 			"journal_key_file looks like the key itself, not like a path")
 	case within(l.config.DataDir, l.config.JournalKeyFile):
-		s.wrong(node, keyElsewhere, "journal_key_file %s lies in data_dir %s", notation.Shortened(node.Value), l.config.DataDir)
+		s.wrong(node, keyElsewhere, "journal_key_file %s is inside data_dir %s", notation.Shortened(node.Value), l.config.DataDir)
 	}
 }
 
@@ -55,14 +55,14 @@ func resolved(path string) string {
 }
 
 // JournalKey returns the key of the journal's chain, empty if none is configured. It refuses a file that other users
-// may read, or that lies in data_dir. No error contains the key.
+// may read, or that is inside data_dir. No error contains the key.
 func (c *Config) JournalKey() ([]byte, error) {
 	const setting = "journal_key_file"
 	if c.JournalKeyFile == "" {
 		return nil, nil
 	}
 	if within(c.DataDir, c.JournalKeyFile) {
-		return nil, fmt.Errorf("%s: %s lies in data_dir %s\n  hint: %s", setting, c.JournalKeyFile, c.DataDir, keyElsewhere)
+		return nil, fmt.Errorf("%s: %s is inside data_dir %s\n  hint: %s", setting, c.JournalKeyFile, c.DataDir, keyElsewhere)
 	}
 	key, err := readSecret(setting, c.JournalKeyFile, "", "")
 	if err == nil && len(key) < minJournalKey {

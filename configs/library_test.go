@@ -48,7 +48,7 @@ func TestALibraryIsReadFromTheScriptsFolderAlone(t *testing.T) {
 			return os.WriteFile(filepath.Join(folder, "lib.star"), []byte(strings.Repeat("#", 1<<20+1)), 0o600)
 		}},
 		{"none", "", "file not found", func(string, string) error { return nil }},
-		{"another version than the pinned one", "file_sha256: " + strings.Repeat("0", 64), "is not the file that was meant",
+		{"another version than the pinned one", "file_sha256: " + strings.Repeat("0", 64), "is not the pinned version",
 			func(folder, _ string) error {
 				return os.WriteFile(filepath.Join(folder, "lib.star"), []byte(side), 0o600)
 			}},

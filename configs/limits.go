@@ -28,7 +28,7 @@ func limitKeys(into *risk.Limits, ofStrategy bool) (keys []key) {
 		if l.Of != "" {
 			k.after = func(s *section) {
 				if node := s.value(l.Name); node != nil && into.Text(l.Of) == "" {
-					s.warn(node, "name "+l.Of+" beside it", "%s%s has no effect without %s", s.path, l.Name, l.Of)
+					s.warn(node, "name "+l.Of+" next to it", "%s%s has no effect without %s", s.path, l.Name, l.Of)
 				}
 			}
 		}
@@ -63,7 +63,7 @@ func refuseLooser(s *section, own, account *risk.Limits) {
 			continue
 		}
 		if order, comparable := l.Compare(own, account); comparable && order > 0 {
-			s.wrong(value, "write a tighter limit, take the line out, or raise risk."+l.Name+" in botd.yaml",
+			s.wrong(value, "write a tighter limit, remove the line, or raise risk."+l.Name+" in botd.yaml",
 				"%s%s %s is looser than the account's %s", s.path, l.Name, value.Value, l.Text(account))
 		}
 	}

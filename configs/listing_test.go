@@ -118,8 +118,8 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 		{"telegram: {token_file: /t, operators: [" + many(50, "%d") + "]}", ""},
 		{"telegram: {token_file: /t, operators: [" + many(51, "%d") + "]}", "telegram.operators is a list, not a list of at most 50 numbers"},
 		{"simulated: {spot: {" + many(100, "A%d: 1") + "}}", ""},
-		{"simulated: {spot: {" + many(101, "A%d: 1") + "}}", "101 assets are more than 100"},
-		{"simulated: {spot: {usdt: 1, BTC: 2}}", "simulated.spot.usdt is not the name of an asset"},
+		{"simulated: {spot: {" + many(101, "A%d: 1") + "}}", "101 assets exceed the maximum of 100"},
+		{"simulated: {spot: {usdt: 1, BTC: 2}}", "simulated.spot.usdt is not a valid asset name"},
 		{"exchange: {profile: {status_words: {spot: {" + many(100, "W%d: FILLED") + "}}}}", ""},
 		{"exchange: {profile: {status_words: {spot: {" + many(101, "W%d: FILLED") + "}}}}", "exchange.profile.status_words.spot.W101 is not a status word"},
 		{"exchange: {profile: {status_words: {spot: {'a/b': FILLED}}}}", "exchange.profile.status_words.spot.a/b is not a status word"},
@@ -128,7 +128,7 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 		config, problems := configs.Load(tree("botd.yaml", "mode: paper\n"+c.root+"\n"), "", options(t))
 		errs := 0
 		for _, p := range problems {
-			if p.Severity == configs.Error && !strings.Contains(p.What, "base_url") && !strings.Contains(p.What, "lists nobody") {
+			if p.Severity == configs.Error && !strings.Contains(p.What, "base_url") && !strings.Contains(p.What, "lists no users") {
 				if errs++; c.want == "" || !strings.HasPrefix(p.What, c.want) {
 					t.Errorf("%.60s: want %q, have %v", c.root, c.want, p)
 				}
@@ -164,7 +164,7 @@ func TestMaximumNumberOfStrategies(t *testing.T) {
 			files[fmt.Sprintf("strategies/%03d.yaml", i)] = &fstest.MapFile{}
 		}
 		_, problems := configs.Load(files, "", options(t))
-		if have := strings.Contains(problems.String(), "501 strategies are more than 500"); have != want || want && problems.Errors() != 1 {
+		if have := strings.Contains(problems.String(), "501 strategies exceed the maximum of 500"); have != want || want && problems.Errors() != 1 {
 			t.Errorf("%d more: want them refused %t, have %d problems", more, want, len(problems))
 		}
 	}

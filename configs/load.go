@@ -23,11 +23,11 @@ func LoadDirectory(directory string, options Options) (*Config, Problems) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, Problems{{File: directory, What: "there is no such directory",
-			Hint: "name the directory that holds botd.yaml with -c; without any, botd run uses its built-in examples"}}
+			Hint: "name the directory that contains botd.yaml with -c; without -c, botd run uses its built-in examples"}}
 	case err != nil:
 		return nil, Problems{{File: directory, What: "cannot be read: " + reason(err)}}
 	case !found.IsDir():
-		return nil, Problems{{File: directory, What: "is a file, not a directory", Hint: "give -c the directory that holds botd.yaml and strategies/"}}
+		return nil, Problems{{File: directory, What: "is a file, not a directory", Hint: "give -c the directory that contains botd.yaml and strategies/"}}
 	}
 	return load(&loader{files: os.DirFS(directory), disk: directory, directory: filepath.ToSlash(directory), options: options})
 }
@@ -128,7 +128,8 @@ func (l *loader) list() listing {
 	}
 	switch {
 	case !found.root && len(found.strategies) == 0 && len(l.problems) == 0:
-		l.document(".").fail(0, "give -c the right directory, or begin with the examples", "there is neither %s nor %s/*.yaml here", rootFile, StrategyFolder)
+		l.document(".").fail(0, "give -c the right directory, or start with the examples", "the directory contains neither %s nor "+
+			"%s/*.yaml", rootFile, StrategyFolder)
 	case !found.root && len(found.strategies) > 0:
 		l.document(rootFile).report(Warning, 0, 0, "", "there is no such file; the defaults apply, in mode demo")
 	}

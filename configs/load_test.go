@@ -152,9 +152,9 @@ func TestStrategiesDoNotShareNamesOrInstruments(t *testing.T) {
 		"strategies/d.yaml", simple("three", "futures", "DOGE-USDT"),
 	), "c", options(t))
 	expect(t, `
-c/strategies/b.yaml:1: name "one" is taken by c/strategies/a.yaml:1
-  hint: give each strategy a name of its own
-c/strategies/c.yaml:4: futures BTC-USDT is traded by c/strategies/a.yaml:4 already
+c/strategies/b.yaml:1: name "one" is already used by c/strategies/a.yaml:1
+  hint: give each strategy a unique name
+c/strategies/c.yaml:4: futures BTC-USDT is already traded by c/strategies/a.yaml:4
   hint: a position has one owner; trade another symbol, or run a second account
 c/strategies/d.yaml:4: symbol DOGE-USDT is not known on futures
   hint: futures has BTC-USDT, ETH-USDT, SOL-USDT, PEPE-USDT`, problems)
@@ -167,7 +167,7 @@ func TestProblemsOfAllFilesComeAtOnce(t *testing.T) {
 	expect(t, `
 c/botd.yaml:1: mode "dmo" is not known
   hint: did you mean "demo"?
-c/strategies/a.yaml:2: a colon stands where no key can be
+c/strategies/a.yaml:2: there is a colon where no key can be
   hint: put quotes around a text with `+"`: `"+` in it, and check the indentation
 c/strategies/b.yaml:1: name "B" is not 1 to 32 of a-z, 0-9, _ and -
   hint: a short name of your own, such as btc-trend`, problems)
@@ -180,7 +180,7 @@ func TestMissingFilesAreReported(t *testing.T) {
 	for _, row := range []struct{ name, directory, want string }{
 		{"no directory", filepath.Join(empty, "none"), "there is no such directory"},
 		{"a file", file, "is a file, not a directory"},
-		{"empty", empty, "there is neither botd.yaml nor strategies/*.yaml here"},
+		{"empty", empty, "the directory contains neither botd.yaml nor strategies/*.yaml"},
 	} {
 		config, problems := configs.LoadDirectory(row.directory, options(t))
 		if config != nil || problems.Errors() != 1 || !strings.Contains(problems.String(), row.want) {
@@ -196,11 +196,11 @@ func TestMissingFilesAreReported(t *testing.T) {
 		{tree("strategies/a.yaml", simple("a", "spot", "BTC-USDT")), "botd.yaml: warning: there is no such file"},
 		{tree("botd.yaml", "mode: demo\n", "strategies/a.yml", ""), "strategies/a.yml: warning: is not read under this name"},
 		{tree("botd.yaml", "mode: demo\n"), "strategies: warning: there is no strategy"},
-		{tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", "name: \xff\n"), "strategies/a.yaml:1: holds bytes that are no UTF-8 text"},
+		{tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", "name: \xff\n"), "strategies/a.yaml:1: contains bytes that are not valid UTF-8"},
 		{tree("botd.yaml", "listen: 0.0.0.0:80\n"), "botd.yaml:1: listen 0.0.0.0:80 can be reached from other machines, and there is no TLS"},
 		{tree("botd.yaml", "listen: 0.0.0.0:80\naccess: {behind_proxy: true}\n"), "botd.yaml:1: warning: listen 0.0.0.0:80 can be reached from other machines"},
-		{tree("botd.yaml", "access: {certificate_file: cert.pem}\n"), "botd.yaml:1: access has one of certificate_file and key_file alone"},
-		{tree("botd.yaml", "access: {hosts: \"https://botd.example\"}\n"), "botd.yaml:1: access.hosts: \"https://botd.example\" is not the name of a host"},
+		{tree("botd.yaml", "access: {certificate_file: cert.pem}\n"), "botd.yaml:1: access has only one of certificate_file and key_file"},
+		{tree("botd.yaml", "access: {hosts: \"https://botd.example\"}\n"), "botd.yaml:1: access.hosts: \"https://botd.example\" is not a host name"},
 		{tree("botd.yaml", "behind_proxy: true\n"), "\"behind_proxy\" belongs under access"},
 	} {
 		_, problems := configs.Load(row.files, "", options(t))
@@ -217,7 +217,7 @@ func TestMoreThan500StrategiesAreRefused(t *testing.T) {
 		files[fmt.Sprintf("strategies/s%d.yaml", i)] = &fstest.MapFile{Data: []byte(simple(fmt.Sprint("s", i), "spot", "BTC-USDT"))}
 	}
 	_, problems := configs.Load(files, "", options(t))
-	if want, have := "strategies: 501 strategies are more than 500", problems.String(); !strings.HasPrefix(have, want) {
+	if want, have := "strategies: 501 strategies exceed the maximum of 500", problems.String(); !strings.HasPrefix(have, want) {
 		t.Errorf("want %q, have %s", want, have)
 	}
 }

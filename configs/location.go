@@ -18,7 +18,7 @@ type Location struct {
 // Location returns the location of a valid configuration's daemon.
 func (c *Config) Location() Location { return Location{c.Mode, c.DataDir, c.Listen} }
 
-// Locate reads the location of a daemon from a configuration that may be full of mistakes, or no YAML at all: a user
+// Locate reads the location of a daemon from a configuration that may be full of mistakes, or not even YAML: a user
 // with a broken file must still be able to stop the daemon.
 func Locate(files fs.FS) Location {
 	where := defaults().Location()
@@ -27,7 +27,7 @@ func Locate(files fs.FS) Location {
 		return where
 	}
 	var top map[string]yaml.Node
-	_ = yaml.Unmarshal(text, &top) // a text that is no YAML is read line by line
+	_ = yaml.Unmarshal(text, &top) // a text that is not YAML is read line by line
 	take := func(key string, line *regexp.Regexp) string {
 		if node, found := top[key]; found && node.Kind == yaml.ScalarNode {
 			return node.Value

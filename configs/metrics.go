@@ -18,9 +18,9 @@ const metricsCredential = "BOTD_METRICS_TOKEN"
 func (c *MetricsConfig) keys() []key {
 	const both = "metrics: {listen: 127.0.0.1:8421, token_file: /etc/botd/metrics-token}"
 	return []key{
-		{name: "listen", value: text(&c.Listen), what: "an address for /metrics alone, all of them; elsewhere than on loopback with the " +
+		{name: "listen", value: text(&c.Listen), what: "a separate address that serves all metrics and nothing else; beyond loopback it uses the " +
 			"certificate of `access`", example: both},
-		{name: "token_file", value: text(&c.TokenFile), what: "the file of mode 600 that holds their token, at least 20 characters", example: both,
+		{name: "token_file", value: text(&c.TokenFile), what: "the file of mode 600 that holds the metrics token, at least 20 characters", example: both,
 			instead: "systemd's credential BOTD_METRICS_TOKEN, where no file is named"},
 	}
 }
@@ -44,7 +44,7 @@ func (l *loader) checkMetrics(s *section) {
 		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+metricsCredential, "metrics.token_file is not set")
 	case !loopback(host) && !l.config.Access.Secure():
 		s.wrong(listen, "write 127.0.0.1:8421; or give access.certificate_file and access.key_file, which it uses too",
-			"metrics.listen %s would take the token over a network in the clear", notation.Shortened(c.Listen))
+			"metrics.listen %s would receive the token over the network unencrypted", notation.Shortened(c.Listen))
 	}
 }
 

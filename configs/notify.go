@@ -53,9 +53,9 @@ func (l *loader) notifyKeys() []key {
 	n, any := &l.config.Notify, newChannel("NAME")
 	return []key{
 		{name: "every", value: duration(&n.EveryMS, second, day),
-			what: "at most one message a channel in this time, after the first few; the rest is combined", example: "1m"},
+			what: "minimum time between two messages of a channel, after the first few; the rest are combined", example: "1m"},
 		{name: "daily", value: timeOfDay(&n.Daily),
-			what: "when a summary of the day is sent, UTC", example: `notify: {daily: "06:00", channels: {phone: {url_file: /etc/botd/phone}}}`},
+			what: "time of the daily summary, UTC", example: `notify: {daily: "06:00", channels: {phone: {url_file: /etc/botd/phone}}}`},
 		{name: "channels", members: &members{key: key{name: "NAME", keys: any.keys()}, read: l.readChannels, show: n.showChannels}},
 	}
 }
@@ -70,19 +70,19 @@ func (c *ChannelConfig) keys() []key {
 			what: "the file of mode 600 that holds the channel's address (`botd notify --help` has their forms)", example: example(""),
 			instead: "systemd's credential BOTD_NOTIFY_NAME, where no file is named"},
 		{name: "least", value: choice(&c.Least, "info", "warning", "error"),
-			what: "the lowest severity of which every event is sent", example: example(", least: warning")},
+			what: "minimum severity from which every event is sent", example: example(", least: warning")},
 		{name: "also", zero: true, value: words(&c.Also, eventName, hint),
-			what: "events sent whatever their severity; logs.md lists them, `*` is any part", example: example(", also: [order.fill]")},
-		{name: "never", value: words(&c.Never, eventName, hint), what: "events never sent", example: example(", never: [exchange.*]")},
+			what: "events sent regardless of severity; logs.md lists them, `*` matches any part", example: example(", also: [order.fill]")},
+		{name: "never", value: words(&c.Never, eventName, hint), what: "events that are never sent", example: example(", never: [exchange.*]")},
 		{name: "quiet", value: hours(&c.QuietFrom, &c.QuietUntil),
-			what: "the hours of a day, UTC, in which only errors are sent; the rest follows when they are over", example: example(", quiet: 22:00-07:00")},
+			what: "hours of the day, UTC, in which only errors are sent; the rest follows afterwards", example: example(", quiet: 22:00-07:00")},
 	}
 }
 
 func (c *ChannelConfig) checkAddress(s *section, node *yaml.Node) {
 	if strings.Contains(node.Value, "://") || looksSecret(node.Value) {
 		s.wrong(node, "write the address to a file of mode 600 and its path here; change its token if others could read this file",
-			"%surl_file holds the address itself, not the path of its file", s.path)
+			"%surl_file contains the address itself, not the path of its file", s.path)
 	}
 }
 
@@ -92,7 +92,7 @@ func (l *loader) readChannels(s *section) {
 		name := e.key.Value
 		if !channelName.MatchString(name) {
 			s.report(Error, e.key.Line, e.key.Column, "1 to 20 of a-z and 0-9, such as phone",
-				fmt.Sprintf("notify.channels: %q is not the name of a channel", notation.Shortened(name)))
+				fmt.Sprintf("notify.channels: %q is not a valid channel name", notation.Shortened(name)))
 			continue
 		}
 		c, block := newChannel(name), s.section(name)
@@ -104,7 +104,7 @@ func (l *loader) readChannels(s *section) {
 		n.Channels = append(n.Channels, c)
 	}
 	if len(n.Channels) > MaxChannels {
-		s.fail(s.line, "", "%d channels are more than %d", len(n.Channels), MaxChannels)
+		s.fail(s.line, "", "%d channels exceed the maximum of %d", len(n.Channels), MaxChannels)
 	}
 	slices.SortFunc(n.Channels, func(a, b ChannelConfig) int { return strings.Compare(a.Name, b.Name) })
 }

@@ -15,8 +15,8 @@ import (
 	"botd/risk"
 )
 
-// LoadStrategyWith reads a strategy's file with other values for some keys. Keys are paths, as protect.stop_loss, and
-// values are YAML. It adds missing keys.
+// LoadStrategyWith reads a strategy's file with different values for some keys. Keys are paths such as
+// protect.stop_loss, and values are YAML. It adds missing keys.
 func LoadStrategyWith(file string, values map[string]string, options Options) (*StrategyConfig, Problems) {
 	if len(values) == 0 {
 		return LoadStrategy(file, options)

@@ -40,7 +40,7 @@ func TestAStrategyWithOtherValues(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"interval": "is not known", "size.equity": "size.equity", "protect.stop_los": "stop_los", "interval.x": "interval has no keys of its own",
+		"interval": "unknown interval", "size.equity": "size.equity", "protect.stop_los": "stop_los", "interval.x": "interval has no keys of its own",
 	} {
 		_, problems := configs.LoadStrategyWith(file, map[string]string{path: "7x"}, options(t))
 		if problems.Err() == nil || !strings.Contains(problems.String(), want) {

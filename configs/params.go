@@ -40,7 +40,7 @@ func (r *strategyReader) readParams(s *section) {
 			r.broken = true
 			hint := fmt.Sprintf("%s takes no parameters", r.into.Kind)
 			if r.into.Script.File != "" {
-				hint = fmt.Sprintf("%s declares none: %s = param(%q, ...) makes it one", r.into.Script.File, name, name)
+				hint = fmt.Sprintf("%s declares none: %s = param(%q, ...) declares it", r.into.Script.File, name, name)
 			}
 			if strings.ContainsAny(name, "()<>") {
 				hint = "put quotes around the rule: between { and } a comma ends it: {entry_long: \"rsi(close, 14) < 30\"}"
@@ -68,8 +68,8 @@ func (r *strategyReader) readParams(s *section) {
 
 // otherHomes lists keys that users often write among the parameters, with the correction.
 var otherHomes = map[string]string{
-	"stop_loss": "write protect: {stop_loss: 2%} beside params", "take_profit": "write protect: {take_profit: 4%} beside params",
-	"trailing": "write protect: {trailing: {offset: 3%, distance: 1.5%}} beside params", "leverage": "write leverage: beside params",
+	"stop_loss": "write protect: {stop_loss: 2%} next to params", "take_profit": "write protect: {take_profit: 4%} next to params",
+	"trailing": "write protect: {trailing: {offset: 3%, distance: 1.5%}} next to params", "leverage": "write leverage: next to params",
 	"buy": "write entry_long", "long": "write entry_long", "entry": "write entry_long or entry_short", "sell": "write exit_long",
 	"exit": "write exit_long or exit_short", "short": "write entry_short", "cover": "write exit_short",
 }
@@ -90,7 +90,7 @@ func (r *strategyReader) missing() []strategy.Parameter {
 
 func (r *strategyReader) sizeInParams(s *section, e entry) {
 	if r.find("size") != nil {
-		s.report(Error, e.key.Line, e.key.Column, "keep one of them", fmt.Sprintf("params.size is given beside size, on line %d", r.lineOf("size")))
+		s.report(Error, e.key.Line, e.key.Column, "keep one of them", fmt.Sprintf("params.size is given in addition to size, on line %d", r.lineOf("size")))
 		return
 	}
 	size := s.section("size")
@@ -180,7 +180,7 @@ func (r *strategyReader) build() {
 	if err == nil {
 		made, err = r.into.definition.New(setting, c.Params)
 		if why := c.protectable(made); err == nil && why != nil {
-			r.fail(r.lineOf("protect"), "trade futures, or leave protect out and bound the loss by risk", "%v", why)
+			r.fail(r.lineOf("protect"), "trade futures, or omit protect and limit the loss by risk", "%v", why)
 		}
 	}
 	if err == nil {
@@ -232,7 +232,7 @@ func (r *strategyReader) checkOthers(made strategy.Strategy) {
 	}
 }
 
-// checkEconomics reports parameters with which each round of trades loses money in any market.
+// checkEconomics reports parameters with which every round trip loses money in any market.
 func (r *strategyReader) checkEconomics(made strategy.Strategy) {
 	c := r.into
 	c.edge = strategy.Edge(made, strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker})
@@ -241,7 +241,7 @@ func (r *strategyReader) checkEconomics(made strategy.Strategy) {
 		return
 	}
 	if net := e.Net(c.Backtest.Maker, c.Backtest.Taker); net <= 0 {
-		r.fail(r.lineOf("params"), "widen it, or say accept_loss: true; the fees are those of backtest.fees",
-			"%s earns %s%% and costs %s%% of fees: it never gains", e.What, e.Gross.Decimal().Shift(2), (e.Gross - net).Decimal().Shift(2))
+		r.fail(r.lineOf("params"), "widen it, or set accept_loss: true; the fees are those of backtest.fees",
+			"%s earns %s%% and costs %s%% in fees: it always loses", e.What, e.Gross.Decimal().Shift(2), (e.Gross - net).Decimal().Shift(2))
 	}
 }

@@ -34,11 +34,11 @@ func (r *strategyReader) processKeys() []key {
 			what: "of `strategy: process`: the program and its arguments; it runs in the folder of this file and uses the protocol of docs/process.md",
 			unit: "", example: "[python3, my_strategy.py]"},
 		{name: "deadline", value: duration(&c.DeadlineMS, minDeadlineMS, maxDeadlineMS),
-			what: "live: how long a decision may take, 2s where this is not given; a strategy that takes longer is declared hung, " +
+			what: "live: maximum time for a decision, default 2s; a strategy that takes longer is declared hung, " +
 				"and nothing else waits for it",
 			example: "2s"},
 		{name: "memory_limit", value: megabytes(&c.MemoryMB, minMemoryMB, maxMemoryMB),
-			what:    "how much memory the process of a script, of rules or of a program may take, 256MB where this is not given",
+			what:    "maximum memory for the process of a script, of rules or of a program; default 256MB",
 			example: "256MB"},
 	}
 }
@@ -56,7 +56,7 @@ func megabytes(into *int64, low, high int64) value {
 	return value{kind: KindText, text: show, parse: func(text string) (string, string) {
 		parts := memorySize.FindStringSubmatch(text)
 		if parts == nil {
-			return fmt.Sprintf(" %q is not a size of memory", notation.Shortened(text)), "write 256MB or 2GB"
+			return fmt.Sprintf(" %q is not a memory size", notation.Shortened(text)), "write 256MB or 2GB"
 		}
 		n, _ := strconv.ParseInt(parts[1], 10, 64) // at most seven digits
 		if strings.HasPrefix(parts[2], "G") {
@@ -72,7 +72,7 @@ func megabytes(into *int64, low, high int64) value {
 
 func (r *strategyReader) checkCommand(s *section, node *yaml.Node) {
 	if r.into.Kind != processKind {
-		s.wrong(node, "take the line out, or write strategy: process", "command is for strategy: process, not for %s", r.into.Kind)
+		s.wrong(node, "remove the line, or write strategy: process", "command is for strategy: process, not for %s", r.into.Kind)
 	}
 }
 

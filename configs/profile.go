@@ -45,7 +45,7 @@ func (e *ExchangeConfig) profileKeys() []key {
 	return append(e.Profile.keys(),
 		key{name: "signature", keys: signatureKeys(&e.Signature), hidden: shownElsewhere},
 		key{name: "paths", keys: []key{{name: "sign", value: choice(&e.Signature.Paths, wire.SignFull, wire.SignRoute), modes: "live", example: wire.SignRoute,
-			what: "what is signed of a base_url with a path of its own: the full path, or the route of the interface alone"}}},
+			what: "the signed path if base_url contains a path: the full path, or only the route of the interface"}}},
 		key{name: "settle", keys: settleKeys(&e.Settle), hidden: shownElsewhere, after: e.Settle.noteWritten})
 }
 
@@ -84,7 +84,7 @@ func (c *Config) Unmeasured() (assumptions []string) {
 		}
 		for i, list := range OrderLists {
 			if strings.HasPrefix(list, market.String()+"_") && e.Profile.Lists[i] == "" {
-				assumptions = append(assumptions, "exchange.profile.client_order_id."+list+": that this list echoes client order ids")
+				assumptions = append(assumptions, "exchange.profile.client_order_id."+list+": whether this list echoes client order ids")
 			}
 		}
 	}
@@ -104,8 +104,8 @@ func (c *ProfileConfig) listKeys() key {
 	var keys []key
 	for i, list := range OrderLists {
 		keys = append(keys, key{name: list, value: choice(&c.Lists[i], ListEchoed, ListAbsent), modes: profileModes, example: ListAbsent,
-			what: "whether the orders of this list carry the client order ids they were sent with; botd matches by the exchange's order id first and " +
-				"learns from its own orders which lists have no ids (exactly-once.md, case 42), so this only ends the warning at the start"})
+			what: "whether orders in this list carry the client order ids that they were sent with; botd matches by the exchange's order id first and " +
+				"learns from its own orders which lists have no ids (exactly-once.md, case 42), so this only suppresses the warning at the start"})
 	}
 	return key{name: "client_order_id", keys: keys}
 }
@@ -121,14 +121,14 @@ func (c *ProfileConfig) keys() []key {
 				}
 			},
 			key: key{name: "WORD", value: text(new(string)), modes: profileModes,
-				what: "what the venue's status word WORD means: a status of the interface", example: "FILLED"},
+				what: "the status of the interface that the venue's status word WORD stands for", example: "FILLED"},
 		}}
 	}
 	return []key{
 		{name: "null_lists", value: choice(&c.NullLists, NullIsError, NullIsEmpty), modes: profileModes, example: NullIsEmpty,
-			what: "how to read null in place of a list: as an unreadable list, or as an empty one"},
+			what: "how to read null instead of a list: as an unreadable list, or as an empty one"},
 		{name: "number_noise", value: choice(&c.NumberNoise, NoiseOfFloats, NoiseHalfTick), modes: profileModes, example: NoiseHalfTick,
-			what: "which digits finer than the tick are noise in one's own quantities: those that binary floats leave (0.9970000000000002), " +
+			what: "which digits beyond the tick count as noise in the account's quantities: those of binary floats (0.9970000000000002), " +
 				"or all within half a tick"},
 		{name: "status_words", keys: []key{words(exchange.Futures, &c.FuturesWords), words(exchange.Spot, &c.SpotWords)}},
 		c.listKeys(),

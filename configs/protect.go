@@ -36,12 +36,13 @@ func (r *strategyReader) protectKeys() []key {
 		{name: "stop_loss", value: r.distance(&c.Protect.StopLoss, exchange.RateOne-1), check: r.looksLikeShare,
 			what: "a stop on the exchange for the whole position, a share of the entry price or a price", example: "2%"},
 		{name: "take_profit", value: r.distance(&c.Protect.TakeProfit, mostReturn), check: r.looksLikeShare,
-			what: "a take-profit there, likewise", example: "6%"},
+			what: "a take-profit on the exchange, likewise a share or a price", example: "6%"},
 		{name: "trailing", after: checkTrailing, hidden: func() bool { return e.TrailingDistance == 0 }, keys: []key{
 			{name: "distance", value: share(&e.TrailingDistance, exchange.RateOne/10_000, exchange.RateOne-1),
 				what: "distance of the stop from the best price since the entry", example: "1.5%"},
 			{name: "offset", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn),
-				what: "the profit from which the stop trails; without it, from the entry", example: "protect: {trailing: {offset: 3%, distance: 1.5%}}"},
+				what: "the profit from which the stop trails; by default it trails from the entry on", example: "protect: {trailing: {offset: 3%, " +
+					"distance: 1.5%}}"},
 			{name: "after", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn), hidden: func() bool { return true },
 				what: "the former name of offset", example: "protect: {trailing: {distance: 1.5%, after: 3%}}"},
 		}},
@@ -50,7 +51,7 @@ func (r *strategyReader) protectKeys() []key {
 			value: share(new(exchange.Rate), leastReturn, mostReturn),
 			what:  "the profit at which a position of this age is closed", example: "protect: {returns: {4h: 3%, 1d: 1%}}"}}},
 		{name: "cooldown", value: duration(&e.CooldownMS, second, longestHold),
-			what: "how long nothing opens after a position ended", example: "2h"},
+			what: "how long nothing opens after a position has ended", example: "2h"},
 	}
 }
 
@@ -121,5 +122,5 @@ func (r *strategyReader) looksLikeShare(s *section, node *yaml.Node) {
 	case r.symbol == nil || !below(100, 1000):
 		return
 	}
-	s.warn(node, fmt.Sprintf("did you mean %s%%, a share of the entry price?", meant), "%s%s %s is taken for a price", s.path, s.keyOf(node), node.Value)
+	s.warn(node, fmt.Sprintf("did you mean %s%%, a share of the entry price?", meant), "%s%s %s is read as a price", s.path, s.keyOf(node), node.Value)
 }

@@ -18,8 +18,8 @@ var (
 	scriptProtects = regexp.MustCompile(`\b(stop_loss|take_profit|exits)\s*=`)
 )
 
-// cautionReentry warns of a script whose positions end only by a stop or a target, and which does not specify when to
-// enter again: many users expect a new entry as long as the script returns the side.
+// cautionReentry warns about a script whose positions end only by a stop or a target, and which does not specify when
+// to enter again: many users expect a new entry as long as the script returns the side.
 func (r *strategyReader) cautionReentry() {
 	c := r.into
 	if c.Kind != scriptKind || c.Script.Text == "" || c.Reentry != "" {
@@ -32,12 +32,12 @@ func (r *strategyReader) cautionReentry() {
 		return
 	}
 	r.report(Warning, r.lineOf("file"), 0,
-		"say which: reentry: signal (as now), reentry: immediate (at the next decision that asks for the side), or reentry: never",
-		c.Script.File+" never asks for flat: after a stop or a target it enters again only when a decision has asked for nothing in between")
+		"choose: reentry: signal (as now), reentry: immediate (at the next decision that targets the side), or reentry: never",
+		c.Script.File+" never returns flat: after a stop or a target it enters again only after a decision without a target")
 }
 
-// cautionExits warns of a script on spot with both resting exits and a stop: the exchange freezes the asset for only
-// one of them, and the stop gets it.
+// cautionExits warns about a script on spot with both resting exits and a stop: the exchange freezes the asset for
+// only one of them, and the stop gets it.
 func (r *strategyReader) cautionExits() {
 	c := r.into
 	if c.Kind != scriptKind || c.Market != exchange.Spot || c.Script.Text == "" {
@@ -49,8 +49,8 @@ func (r *strategyReader) cautionExits() {
 		return
 	}
 	r.report(Warning, r.lineOf("file"), 0,
-		"leave by the target instead: ask for less of the position when the price is reached; or do without the stop",
-		c.Script.File+" has exits beside a stop on spot: while the stop stands it has the asset, and no exit of the plan rests")
+		"exit by the target instead: target a smaller position when the price is reached; or omit the stop",
+		c.Script.File+" has exits next to a stop on spot: while the stop rests it locks the asset, and no exit of the plan can rest")
 }
 
 // words returns the text of a script and its libraries, without comments.

@@ -27,7 +27,7 @@ func TestAScriptThatWaitsAfterAStopIsWarnedOf(t *testing.T) {
 	} {
 		text := "name: a\nstrategy: script\nfile: a.star\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\n" + c.keys
 		_, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", text, "strategies/a.star", c.script), "", options(t))
-		if have := strings.Contains(problems.String(), "never asks for flat"); have != c.warns {
+		if have := strings.Contains(problems.String(), "never returns flat"); have != c.warns {
 			t.Errorf("%s: want the warning %t, have %q", c.name, c.warns, problems)
 		}
 	}
@@ -52,7 +52,7 @@ func TestExitsBlockedByStopAreWarnedOf(t *testing.T) {
 	} {
 		text := "name: a\nstrategy: script\nfile: a.star\nmarket: " + c.market + "\nsymbol: BTC-USDT\ninterval: 1h\n" + c.keys
 		_, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", text, "strategies/a.star", c.script), "", options(t))
-		if have := strings.Contains(problems.String(), "exits beside a stop on spot"); have != c.warns {
+		if have := strings.Contains(problems.String(), "exits next to a stop on spot"); have != c.warns {
 			t.Errorf("%s: want the warning %t, have %q", c.name, c.warns, problems)
 		}
 	}

@@ -14,19 +14,19 @@ const referenceHead = `# Configuration
 <!-- Made by ` + "`go run ./cmd/botd config reference --into docs/configuration.md`" + `: change the code, not this file. -->
 
 A configuration is a directory: botd.yaml, and one file per strategy in strategies/. Every key of botd.yaml is optional, and so is botd.yaml
-itself. ` + "`botd init`" + ` writes one with comments. ` + "`botd check -c DIR`" + ` reports every mistake with file, line and what was probably meant.
+itself. ` + "`botd init`" + ` writes one with comments. ` + "`botd check -c DIR`" + ` reports every mistake with file, line and the probable intention.
 ` + "`botd config show --effective -c DIR`" + ` shows the values in force and where each comes from.
 
-- **Precedence**: the command line, then the file, then the default. The column *also by* lists what else sets a key; where it is empty,
-  nothing does. Secrets never belong in YAML: keys that end in ` + "`_file`" + ` name files of mode 600.
-- **Environment variables**: ` + "`NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`" + ` control colors; ` + "`BOTD_CACHE`" + ` is the directory of parsed candles;
+- **Precedence**: the command line, then the file, then the default. The column *also by* lists other ways to set a key.
+  Secrets never belong in YAML: keys that end in ` + "`_file`" + ` name files of mode 600.
+- **Environment variables**: ` + "`NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`" + ` control colors; ` + "`BOTD_CACHE`" + ` is the directory of cached candles;
   ` + "`CREDENTIALS_DIRECTORY`" + ` is systemd's. No variable sets a key.
 - **When a change takes effect**: in a strategy's file, within two seconds of saving it, unless name, market, symbol or interval change;
-  everything else at the next start. ` + "`botd config diff`" + ` shows what waits for one.
+  everything else at the next start. ` + "`botd config diff`" + ` shows the changes that are waiting for one.
 - **Values**: a share is ` + "`5%` or `0.05`" + `; a loss is a share or money, ` + "`500 USDT`" + `; a distance is a share of the entry price, with its
   ` + "`%`" + `, or a price; a duration is ` + "`500ms`, `90s`, `1h30m` or `30d`" + `; a time of day is
   ` + "`06:00`, in UTC, or `off`" + `. Bounds are inclusive.
-- **Modes**: where the column is empty, a key applies in all of them. ` + "`botd config schema`" + ` prints this page for editors.
+- **Modes**: a key without modes applies in all of them. ` + "`botd config schema`" + ` prints the keys as a JSON Schema, for editors.
 `
 
 // Reference returns docs/configuration.md.
@@ -38,7 +38,7 @@ func Reference(registry *strategy.Registry) []byte {
 	keyBlocks(&b, root)
 	b.WriteString("\n## strategies/\\*.yaml\n")
 	keyBlocks(&b, file)
-	b.WriteString("\n## Parameters of the strategies\n\nEach strategy has its own, under `params:`; `botd strategy show NAME` prints them.\n")
+	b.WriteString("\n## Parameters of the strategies\n\nEach strategy has its own parameters, under `params:`; `botd strategy show NAME` prints them.\n")
 	for _, definition := range registry.All() {
 		strategyParameters(&b, definition)
 	}

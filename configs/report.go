@@ -14,7 +14,7 @@ type Report struct {
 	Problems   []ReportedProblem `json:"problems"`
 	Limits     []ReportedLimit   `json:"limits"`   // effective limits: the account's, then the tighter ones of each strategy
 	Requests   []RequestCost     `json:"requests"` // of each market; empty in a demo
-	Edges      []ReportedEdge    `json:"edges"`    // of strategies whose parameters determine the profit of a round of trades
+	Edges      []ReportedEdge    `json:"edges"`    // of strategies whose parameters determine the profit of a round trip
 }
 
 func (r Report) Rows() any { return r.Problems }
@@ -35,7 +35,7 @@ type ReportedLimit struct {
 	Limit string `json:"limit"`
 }
 
-// ReportedEdge is the profit of a round of a strategy's trades after fees.
+// ReportedEdge is the profit of a strategy's round trip after fees.
 type ReportedEdge struct {
 	Strategy string `json:"strategy"`
 	Edge     string `json:"edge"`

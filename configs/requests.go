@@ -23,18 +23,18 @@ type RequestCost struct {
 	Series            int    `json:"series"` // of candles: symbols by intervals
 	RequestsMinute    int    `json:"requests_per_minute"`
 	RequestsPerSecond int    `json:"requests_per_second"`     // the budget; 0 for no limit
-	CandleDelayMS     int64  `json:"candle_delay_ms"`         // by which the last candle of a close is seen later than without a limit
+	CandleDelayMS     int64  `json:"candle_delay_ms"`         // additional delay of the last candle of a close, compared with no limit
 	Interval          string `json:"interval"`                // the interval with the largest delay relative to its length
 	PaperPollMS       int64  `json:"paper_poll_ms,omitempty"` // the longest duration of a poll of the paper account
 
 	interval exchange.Interval
-	stale    int64 // paper: the duration of a poll above which data become too old
+	stale    int64 // paper: the duration of a poll above which data becomes stale
 }
 
 // Late reports whether candles arrive later than a tenth of their interval.
 func (c *RequestCost) Late() bool { return c.CandleDelayMS*latestFraction > int64(c.interval) }
 
-// tooOld reports whether a poll of the paper account takes so long that it is given up.
+// tooOld reports whether a poll of the paper account takes so long that it is abandoned.
 func (c *RequestCost) tooOld() bool { return c.PaperPollMS > c.stale }
 
 // exceeds reports whether there are more requests than the budget allows.
@@ -48,7 +48,7 @@ func (c *RequestCost) String() string {
 	if c.RequestsPerSecond == 0 {
 		return text
 	}
-	text += fmt.Sprintf("; at %d a second the last %s candle is seen up to %s later than without a limit",
+	text += fmt.Sprintf("; at %d a second the last %s candle arrives up to %s later than without a limit",
 		c.RequestsPerSecond, c.Interval, short(c.CandleDelayMS))
 	if c.PaperPollMS > 0 {
 		text += fmt.Sprintf(", and a poll of paper takes up to %s", short(c.PaperPollMS))
@@ -60,13 +60,13 @@ func (c *RequestCost) String() string {
 func (c *RequestCost) problem() string {
 	switch {
 	case c.tooOld():
-		return fmt.Sprintf("a poll of paper takes up to %s, more than half of paper.max_age: data become too old, and then nothing is accepted or fills",
+		return fmt.Sprintf("a poll of paper takes up to %s, more than half of paper.max_age: data becomes stale, and nothing is accepted or fills",
 			short(c.PaperPollMS))
 	case c.exceeds():
-		return fmt.Sprintf("about %d requests a minute are needed and %d are allowed: prices, order books and candles are read more rarely than configured",
+		return fmt.Sprintf("about %d requests a minute are needed and %d are allowed: prices, order books and candles are read less often than configured",
 			c.RequestsMinute, 60*c.RequestsPerSecond)
 	case c.Late():
-		return fmt.Sprintf("the last %s candle is seen up to %s later than without a limit, more than a tenth of its interval",
+		return fmt.Sprintf("the last %s candle arrives up to %s later than without a limit, more than a tenth of its interval",
 			c.Interval, short(c.CandleDelayMS))
 	}
 	return ""
@@ -96,7 +96,7 @@ type demand struct {
 	poll    int     // requests of one poll of it
 	funding int     // more of them, once a minute
 	pollMS  int64
-	staleMS int64 // a poll of it is given up after that time
+	staleMS int64 // a poll of it is abandoned after that time
 }
 
 // dueSeries are the series of an interval whose candles a strategy decides by, or does not.
@@ -221,11 +221,11 @@ func (d *demand) cost(budget int) RequestCost {
 	return cost
 }
 
-// delayMS returns how long the reads of due candles take, with those of order books that wait before them. All market data have one priority
-// and leave in the order of arrival, but of the engine's reads only some queue at a time, and the others wait behind the next poll of the paper
-// account, if there is one by then. Reads in progress at the close end within a poll, so that more of them count.
+// delayMS returns how long the reads of due candles take, with those of order books that wait before them. All market data has the same
+// priority and is sent in the order of arrival. Only some of the engine's reads queue at a time; the others wait behind the next poll of the
+// paper account, if there is one by then. Reads in progress at the close end within a poll, so that more of them count.
 func (d *demand) delayMS(due, ahead, rate int) (delayMS int64) {
-	longest := min(int64(d.poll), d.staleMS*int64(rate)/1_000) // a longer poll is given up
+	longest := min(int64(d.poll), d.staleMS*int64(rate)/1_000) // a longer poll is abandoned
 	for polls := int64(1); ; polls++ {
 		delayMS = (int64(due+ahead+d.funding) + polls*longest) * 1_000 / int64(rate)
 		if polls*polling.Readers >= int64(due+2*ahead) || delayMS <= polls*d.pollMS {
@@ -234,8 +234,8 @@ func (d *demand) delayMS(due, ahead, rate int) (delayMS int64) {
 	}
 }
 
-// booksAhead returns how many requests for order books wait when a candle closes. A book is requested again some time after its answer, so
-// those wait that the budget does not answer within that time.
+// booksAhead returns how many requests for order books are waiting when a candle closes. A book is requested again some time after its
+// answer, so those wait that the budget does not cover within that time.
 func (d *demand) booksAhead(rate int) int {
 	perMinute := float64(60 * rate)
 	left := max(perMinute-d.feed, perMinute*polling.Readers/float64(polling.Readers+d.poll)) // by the paper account
@@ -244,7 +244,8 @@ func (d *demand) booksAhead(rate int) int {
 	return max(0, min(d.books, d.books-int(answered)))
 }
 
-// checkRequests warns of a request budget that makes data late or too old, and of the smallest one that does not.
+// checkRequests warns about a request budget that makes data late or stale, and names the smallest sufficient
+// one.
 func (l *loader) checkRequests() {
 	budget := l.config.Exchange.RequestsPerSecond
 	for _, demand := range l.config.demands() {

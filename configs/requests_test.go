@@ -30,16 +30,16 @@ func TestTooSmallARequestBudgetIsWarnedOf(t *testing.T) {
 		delayMS  int64
 		warning  string
 	}{
-		{"live", 40, "1m", 5, 8_000, "the last 1m candle is seen up to 8s later than without a limit, more than a tenth of its interval raise " +
+		{"live", 40, "1m", 5, 8_000, "the last 1m candle arrives up to 8s later than without a limit, more than a tenth of its interval raise " +
 			"exchange.requests_per_second to 7 if"},
 		{"live", 30, "1m", 5, 6_000, ""},
 		{"live", 40, "5m", 5, 8_000, ""},
 		{"live", 40, "1m", 0, 0, ""},
 		{"paper", 16, "1m", 50, 1_600, ""},
-		{"paper", 17, "1m", 50, 1_700, "about 3102 requests a minute are needed and 3000 are allowed: prices, order books and candles are read more " +
-			"rarely than configured raise exchange.requests_per_second to 52 if the venue allows it, or raise paper.poll, or trade"},
+		{"paper", 17, "1m", 50, 1_700, "about 3102 requests a minute are needed and 3000 are allowed: prices, order books and candles are read less " +
+			"often than configured raise exchange.requests_per_second to 52 if the venue allows it, or raise paper.poll, or trade"},
 		{"paper", 57, "1m", 50, 12_540, "10382 requests a minute are needed"},
-		{"paper", 58, "1m", 50, 12_760, "a poll of paper takes up to 5.1s, more than half of paper.max_age: data become too old, and then nothing is " +
+		{"paper", 58, "1m", 50, 12_760, "a poll of paper takes up to 5.1s, more than half of paper.max_age: data becomes stale, and nothing is " +
 			"accepted or fills raise exchange.requests_per_second to 177 if the venue allows it, or raise paper.max_age, or trade fewer symbols"},
 		{"paper", 100, "1m", 0, 0, ""},
 	} {

@@ -28,28 +28,31 @@ func (l *loader) keys() []key {
 	c := l.config
 	return []key{
 		{name: "mode", value: choice((*string)(&c.Mode), string(Demo), string(Paper), string(Live)), after: l.setMode,
-			what: "what is traded on: `demo`, a simulated exchange inside botd; `paper`, a simulated account on a venue's prices; `live`, the venue. " +
+			what: "the trading mode: `demo`, a simulated exchange inside botd; `paper`, a simulated account at a venue's prices; `live`, the venue. " +
 				"Live must be set twice, here and by `--mode live`", example: "paper", instead: "`--mode` (never to live alone)"},
 		{name: "instance", value: text(&c.Instance), check: checkInstance,
-			what: "part of every order's id, 1 to 10 of a-z and 0-9: botd takes orders that carry it for its own", example: "main"},
+			what: "part of every order's id, 1 to 10 of a-z and 0-9: botd treats orders that carry it as its own", example: "main"},
 		{name: "profile", value: text(&c.ProfileFile), hidden: func() bool { return true }, modes: profileModes, example: "venue.yaml",
-			what:  "the file of the venue's profile, as `botd probe --trade --out FILE` writes it: the same as the file's content under `exchange.profile`",
+			what:  "the file of the venue's profile, as written by `botd probe --trade --out FILE`: equivalent to the file's content under `exchange.profile`",
 			check: func(s *section, node *yaml.Node) { l.profileFile(s, node).read(c.Exchange.profileKeys()) }},
 		{name: "exchange", keys: l.exchangeKeys()},
 		{name: "simulated", keys: c.Simulated.keys(), hidden: func() bool { return c.Mode == Live }},
 		{name: "paper", keys: c.Paper.keys(), hidden: func() bool { return c.Mode != Paper }},
 		{name: "data_dir", value: text(&c.DataDir),
-			what: "the directory of journal, simulated accounts, candles and tokens; one for each botd", example: "/var/lib/botd"},
+			what: "the directory of journal, simulated accounts, candles and tokens; each botd needs its own", example: "/var/lib/botd"},
 		{name: "journal", value: text(&c.Journal).showing(func() string { return withoutPassword(c.Journal) }), check: checkJournal,
-			what:    "the address of a PostgreSQL; not in this version: `botd run` refuses it, the journal is SQLite in `data_dir`",
+			what:    "the address of a PostgreSQL database; not supported in this version: `botd run` refuses it, the journal is SQLite in `data_dir`",
 			example: "postgres://botd@db.example/botd"},
 		{name: "journal_key_file", value: text(&c.JournalKeyFile), after: l.checkJournalKey,
-			what: "the file of mode 600, outside `data_dir`, whose key makes each link of the journal's chain: without it nobody can rewrite the journal " +
-				"unseen (security.md). 32 characters at least, as `openssl rand -hex 32` makes them. For a journal without: `botd journal key`",
+			what: "the file of mode 600, outside `data_dir`, with the key that authenticates the journal's chain: without the key nobody can rewrite the " +
+				"journal " +
+				"undetected (security.md). At least 32 characters, for example from `openssl rand -hex 32`. For an existing unkeyed journal: `botd " +
+				"journal key`",
 			example: "/etc/botd/journal-key"},
 		{name: "foreign", value: choice(&c.Foreign, "halt", "adopt", "ignore"),
-			what: "what to do about orders and positions that botd did not make: `halt` opens nothing beside such orders and quarantines the symbol of " +
-				"such a position, `adopt` gives positions to the strategy, `ignore` trades beside both; foreign orders are left alone", example: "halt"},
+			what: "how to treat orders and positions that botd did not make: `halt` opens nothing next to such orders and quarantines the symbol of " +
+				"such a position, `adopt` gives positions to the strategy, `ignore` trades alongside both; foreign orders are always " +
+				"left alone", example: "halt"},
 		{name: "shutdown", value: choice(&c.Shutdown, "leave", "cancel_orders", "flatten"),
 			what: "what to do with orders and positions when botd is stopped", example: "cancel_orders"},
 		{name: "retention", keys: c.Retention.keys()},
@@ -85,13 +88,13 @@ func checkInstance(s *section, node *yaml.Node) {
 func checkJournal(s *section, node *yaml.Node) {
 	address, err := url.Parse(node.Value)
 	if err != nil || address.Scheme != "postgres" && address.Scheme != "postgresql" {
-		s.wrong(node, "leave the line out: the journal is SQLite in data_dir", "journal is not a PostgreSQL address")
+		s.wrong(node, "remove the line: the journal is SQLite in data_dir", "journal is not a PostgreSQL address")
 		return
 	}
-	s.warn(node, "leave the line out: the journal is SQLite in data_dir", "journal in PostgreSQL is not in this version: botd run refuses it")
+	s.warn(node, "remove the line: the journal is SQLite in data_dir", "a journal in PostgreSQL is not supported in this version: botd run refuses it")
 	if _, given := address.User.Password(); given || address.Query().Has("password") {
 		s.warn(node, "keep it in a password file: PGPASSFILE, or passfile= in the address",
-			"journal holds a password, which everybody who reads this file can see")
+			"journal contains a password, which everybody who reads this file can see")
 	}
 }
 
@@ -99,15 +102,15 @@ func (c *RetentionConfig) keys() []key {
 	return []key{
 		{name: "decisions", value: duration(&c.DecisionsMS, hour, notation.MaxDurationMS),
 			what: "how long the decisions of strategies, with their reasons, are stored in `data_dir/MODE/decisions` for dashboard and API, 256 MiB at most; " +
-				"whole files are deleted, of a day or 1 MiB each. The journal has every plan too", example: "30d"},
+				"deleted as whole files, of a day or 1 MiB each. The journal also contains every plan", example: "30d"},
 		{name: "journal_mib", zero: true, value: whole(&c.JournalMiB, 0, 1<<20),
-			what: "when the journal's file holds more than this, the oldest records are sealed in compressed segments in " +
-				"`data_dir/MODE/journal.db.segments`, which you may copy and move away; 0 seals none", unit: "MiB", example: "1024"},
+			what: "when the journal's file exceeds this size, the oldest records are sealed in compressed segments in " +
+				"`data_dir/MODE/journal.db.segments`, which you may copy and move away; 0 disables sealing", unit: "MiB", example: "1024"},
 		{name: "logs_mib", zero: true, value: whole(&c.LogsMiB, 0, 1<<14),
 			what: "maximum size of the log in `data_dir/MODE/logs`, in 8 rotating files, for `botd logs --since` and " +
 				"`botd timeline`; 0 stores none", unit: "MiB", example: "128"},
 		{name: "recorded_mib", zero: true, value: whole(&c.RecordedMiB, 0, maxRecordedMiB),
 			what: "maximum size of the polled candles and funding rates in `data_dir/MODE/recorded`, for `botd backtest run --recorded`; " +
-				"then the oldest are deleted; 0 stores none", unit: "MiB", example: "512"},
+				"the oldest are deleted beyond it; 0 stores none", unit: "MiB", example: "512"},
 	}
 }

@@ -104,7 +104,7 @@ func parseCron(spec string) (Schedule, string, error) {
 	fields.Location = time.UTC
 	schedule := Schedule{spec: spec, fields: fields}
 	if schedule.Next(0) == never {
-		return Schedule{}, "no month has that day", fmt.Errorf("schedule %q never comes", notation.Shortened(spec))
+		return Schedule{}, "no month has such a day", fmt.Errorf("schedule %q never occurs", notation.Shortened(spec))
 	}
 	return schedule, "", nil
 }

@@ -65,7 +65,7 @@ func TestTheParsersTrapsAreRefusedBeforeTheParser(t *testing.T) {
 		{"@every -1s", "is not a duration"},
 		{"@evry 1s", `hint: did you mean "@every"?`},
 		{"@hourly 5", "schedule"},
-		{"0 0 31 2 *", "never comes\n  hint: no month has that day"},
+		{"0 0 31 2 *", "never occurs\n  hint: no month has such a day"},
 		{"* * * *", "has 4 fields, not 5 or 6"},
 		{"61 * * * *", "above maximum"},
 		{"*/0 * * * *", "schedule"},

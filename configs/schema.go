@@ -57,8 +57,8 @@ func Keys() (root, file []Key) {
 	return root, file
 }
 
-// Schema returns the JSON Schema (2020-12) of botd.yaml, or of a strategy's file, for editors: completion and the
-// worst mistakes while typing. botd check finds more.
+// Schema returns the JSON Schema (2020-12) of botd.yaml, or of a strategy's file, with which editors complete
+// keys and mark the worst mistakes. botd check finds more.
 func Schema(keys []Key, registry *strategy.Registry) map[string]any {
 	schema := block()
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -19,15 +19,15 @@ import (
 // scriptKind is the kind of a strategy whose code is in a separate file.
 const scriptKind = "script"
 
-// scriptKeys returns the keys of the script file, which lies in the folder of the strategy's file or below it: a
+// scriptKeys returns the keys of the script file, which is in the folder of the strategy's file or below it: a
 // configuration is one directory.
 func (r *strategyReader) scriptKeys() []key {
 	c := &r.into.Script
 	return []key{
 		{name: "file", value: custom(func() string { return c.File }), check: r.readScript, after: r.needsScript,
-			what: "of `strategy: script`: its Starlark file, beside this one", example: "my.star"},
+			what: "of `strategy: script`: its Starlark file, in the folder of this file", example: "my.star"},
 		{name: "file_sha256", value: custom(func() string { return c.SHA256 }), check: r.checkPin, after: func(*section) { r.compile() },
-			what: "pins that file, with what it loads, to one version", example: "c5c34c70c9a2f0d0b52ae4a5cf4d0f5d59a0c1fd64d2b0f6f2b0c5ddbf60ddea"},
+			what: "pins that file, and the files that it loads, to one version", example: "c5c34c70c9a2f0d0b52ae4a5cf4d0f5d59a0c1fd64d2b0f6f2b0c5ddbf60ddea"},
 	}
 }
 
@@ -46,7 +46,7 @@ func (r *strategyReader) needsScript(s *section) {
 func (r *strategyReader) readScript(s *section, node *yaml.Node) {
 	file := node.Value
 	if r.into.Kind != scriptKind {
-		s.wrong(node, "take the line out, or write strategy: script", "file is for strategy: script, not for %s", r.into.Kind)
+		s.wrong(node, "remove the line, or write strategy: script", "file is for strategy: script, not for %s", r.into.Kind)
 		return
 	}
 	r.into.definition = nil
@@ -118,10 +118,10 @@ func (r *strategyReader) shown(file string) string {
 func (r *strategyReader) checkPin(s *section, node *yaml.Node) {
 	switch {
 	case r.into.Kind != scriptKind:
-		s.wrong(node, "take the line out, or write strategy: script", "file_sha256 is for strategy: script, not for %s", r.into.Kind)
+		s.wrong(node, "remove the line, or write strategy: script", "file_sha256 is for strategy: script, not for %s", r.into.Kind)
 	case r.source != nil && !strings.EqualFold(node.Value, r.into.Script.SHA256):
-		s.wrong(node, "read what changed; then write the new hash, or take the line out",
-			"%s is not the file that was meant: its SHA-256 is %s", r.shown(r.into.Script.File), r.into.Script.SHA256)
+		s.wrong(node, "review the change; then write the new hash, or remove the line",
+			"%s is not the pinned version: its SHA-256 is %s", r.shown(r.into.Script.File), r.into.Script.SHA256)
 		r.source = nil
 	}
 }
@@ -196,7 +196,7 @@ func spelling(text *strategy.SourceError) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if text.Unknown != "" {
-		return "botd indicator lists the indicators, docs/strategies.md what else a script knows"
+		return "botd indicator lists the indicators, docs/strategies.md the other names in a script"
 	}
 	return ""
 }

@@ -57,7 +57,7 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 		return nil, unreadable(setting, file, err)
 	}
 	if found.IsDir() || found.Size() > maxSecretBytes {
-		return nil, fmt.Errorf("%s: %s is not a file of one short line\n  hint: write the secret alone into a file of its own", setting, file)
+		return nil, fmt.Errorf("%s: %s is not a file with one short line\n  hint: write only the secret into the file", setting, file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -65,7 +65,7 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 	}
 	trimmed := strings.TrimSpace(string(text))
 	if trimmed == "" || strings.ContainsAny(trimmed, "\r\n") {
-		return nil, fmt.Errorf("%s: %s holds no secret or more than one line\n  hint: write the secret alone into it", setting, file)
+		return nil, fmt.Errorf("%s: %s contains no secret or more than one line\n  hint: write only the secret into it", setting, file)
 	}
 	return []byte(trimmed), nil
 }
@@ -89,7 +89,7 @@ func unreadable(setting, file string, err error) error {
 	}
 	hint := "check the path and who owns the file"
 	if errors.Is(err, fs.ErrNotExist) {
-		hint = "check the path; a relative one counts from where botd was started"
+		hint = "check the path; a relative one starts at the directory in which botd was started"
 	}
 	return fmt.Errorf("%s: %s: %s\n  hint: %s", setting, file, reason(err), hint)
 }

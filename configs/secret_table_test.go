@@ -142,7 +142,7 @@ func TestSimulatedAccountsAreRead(t *testing.T) {
 		t.Errorf("want no secret shown, have %s", text)
 	}
 	for text, want := range map[string]string{"bob: 5\n": "not a block of keys", "bob: {futures: 20000}\n": "account bob has no secret",
-		"{}\n": "holds no account", "bob: {secret: x, permission: admin}\n": "permission", "bob: [\n": ""} {
+		"{}\n": "contains no account", "bob: {secret: x, permission: admin}\n": "permission", "bob: [\n": ""} {
 		accounts, problems := configs.LoadAccounts(written(t, "accounts.yaml", text))
 		if len(accounts) != 0 || problems.Errors() == 0 || !strings.Contains(fmt.Sprint(problems), want) {
 			t.Errorf("%q: want %q, have %v, %v", text, want, accounts, problems)

@@ -57,7 +57,7 @@ func TestUnsafeSecretIsRefusedAndNotShown(t *testing.T) {
 	}{
 		{"readable by the group", write(t, filepath.Join(d, "group"), hidden, 0o640), "hint: chmod 600"},
 		{"readable by all", write(t, filepath.Join(d, "all"), hidden, 0o604), "has mode 604"},
-		{"empty", write(t, filepath.Join(d, "empty"), "\n", 0o600), "holds no secret"},
+		{"empty", write(t, filepath.Join(d, "empty"), "\n", 0o600), "contains no secret"},
 		{"two lines", write(t, filepath.Join(d, "two"), hidden+"\n"+hidden, 0o600), "more than one line"},
 		{"too long", write(t, filepath.Join(d, "long"), strings.Repeat(hidden, 200), 0o600), "one short line"},
 		{"absent", filepath.Join(d, "absent"), "hint: check the path"},

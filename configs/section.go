@@ -46,11 +46,11 @@ func newSection(d *document, path string, node *yaml.Node) *section {
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode || isNull(key) {
-			s.fail(key.Line, "write `key: value`", "%s stands where a key is expected", kindOf(key))
+			s.fail(key.Line, "write `key: value`", "there is %s where a key is expected", kindOf(key))
 			continue
 		}
 		if first := s.find(key.Value); first != nil {
-			s.fail(key.Line, "keep one of them", "key %q is here a second time, after line %d", s.path+key.Value, first.key.Line)
+			s.fail(key.Line, "keep one of them", "duplicate key %q, first on line %d", s.path+key.Value, first.key.Line)
 			continue
 		}
 		s.entries = append(s.entries, entry{key, value})
@@ -113,7 +113,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 	if isSecretName(key.Value) {
 		s.report(Error, key.Line, key.Column, "write it to a file of mode 600 and name that in exchange.key_file or exchange.secret_file, "+
 			"or use systemd credentials BOTD_KEY and BOTD_SECRET; change it if others could read this file",
-			fmt.Sprintf("key %q: secrets never stand in the configuration", s.path+key.Value))
+			fmt.Sprintf("key %q: secrets do not belong in the configuration", s.path+key.Value))
 		return
 	}
 	hint := ""
@@ -162,7 +162,7 @@ var elsewhere = map[string]string{
 	"trading_mode":          "market: futures, or spot",
 	"can_short":             "params: {mode: long_short}, where the strategy has it",
 	"stoploss":              "protect: {stop_loss: 2%}",
-	"stoploss_on_exchange":  "protect: {stop_loss: 2%}, which always stands on the exchange",
+	"stoploss_on_exchange":  "protect: {stop_loss: 2%}, which always rests on the exchange",
 	"minimal_roi":           "protect: {returns: {4h: 3%}}",
 	"trailing_stop":         "protect: {trailing: {distance: 1%}}",
 	"trailing_delta":        "protect: {trailing: {distance: 1%}}",
@@ -221,7 +221,7 @@ func (s *section) scalar(key string) (*yaml.Node, bool) {
 	case node == nil:
 		return nil, false
 	case isNull(node) || node.Kind == yaml.ScalarNode && strings.TrimSpace(node.Value) == "":
-		s.report(Error, s.lineOf(key), 0, "give it a value, or take the line out", fmt.Sprintf("%s%s has no value", s.path, key))
+		s.report(Error, s.lineOf(key), 0, "give it a value, or remove the line", fmt.Sprintf("%s%s has no value", s.path, key))
 		return nil, false
 	case node.Kind != yaml.ScalarNode:
 		s.wrong(node, "", "%s%s is %s, not a single value", s.path, key, kindOf(node))

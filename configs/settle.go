@@ -88,7 +88,7 @@ func (c *Config) UnsettledProblems() (problems Problems) {
 	}
 	for _, market := range c.Unsettled() {
 		problems = append(problems, Problem{File: file, Severity: Error, What: fmt.Sprintf("mode live: the bounds exchange.settle of the %s market, "+
-			"on which every unanswered order is decided, are neither measured nor set in the configuration", market),
+			"by which every unanswered order is decided, are neither measured nor set in the configuration", market),
 			Hint: fmt.Sprintf("botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write "+
 				"exchange.settle: {%s: {window: ..., visibility: ..., staleness: ...}} in botd.yaml; or trade nothing on %s", market, market)})
 	}
@@ -151,13 +151,13 @@ func settleKeys(c *SettleConfig) []key {
 func boundKeys(windowMS, visibilityMS, stalenessMS *int64, measured *string) []key {
 	return []key{
 		{name: "window", value: duration(windowMS, 1, hour),
-			what: "W of exactly-once.md: how long after it was signed a request may still be admitted", example: "5s"},
+			what: "W of exactly-once.md: how long after signing a request may still be admitted", example: "5s"},
 		{name: "visibility", value: duration(visibilityMS, 0, hour),
 			what: "D: how long an accepted order may be missing from lists", example: "1s"},
 		{name: "staleness", value: duration(stalenessMS, 0, hour),
-			what: "L: how old a read may be", example: "1s"},
+			what: "L: maximum age of a read", example: "1s"},
 		{name: "measured", value: date(measured),
-			what: "the day on which `botd probe --trade` measured them; live starts only with all three " +
-				"written down, for each market that is traded", modes: "live", example: "2026-11-22"},
+			what: "the day on which `botd probe --trade` measured the bounds; live starts only with all three " +
+				"set, for each traded market", modes: "live", example: "2026-11-22"},
 	}
 }

@@ -15,11 +15,12 @@ const signalCredential = "BOTD_SIGNAL_TOKEN"
 func (c *SignalsConfig) keys() []key {
 	const both = "signals: {listen: 127.0.0.1:8430, token_file: /etc/botd/signal-token}"
 	return []key{
-		{name: "listen", value: text(&c.Listen), what: "where signals from outside arrive (signals.md); without it nowhere", example: both},
+		{name: "listen", value: text(&c.Listen), what: "the address that accepts external signals (signals.md); without it none are accepted", example: both},
 		{name: "token_file", value: text(&c.TokenFile),
-			what: "the file of mode 600 that holds their token", example: both, instead: "systemd's credential BOTD_SIGNAL_TOKEN, where no file is named"},
+			what: "the file of mode 600 that holds the token of signals", example: both, instead: "systemd's credential BOTD_SIGNAL_TOKEN, where no file " +
+				"is named"},
 		{name: "behind_proxy", value: flag(&c.BehindProxy),
-			what: "a proxy with TLS on another machine is in front of botd", example: "true"},
+			what: "a TLS proxy on another machine is in front of botd", example: "true"},
 	}
 }
 
@@ -31,7 +32,7 @@ func (l *loader) checkSignals(s *section) {
 		s.wrong(file, "write the token to a file of mode 600 and its path here; change it if others could read this file",
 			"signals.token_file looks like the token itself, not like a path")
 	case listen == nil && file != nil:
-		s.warn(file, "write listen: 127.0.0.1:8430", "signals.listen is not set: no signal arrives")
+		s.warn(file, "write listen: 127.0.0.1:8430", "signals.listen is not set: no signal can arrive")
 	case listen != nil && file == nil && l.config.Exchange.CredentialsDirectory == "":
 		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+signalCredential, "signals.token_file is not set")
 	}
@@ -43,8 +44,8 @@ func (l *loader) checkSignals(s *section) {
 	case !well:
 		s.wrong(listen, "write 127.0.0.1:8430", "signals.listen %q is not host:port", notation.Shortened(c.Listen))
 	case !loopback(host) && !c.BehindProxy:
-		s.wrong(listen, "write 127.0.0.1:8430 and let a proxy with TLS pass POST /signal on; or behind_proxy: true, when the proxy is on another machine",
-			"signals.listen %s would take the token over a network in the clear", notation.Shortened(c.Listen))
+		s.wrong(listen, "write 127.0.0.1:8430 and let a TLS proxy forward POST /signal; or behind_proxy: true, if the proxy is on another machine",
+			"signals.listen %s would receive the token over the network unencrypted", notation.Shortened(c.Listen))
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *SimulatedConfig) readDeposits(s *section) {
 		asset, deposit := e.key.Value, exchange.Amount{}
 		if !assetName.MatchString(asset) {
 			s.report(Error, e.key.Line, e.key.Column, "an asset, such as USDT",
-				fmt.Sprintf("%s%s is not the name of an asset", s.path, notation.Shortened(asset)))
+				fmt.Sprintf("%s%s is not a valid asset name", s.path, notation.Shortened(asset)))
 			continue
 		}
 		value := amount(&deposit, exchange.Amount{})
@@ -87,7 +87,7 @@ func (c *SimulatedConfig) readDeposits(s *section) {
 		given[asset] = deposit
 	}
 	if len(given) > maxAssets {
-		s.fail(s.line, "", "%d assets are more than %d", len(given), maxAssets)
+		s.fail(s.line, "", "%d assets exceed the maximum of %d", len(given), maxAssets)
 		return
 	}
 	c.Spot = given
@@ -102,16 +102,16 @@ func (c *SimulatedConfig) showDeposits(into outline) {
 func (c *PaperConfig) keys() []key {
 	return []key{
 		{name: "poll", value: duration(&c.PollMS, 100, minute),
-			what: "how often the venue's book, trades and ticker are read: three requests for each symbol", modes: "paper", example: "1s"},
+			what: "interval at which the venue's book, trades and ticker are read: three requests per symbol", modes: "paper", example: "1s"},
 		{name: "max_age", value: duration(&c.MaxAgeMS, second, hour), after: c.checkMaxAge,
-			what: "on data older than this nothing is accepted and nothing fills; at least two polls", modes: "paper", example: "10s"},
+			what: "on older data no order is accepted or filled; at least two polls", modes: "paper", example: "10s"},
 	}
 }
 
 func (c *PaperConfig) checkMaxAge(s *section) {
 	if c.MaxAgeMS < polling.PollsInAge*c.PollMS {
 		s.fail(s.lineOf("max_age"), "make it several polls long, or poll more often",
-			"paper.max_age %s is below two polls of %s: data would be too old again and again",
+			"paper.max_age %s is below two polls of %s: data would repeatedly become stale",
 			notation.DurationText(c.MaxAgeMS), notation.DurationText(c.PollMS))
 	}
 }

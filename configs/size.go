@@ -16,18 +16,19 @@ func (r *strategyReader) sizeKeys() []key {
 	c := r.into
 	return []key{
 		{name: "equity", value: share(&c.Size.Equity, 1, maxLeverage*exchange.RateOne), check: r.checkEquity,
-			what: "the value of a full position, as a share of the account's equity; leverage is not multiplied in", example: "50%"},
+			what: "the value of a full position, as a share of the account's equity, before leverage", example: "50%"},
 		{name: "quantity", value: number(show(&c.Size.Quantity), r.readQuantity),
-			what: "or as a quantity, a multiple of the symbol's step", unit: "base units", example: "0.01"},
+			what: "alternatively a fixed quantity, a multiple of the symbol's step", unit: "base units", example: "0.01"},
 		{name: "risk", value: share(&c.Size.Risk, 1, exchange.RateOne/2), check: r.checkRisk,
-			what:    "or by risk: the share of the equity that the stop loses, computed once when a position is entered",
+			what:    "alternatively by risk: the share of the equity that is lost at the stop, computed once at the entry",
 			example: "size: {risk: 1%}\nprotect: {stop_loss: 2%}"},
 		{name: "volatility", value: share(&c.Size.Volatility, 1, 10*exchange.RateOne),
-			what: "or by volatility: how much the position moves in a year, as a share of the equity, by the last 30 closes at the entry", example: "15%"},
+			what: "alternatively by volatility: the annual volatility of the position, as a share of the equity, by the last 30 closes at " +
+				"the entry", example: "15%"},
 		{name: "kelly", value: share(&c.Size.Kelly, 1, exchange.RateOne),
-			what: "or by what its positions have earned: a share of the growth-optimal size; 1% until 20 have ended, and without an edge", example: "25%"},
+			what: "alternatively by past results: a share of the growth-optimal size; 1% until 20 positions have ended, and without an edge", example: "25%"},
 		{name: "max", value: share(&c.Size.Max, 1, maxLeverage*exchange.RateOne), check: r.checkMax,
-			what:    "with risk, volatility or kelly: the maximum value of the position, as a share of the equity; without it 100%",
+			what:    "with risk, volatility or kelly: maximum value of the position, as a share of the equity; default 100%",
 			example: "size: {volatility: 15%, max: 200%}"},
 		{name: "quote", value: amount(&c.Size.Quote, exchange.MustAmount("0.00000001")), check: r.checkQuote,
 			what: "position value in USDT", unit: "USDT", example: "1000"},
@@ -49,7 +50,7 @@ func (r *strategyReader) checkSize(s *section) {
 	case len(ways) > 1 && len(s.entries) <= len(s.known):
 		s.fail(ways[1].key.Line, "keep one of them", "size has both %s and %s", ways[0].key.Value, ways[1].key.Value)
 	case len(ways) < len(s.entries) && !r.into.Size.AtEntry():
-		s.fail(s.line, "max bounds a size by risk, volatility or kelly", "size.max is given without one of them")
+		s.fail(s.line, "max limits a size by risk, volatility or kelly", "size.max is given without one of them")
 	}
 }
 
@@ -81,7 +82,7 @@ func (r *strategyReader) checkEquity(s *section, node *yaml.Node) {
 	case c.Market == exchange.Spot && c.Size.Equity > exchange.RateOne:
 		s.wrong(node, "spot buys only with available funds; use at most 100%", "%sequity %s is more than the account", s.path, node.Value)
 	case c.Leverage > 0 && c.Size.Equity > exchange.Rate(c.Leverage)*exchange.RateOne:
-		s.wrong(node, fmt.Sprintf("size.equity is the notional, leverage not multiplied in; at most %d00%%", c.Leverage),
+		s.wrong(node, fmt.Sprintf("size.equity is the notional before leverage; at most %d00%%", c.Leverage),
 			"%sequity %s exceeds leverage %d", s.path, node.Value, c.Leverage)
 	}
 }
@@ -138,8 +139,8 @@ func show(d *decimal.Decimal) func() string {
 	}
 }
 
-// checkExposure warns of a size that an exposure limit always refuses, and of a multiple of the equity: most often a
-// percentage without its sign.
+// checkExposure warns about a size that an exposure limit always refuses, and of a multiple of the equity: most
+// often a percentage without its sign.
 func (r *strategyReader) checkExposure(account risk.Limits) {
 	size, node := r.into.Size.Equity, r.equity
 	if node == nil {
@@ -164,7 +165,7 @@ func (r *strategyReader) checkExposure(account risk.Limits) {
 		return
 	}
 	if size > exchange.RateOne && !strings.HasSuffix(node.Value, "%") {
-		r.warn(node, fmt.Sprintf("did you mean %s%%? Write %s%% if it is meant", node.Value, size.Decimal().Shift(2)),
+		r.warn(node, fmt.Sprintf("did you mean %s%%? Write %s%% if not", node.Value, size.Decimal().Shift(2)),
 			"size.equity %s is %s times the equity", node.Value, size)
 	}
 }

@@ -25,16 +25,16 @@ func (r *strategyReader) stepKeys() []key {
 	c := r.into
 	return []key{
 		{name: "scale_in", value: steps(stepList{&c.ScaleIn, "open", true, "[{open: 50%}, {at: -2%, open: 50%}]"}), check: r.checkScaleIn,
-			what: "how a position is entered in parts: the first at once, each other when a decision finds the price that far from the entry: " +
+			what: "scaling in: the first part is entered at once, each further one when a decision sees the price at that distance from the entry: " +
 				"a share of its price, below zero on the losing side, or a multiple of the stop's distance as of the entry (1R)",
 			example: "scale_in: [{open: 50%}, {at: -2%, open: 50%}]"},
 		{name: "targets", value: steps(stepList{&c.Targets, "close", false, "[{at: 1R, close: 33%}, {at: 3%, close: 67%}]"}), check: r.checkTargets,
-			what: "how a position is left in parts: at each distance from the entry, a share of its price or a multiple of the stop's distance (1R), " +
+			what: "scaling out: at each distance from the entry, a share of its price or a multiple of the stop's distance (1R), close " +
 				"that share of its largest size",
 			example: "targets: [{at: 2%, close: 33%}, {at: 4%, close: 33%}]"},
 		{name: "on_insufficient", value: choice(new(string), "reduce", "refuse").showing(c.insufficient), check: r.checkInsufficient,
-			what: "what becomes of an entry that the free money does not pay for: `reduce` makes it smaller, " +
-				"`refuse` (the default) leaves it to the risk gate, which refuses it",
+			what: "what happens to an entry that the free balance cannot pay for: `reduce` makes it smaller, " +
+				"`refuse` (the default) lets the risk gate refuse it",
 			example: "reduce"},
 	}
 }
@@ -69,7 +69,7 @@ func steps(of stepList) value {
 func (l *stepList) parse(member *yaml.Node, first bool) (step overlay.Step, problem, hint string) {
 	hint = "write " + l.example
 	if member.Kind != yaml.MappingNode {
-		return step, fmt.Sprintf(": %s stands where {at: ..., %s: ...} is expected", kindOf(member), l.share), hint
+		return step, fmt.Sprintf(": there is %s where {at: ..., %s: ...} is expected", kindOf(member), l.share), hint
 	}
 	var at, part string
 	for i := 0; i < len(member.Content); i += 2 {
@@ -132,7 +132,7 @@ func (r *strategyReader) checkTargets(s *section, node *yaml.Node) {
 	if sum := shares(c.Targets); sum > exchange.RateOne {
 		s.wrong(
 			node,
-			"let them add up to 100%, or less where a stop or the strategy closes the rest",
+			"let them add up to 100%, or to less if a stop or the strategy closes the rest",
 			"%stargets: the shares add up to %s",
 			s.path,
 			notation.Percent(sum),
@@ -168,7 +168,7 @@ func (r *strategyReader) checkSteps() {
 		}
 	}
 	if r.targets != nil && len(c.Exits.Returns) > 0 {
-		r.wrong(r.targets, "keep one of them", "targets and protect.returns both say when a profit is taken")
+		r.wrong(r.targets, "keep one of them", "targets and protect.returns both define when to take profit")
 	}
 }
 
@@ -177,12 +177,12 @@ func (r *strategyReader) checkSteps() {
 func (r *strategyReader) checkStepped(made strategy.Strategy) {
 	sizesItself := slices.Contains([]string{"twap", "dca", "turtle", "rebalance", "grid", "market_making", "avellaneda"}, r.into.Kind)
 	if r.size != nil && sizesItself {
-		r.warn(r.size, "take it out: botd strategy show "+r.into.Kind, "size has no effect: %s sizes its orders by its params", r.into.Kind)
+		r.warn(r.size, "remove it: botd strategy show "+r.into.Kind, "size has no effect: %s sizes its orders by its params", r.into.Kind)
 	}
 	if r.scaleIn != nil && (sizesItself || r.into.Kind == "funding_carry") {
-		r.wrong(r.scaleIn, "take it out", "scale_in: %s enters its position in parts of its own", r.into.Kind)
+		r.wrong(r.scaleIn, "remove it", "scale_in: %s scales in by itself", r.into.Kind)
 	}
 	if r.targets != nil && strategy.RestsExits(made) {
-		r.wrong(r.targets, "take it out", "targets: %s keeps exits of its own in the book", r.into.Kind)
+		r.wrong(r.targets, "remove it", "targets: %s has its own exits in the book", r.into.Kind)
 	}
 }

@@ -56,7 +56,7 @@ type StrategyConfig struct {
 	definition *strategy.Definition // nil if the kind is unknown
 	paramLines map[string]int
 	weight     exchange.Rate // share of the account's equity that its own logic holds
-	edge       string        // profit of a round of its trades after fees; empty if its parameters do not determine it
+	edge       string        // profit of its round trips after fees; empty if its parameters do not determine it
 }
 
 // ScriptConfig is the file of a strategy: script.

@@ -65,7 +65,7 @@ func StrategyWarnings(file string, options Options) (warnings Problems) {
 func (l *loader) strategies(files []string) {
 	if len(files) > MaxStrategies {
 		l.document(StrategyFolder).
-			fail(0, "run a second botd with a configuration of its own", "%d strategies are more than %d", len(files), MaxStrategies)
+			fail(0, "run a second botd with its own configuration", "%d strategies exceed the maximum of %d", len(files), MaxStrategies)
 		return
 	}
 	names, instruments := map[string]string{}, map[exchange.SymbolKey]string{}
@@ -76,7 +76,7 @@ func (l *loader) strategies(files []string) {
 		}
 		at := fmt.Sprintf("%s:%d", c.File, s.lineOf("name"))
 		if first, doubled := names[c.Name]; doubled && c.Name != "" {
-			s.fail(s.lineOf("name"), "give each strategy a name of its own", "name %q is taken by %s", c.Name, first)
+			s.fail(s.lineOf("name"), "give each strategy a unique name", "name %q is already used by %s", c.Name, first)
 		} else {
 			names[c.Name] = at
 		}
@@ -86,7 +86,7 @@ func (l *loader) strategies(files []string) {
 			s.fail(
 				s.lineOf("symbol"),
 				"a position has one owner; trade another symbol, or run a second account",
-				"%s is traded by %s already",
+				"%s is already traded by %s",
 				key,
 				first,
 			)
@@ -98,12 +98,12 @@ func (l *loader) strategies(files []string) {
 	l.checkShares()
 	if len(files) == 0 && len(l.problems) == 0 {
 		l.document(StrategyFolder).report(Warning, 0, 0, "put a file into "+l.name(StrategyFolder)+"/",
-			"there is no strategy; botd will watch and trade nothing")
+			"there is no strategy; botd will only watch")
 	}
 }
 
-// checkShares warns of strategies that together claim more than the whole account: those whose own logic holds a
-// share of it, and on spot those sized by a share.
+// checkShares warns about strategies that together claim more than the whole account: those whose own logic
+// holds a share of it, and on spot those sized by a share.
 func (l *loader) checkShares() {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		var sum exchange.Rate
@@ -123,7 +123,7 @@ func (l *loader) checkShares() {
 		if sum > exchange.RateOne && len(names) > 1 {
 			l.problems = append(l.problems, Problem{Severity: Warning, File: last.File, Line: last.Line,
 				What: fmt.Sprintf("the shares of the account on %s add up to %s: %s", market, notation.Percent(sum), strings.Join(names, ", ")),
-				Hint: "whichever comes last is refused; let them add up to at most 100%"})
+				Hint: "the last to enter is refused; let them add up to at most 100%"})
 		}
 	}
 }
@@ -188,21 +188,22 @@ func (r *strategyReader) keys() []key {
 	c, stepKeys := r.into, r.stepKeys()
 	return slices.Concat([]key{
 		{name: "name", value: text(&c.Name), required: always(nameHint), check: checkName,
-			what: "a name of your own, 1 to 32 of a-z, 0-9, _ and -; the journal knows the strategy by it", example: "btc-trend"},
+			what: "a unique name, 1 to 32 of a-z, 0-9, _ and -, which identifies the strategy in the journal", example: "btc-trend"},
 		{name: "strategy", value: text(&c.Kind), required: func() string { return "one of " + strings.Join(r.kinds(), ", ") }, check: r.findKind,
-			what: "what it does: a name of `botd strategy list`", example: "sma_cross"},
+			what: "the kind of strategy: a name in `botd strategy list`", example: "sma_cross"},
 	}, r.scriptKeys(), r.processKeys(), []key{
 		{name: "market", value: choice(new(string), "futures", "spot").showing(func() string { return c.Market.String() }), check: r.readMarket,
-			required: always("futures or spot"), what: "where it trades", example: "futures"},
+			required: always("futures or spot"), what: "the market it trades on", example: "futures"},
 		{name: "symbol", value: text(&c.Symbol), required: always("such as BTC-USDT"), check: r.findSymbol,
-			what: "what it trades; each symbol of a market belongs to one strategy", example: "BTC-USDT"},
+			what: "the symbol it trades; each symbol of a market belongs to one strategy", example: "BTC-USDT"},
 		{name: "interval", value: custom(func() string { return c.Interval.String() }), check: r.readInterval,
 			required: func() string { return "the candles it decides on: " + strings.Join(intervalNames(c.Market), ", ") },
 			what:     "the candles it decides on: 1m, 5m, 15m, 30m (futures), 1h, 4h, 1d, 1w (futures)", example: "1h"},
 		{name: "schedule", value: custom(func() string { return c.Schedule.String() }), check: r.readSchedule, after: r.defaultSchedule,
-			what: "when it decides: at every closed candle, `@every 10s`, `@hourly`, or cron fields in UTC", example: `"@every 10s"`},
+			what: "when it decides: `@candle` (at every closed candle), `@every 10s`, `@hourly`, or cron fields in UTC", example: `"@every 10s"`},
 		{name: "leverage", value: whole(&c.Leverage, 1, maxLeverage), check: r.checkLeverage,
-			what: "set and confirmed on the exchange before the first opening; futures only. Without it what is set there stays", unit: "times", example: "3"},
+			what: "leverage, set and confirmed on the exchange before the first opening; futures only. Without this key the exchange's " +
+				"setting stays", unit: "times", example: "3"},
 		{name: "size", keys: r.sizeKeys(), after: r.checkSize},
 		{name: "params", members: &members{read: r.readParams, show: c.showParams},
 			what: "the strategy's own parameters, below", example: "{fast: 10, slow: 30}"},
@@ -212,26 +213,26 @@ func (r *strategyReader) keys() []key {
 		{name: "entry", keys: c.Entry.keys(), after: r.checkEntry, hidden: func() bool { return !c.Entry.rests() }},
 		{name: "backtest", keys: c.Backtest.keys()},
 		{name: "columns", value: words(&c.ColumnFiles, columnFile, "FILE or FILE=PREFIX"), check: r.openColumns,
-			what:    "files of series from outside (CSV or Parquet: time_ms and numbers) for column(name) of scripts and rules; FILE=PREFIX renames them",
+			what:    "files of external series (CSV or Parquet: time_ms and numbers) for column(name) in scripts and rules; FILE=PREFIX prefixes their names",
 			example: "[onchain.csv]"},
 		{name: "catch_up", value: whole(&c.CatchUp, 1, maxCatchUp), check: r.checkCatchUp,
-			what: "twap and dca: how many slices of a backlog one tick may catch up after a pause, a halt or downtime; 1 where this is not given",
+			what: "twap and dca: maximum slices of a backlog that one tick catches up after a pause, a halt or downtime; default 1",
 			unit: "slices", example: "2"},
 		{name: "accept_loss", value: flag(&c.AcceptLoss),
-			what: "trades though its parameters make each round of trades lose to fees (a grid's pair of lines, a spread, a take-profit); " +
-				"`botd check` refuses them otherwise",
+			what: "trade even if the parameters make every round trip lose to fees (a grid's pair of lines, a spread, a take-profit); " +
+				"otherwise `botd check` refuses them",
 			example: "true"},
 		{name: "reentry", value: choice(&c.Reentry, "signal", "immediate", "never"),
-			what: "when it may enter the side again on which a stop-loss or take-profit ended its position: by a new `signal` (the default), " +
-				"`immediate` at the next decision that still asks for it, or `never` before its target was flat or on the other side",
+			what: "when it may re-enter a side after a stop-loss or take-profit there: on a new `signal` (the default), " +
+				"`immediate`, at the next decision that still targets it, or `never`, until its target has been flat or on the other side",
 			example: "signal"},
 		{name: "start", value: choice(&c.Start, "paused", "running"),
-			what: "how it begins in mode live where the account has never traded it, and botd has run before: `paused` until " +
-				"`botd strategy resume` (the default), or `running` at once; in demo and paper it always runs",
+			what: "how it starts in mode live if the account has never traded it and botd has run before: `paused` until " +
+				"`botd strategy resume` (the default), or `running` at once; in demo and paper it runs at once",
 			example: "running"},
 		{name: "on_remove", value: choice(&c.OnRemove, "flatten", "leave"),
-			what: "what to do with its position when its file has been absent for 30 s, at a start or a reload: `flatten` closes it, " +
-				"`leave` keeps it and its stop and halts its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused",
+			what: "what happens to its position when its file has been absent for 30 s, at a start or a reload: `flatten` closes it, " +
+				"`leave` keeps it and its stop and halts its symbol until `botd rearm`; without this key a start keeps it, and a reload is refused",
 			example: "flatten"},
 	})
 }
@@ -265,7 +266,7 @@ func (r *strategyReader) openColumns(s *section, node *yaml.Node) {
 // checkCatchUp accepts the key only for a strategy that trades in slices.
 func (r *strategyReader) checkCatchUp(s *section, node *yaml.Node) {
 	if kind := r.into.Kind; kind != "" && kind != "twap" && kind != "dca" {
-		s.fail(node.Line, "", "catch_up belongs to twap and dca: %s does not trade in slices", kind)
+		s.fail(node.Line, "", "catch_up is for twap and dca: %s does not trade in slices", kind)
 	}
 }
 
@@ -324,7 +325,7 @@ func hintOf(market exchange.Market, written string, known []string) string {
 		return ""
 	}
 	hint := fmt.Sprintf("%s has %s", market, strings.Join(known, ", "))
-	// One letter only: SOL is no misspelling of DOGE.
+	// One letter only: SOL is not a misspelling of DOGE.
 	written = strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(written))
 	if near := spell.Nearest(written, known); near != "" && spell.Distance(written, near) <= 1 {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
@@ -372,7 +373,7 @@ func (r *strategyReader) readInterval(s *section, node *yaml.Node) {
 	interval, err := exchange.ParseInterval(node.Value)
 	switch {
 	case err != nil:
-		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %q is not known", notation.Shortened(node.Value))
+		s.wrong(node, "one of "+strings.Join(served, ", "), "unknown interval %q", notation.Shortened(node.Value))
 	case !slices.Contains(served, interval.String()):
 		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %s is not served by %s", interval, r.into.Market)
 	default:
@@ -402,7 +403,7 @@ func (r *strategyReader) checkLeverage(s *section, node *yaml.Node) {
 	c.Leverage = 0
 	switch {
 	case c.Market == exchange.Spot:
-		s.wrong(node, "take the line out", "leverage is for futures, not for spot")
+		s.wrong(node, "remove the line", "leverage is for futures, not for spot")
 	case r.symbol != nil && len(r.symbol.Brackets) > 0 && desired > r.symbol.Brackets[0].MaxLeverage:
 		s.wrong(node, "lower leverage", "leverage %d exceeds %d (%s, bracket 1)", desired, r.symbol.Brackets[0].MaxLeverage, c.Symbol)
 	case most > 0 && desired > most:

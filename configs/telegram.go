@@ -30,17 +30,17 @@ func (c *TelegramConfig) keys() []key {
 	const both = "telegram: {token_file: /etc/botd/telegram, operators: [123456789]}"
 	return []key{
 		{name: "token_file", value: text(&c.TokenFile),
-			what:    "the file of mode 600 that holds the token of a Telegram bot whose messages are commands (telegram.md); without it no command is taken",
+			what:    "the file of mode 600 that holds the token of the Telegram bot that receives commands (telegram.md); without it no command is accepted",
 			example: both, instead: "systemd's credential BOTD_TELEGRAM_TOKEN, where no file is named"},
 		{name: "operators", value: users(&c.Operators), what: "the numbers of the Telegram users who may pause, halt and resume", example: both},
 		{name: "viewers", value: users(&c.Viewers),
-			what: "the numbers of those who may only read", example: "telegram: {token_file: /etc/botd/telegram, viewers: [987654321]}"},
+			what: "the numbers of the Telegram users who may only read", example: "telegram: {token_file: /etc/botd/telegram, viewers: [987654321]}"},
 		{name: "server", value: text(&c.Server).showing(func() string {
 			if c.Server == telegramServer {
 				return ""
 			}
 			return c.Server
-		}), what: "a Bot API server of your own; https, or http on this machine", example: "https://telegram.example"},
+		}), what: "your own Bot API server; https, or http on this machine", example: "https://telegram.example"},
 	}
 }
 
@@ -49,23 +49,23 @@ func (l *loader) checkTelegram(s *section) {
 	file, server := s.single("token_file"), s.single("server")
 	switch {
 	case file != nil && (looksSecret(file.Value) || telegramToken.MatchString(file.Value)):
-		s.wrong(file, "write the token to a file of mode 600 and its path here; have it changed if others could read this file",
+		s.wrong(file, "write the token to a file of mode 600 and its path here; replace the token if others could read this file",
 			"telegram.token_file looks like the token itself, not like a path")
 	case file != nil && !c.On():
-		s.wrong(file, "write operators: [NUMBER] or viewers: [NUMBER]", "telegram lists nobody: no command would be taken")
+		s.wrong(file, "write operators: [NUMBER] or viewers: [NUMBER]", "telegram lists no users: no command would be accepted")
 	case c.On() && file == nil && l.config.Exchange.CredentialsDirectory == "":
 		s.fail(s.line, "name a file of mode 600, or use systemd's LoadCredential="+telegramCredential, "telegram.token_file is not set")
 	}
 	for _, user := range c.Viewers {
 		if slices.Contains(c.Operators, user) {
-			s.fail(s.line, "an operator may read too", "telegram: %d is an operator and a viewer", user)
+			s.fail(s.line, "an operator may also read", "telegram: %d is both an operator and a viewer", user)
 		}
 	}
 	if server != nil {
 		address, err := url.Parse(c.Server)
 		plain := err == nil && address.Scheme == "http" && loopback(address.Hostname())
 		if err != nil || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Scheme != "https" && !plain {
-			s.wrong(server, "write https://HOST; the token is a part of every address there",
+			s.wrong(server, "write https://HOST; the token is part of every address there",
 				"telegram.server %q is neither https nor http on this machine", notation.Shortened(c.Server))
 		}
 	}

@@ -33,7 +33,7 @@ type list struct {
 	parse            func(member *yaml.Node) (problem, hint string)
 	set              func(members []string)
 	get              func() []string
-	node             func(i int) *yaml.Node // the node of a member that is no single word
+	node             func(i int) *yaml.Node // the node of a member that is not a single word
 }
 
 // maxMembers bounds a list.
@@ -125,7 +125,7 @@ func text(into *string) value {
 func date(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return fmt.Sprintf(" %q is no date", notation.Shortened(text)), "write a day such as 2026-11-22"
+			return fmt.Sprintf(" %q is not a date", notation.Shortened(text)), "write a day such as 2026-11-22"
 		}
 		*into = text
 		return "", ""
@@ -166,7 +166,7 @@ func words(into *[]string, each *regexp.Regexp, hint string) value {
 	return value{kind: KindWords, list: &list{members: "words", example: "one, another",
 		parse: func(member *yaml.Node) (string, string) {
 			if member.Kind != yaml.ScalarNode || !each.MatchString(member.Value) {
-				return fmt.Sprintf(": %q is no such word", notation.Shortened(member.Value)), hint
+				return fmt.Sprintf(": %q is not such a word", notation.Shortened(member.Value)), hint
 			}
 			return "", ""
 		},
@@ -180,7 +180,7 @@ func users(into *[]int64) value {
 	return value{kind: KindUsers, list: &list{members: "numbers", example: "123456789",
 		parse: func(member *yaml.Node) (string, string) {
 			if member.Kind != yaml.ScalarNode || member.Tag != "!!int" || !userNumber.MatchString(member.Value) {
-				return fmt.Sprintf(": %q is not a user's number", notation.Shortened(member.Value)),
+				return fmt.Sprintf(": %q is not a user number", notation.Shortened(member.Value)),
 					"the log shows a user's number when they write to the bot; a group has a negative one and cannot be listed"
 			}
 			return "", ""
@@ -243,7 +243,7 @@ func hours(from, until *int) value {
 			first, second, _ := strings.Cut(text, "-")
 			a, b := clockFace.FindStringSubmatch(first), clockFace.FindStringSubmatch(second)
 			if a == nil || b == nil || first == second {
-				return fmt.Sprintf(" %q are not hours of a day in UTC", notation.Shortened(text)), "write 22:00-07:00, or off"
+				return fmt.Sprintf(" %q is not a range of hours in UTC", notation.Shortened(text)), "write 22:00-07:00, or off"
 			}
 			*from, *until = minutesOf(a), minutesOf(b)
 			return "", ""

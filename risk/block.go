@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Opening is a place for an opening: a strategy's symbol, and what is known of it.
+// Opening is where a strategy may open: its symbol and the known state of it.
 type Opening struct {
 	NowMS    int64
 	Book     *reconcile.Book
@@ -27,14 +27,14 @@ type Block struct {
 	refusal func(Opening) refusal
 }
 
-// refusal is what a rule shows when it refuses.
+// refusal holds the texts that a rule shows when it refuses.
 type refusal struct{ value, limit, hint string }
 
 // blocks are all blocks, in the order of the checks.
 var blocks = []Block{
 	{"halted", "halted", Opening.halted, Opening.haltedText},
 	{"breaker", "halted", Opening.breaking, func(o Opening) refusal {
-		return refusal{"breaker: " + o.Book.Breaker().Reason, "no breaker", "it ends by itself; exits and stops continue"}
+		return refusal{"breaker: " + o.Book.Breaker().Reason, "no breaker", "it clears automatically; exits and stops continue"}
 	}},
 	{"blind", "halted", Opening.blind, func(Opening) refusal {
 		return refusal{"blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}
@@ -47,7 +47,7 @@ var blocks = []Block{
 	}},
 	{"outcome_unknown", "unsettled", func(o Opening) bool { return o.outcomeUnknown() != nil }, func(o Opening) refusal {
 		p := o.outcomeUnknown()
-		return refusal{"placement " + p.ClientOrderID() + " " + p.State().String(), "a settled symbol", "its outcome is fetched, never guessed"}
+		return refusal{"placement " + p.ClientOrderID() + " " + p.State().String(), "a settled symbol", "its outcome is being fetched, never guessed"}
 	}},
 	{"foreign", "unsettled", func(o Opening) bool { return o.foreign() != nil }, Opening.foreignText},
 }

@@ -136,7 +136,7 @@ func TestChanged(t *testing.T) {
 // A loss is a share or an amount of money. A refusal has a hint where one is useful.
 func TestLossIsAShareOrMoney(t *testing.T) {
 	t.Parallel()
-	const none = "take the line out for no limit of its own"
+	const none = "remove the line for no limit of its own"
 	for _, c := range []struct{ text, want, problem, hint string }{
 		{"5%", "5%", "", ""}, {"0.05", "5%", "", ""}, {"100%", "100%", "", ""}, {"500 USDT", "500 USDT", "", ""}, {" 500USDT ", "500 USDT", "", ""},
 		{"0 USDT", "", " 0 USDT is not above zero", none}, {"-5 USDT", "", " -5 USDT is not above zero", none},

@@ -101,7 +101,7 @@ const (
 type latch struct {
 	moves Mover
 	why   func(figures) string
-	until func(nowMS int64, limits *Limits) int64 // when the breach ends by itself; nil: never
+	until func(nowMS int64, limits *Limits) int64 // when the breach ends automatically; nil: never
 	rearm bool                                    // botd rearm ends the breach
 }
 
@@ -125,26 +125,26 @@ var limitTable = []Limit{
 	{Name: MaxGrossExposure, Reach: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
 		Example: "3.0", What: "the value of all positions and openings of a market, as a multiple of that market's equity",
 		Multiple: true, Near: NearIsShown, Title: "Gross exposure",
-		measure: grossExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
-		Counts: "the values of all symbols of the market at the last price, with every opening that is open, in flight or uncertain filled, as a multiple of " +
+		measure: grossExposure, hint: "the value if everything in flight fills; reduce the order", clears: lessOrHigher,
+		Counts: "the values of all symbols of the market at the last price, as if every resting, in-flight and uncertain opening filled, as a multiple of " +
 			"that market's equity; of a strategy: its symbol's value",
-		Effect: isRefused, Ends: "by itself, when the value falls"},
+		Effect: isRefused, Ends: "automatically, when the value falls"},
 	{Name: MaxSymbolExposure, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxSymbolExposure }, Low: 1, High: maxMultiple * one,
 		Example: "100%", What: "value of one symbol's position and openings, as a multiple of its market's equity",
-		Multiple: true, Near: NearIsShown, measure: symbolExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
+		Multiple: true, Near: NearIsShown, measure: symbolExposure, hint: "the value if everything in flight fills; reduce the order", clears: lessOrHigher,
 		Counts: "the value of one symbol, counted like max_gross_exposure", Effect: isRefused, Ends: byItself},
 	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
 		Example: "5%", What: "maximum loss since 00:00 UTC; beyond it no entries until the next day",
 		Near: NearAlerts, measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops continue", clears: lessOrHigher,
 		latch: &latch{moves: ByEquity, why: lostTooMuch,
 			until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
-		Counts: "what equity lost since 00:00 UTC, without deposits and withdrawals; a share of the day's first equity, or USDT",
+		Counts: "the loss of equity since 00:00 UTC, excluding deposits and withdrawals; a share of the day's first equity, or USDT",
 		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
 	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
 		Example: "500 USDT", What: "maximum loss from the highest equity; beyond it no entries until `botd rearm`",
 		Near: NearAlerts, measure: drawdown, hint: "no entries until botd rearm; exits and stops continue", clears: lessOrHigher,
 		latch:  &latch{moves: ByEquity, why: lostTooMuch, rearm: true},
-		Counts: "what equity lost from its highest since it was first watched, or since the last `botd rearm`; a share of that, or USDT",
+		Counts: "the loss from the highest equity since tracking began, or since the last `botd rearm`; a share of that equity, or USDT",
 		Effect: isLatched, Ends: "`botd rearm` (`--strategy NAME`); the highest equity is then measured again"},
 	{Name: MaxOpenOrders, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
 		Unit: "orders", Example: "200", What: "maximum number of orders in the book, in flight or uncertain",
@@ -156,30 +156,30 @@ var limitTable = []Limit{
 		Counts: "placements in the last 60 s, whatever their outcome", Effect: isRefused, Ends: byItself},
 	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true,
 		Default: notation.Percent(defaultCollar),
-		Example: "5%", What: "maximum distance of an opening limit order through the last price, to its own cost",
-		Near: NearIsUsual, measure: throughPrice, hint: "a price this far through the last price is most likely a mistake", clears: endsByItself,
-		Counts: "how far the price of a LIMIT that opens is through the last price, to its own cost; on spot also how far an exit goes",
+		Example: "5%", What: "maximum distance of an opening limit order beyond the last price, on the costly side",
+		Near: NearIsUsual, measure: throughPrice, hint: "a price this far beyond the last price is most likely a mistake", clears: endsByItself,
+		Counts: "how far the price of an opening LIMIT is beyond the last price, on the costly side; on spot also that of an exit",
 		Effect: isRefused, Ends: byItself},
 	{Name: MaxDataAge, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxDataAgeMS }, Low: 1000, High: 7 * dayMS, Default: "2m",
 		Example: "2m", What: "maximum age of the last price for an opening",
 		Near: NearIsUsual, measure: dataAge, hint: "the last price is too old to open on", clears: endsByItself,
 		Counts: "the age of the last price", Effect: isRefused, Ends: "with the next price"},
 	{Name: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLosingStreak }, Low: 1, High: 1000,
-		Unit: "positions", Example: "4", What: "losing positions in a row: then no entries for `cool_down`",
+		Unit: "positions", Example: "4", What: "number of consecutive losing positions after which entries stop for `cool_down`",
 		Near: NearAlerts, measure: losingStreak, hint: "no entries until the cool-down is over; exits and stops continue", clears: lessOrHigher,
 		latch:  &latch{moves: ByResults, why: lostInARow, until: func(nowMS int64, limits *Limits) int64 { return nowMS + limits.CoolDownMS }, rearm: true},
-		Counts: "positions that ended with a loss, fees and funding included, one after the other",
-		Effect: "as many as the limit latch for `cool_down`: no entries, resting openings are canceled",
+		Counts: "consecutive positions that ended with a loss, fees and funding included",
+		Effect: "reaching the limit latches for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count starts over"},
 	{Name: CoolDown, Of: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
 		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", Usual: usualCoolDown,
-		What:   "for how long; " + usualCoolDown + " where a streak is bounded and this is not given",
-		Counts: "how long entries wait after such a streak; 1h where none is given", Effect: "-", Ends: "-"},
+		What:   "how long entries stop after a losing streak; default " + usualCoolDown + " if `max_losing_streak` is set",
+		Counts: "how long entries stop after such a streak; default 1h", Effect: "-", Ends: "-"},
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
-		Unit: "base units", Example: "0.02", What: "its position together with its openings",
-		Near: NearIsUsual, measure: ownPosition, hint: "the position with everything in flight filled; reduce the order", clears: lessOrHigher,
-		Counts: "the larger of its position and of what its own fills opened and have not reduced, " +
-			"and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
+		Unit: "base units", Example: "0.02", What: "maximum position of the strategy, including its openings",
+		Near: NearIsUsual, measure: ownPosition, hint: "the position if everything in flight fills; reduce the order", clears: lessOrHigher,
+		Counts: "the larger of its position and of the quantity that its own fills opened and have not reduced, " +
+			"plus all its openings on the side, in base units", Effect: isRefused, Ends: byItself},
 }
 
 // Bounds of values, chosen to reveal a forgotten percent sign, and texts.
@@ -189,7 +189,7 @@ const (
 	maxOrders    = 100_000
 	dayMS        = 24 * 3_600_000
 	lessOrHigher = "reduce the position, or raise the limit"
-	endsByItself = "ends by itself"
+	endsByItself = "clears automatically"
 )
 
 func leverageSet(s *subject) figures {
@@ -234,7 +234,7 @@ func drawdown(s *subject) figures {
 	return s.loss(s.watch.Day().Peak, s.limits.MaxDrawdown)
 }
 
-// losingStreak never refuses an intent by itself: the result of a position crosses it.
+// losingStreak never refuses an intent: it is crossed by the result of a position.
 func losingStreak(s *subject) figures {
 	f := counts(s.watch.Losses(), s.limits.MaxLosingStreak)
 	f.byResult = true

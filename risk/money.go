@@ -28,7 +28,7 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 		return f.refuse("no price", "a last price", "no price of this symbol has been read yet")
 	}
 	if p := facts.opening(intent.Strategy).outcomeUnknown(); p != nil {
-		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched before leverage changes")
+		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome must be known before leverage changes")
 	}
 	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
 	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last(), state.Mark()), size, facts, f)
@@ -42,7 +42,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 		return true
 	}
 	if facts.Book.AccountMS() == 0 {
-		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
+		return f.refuse("unknown", "a fetched margin account", "the account has not been fetched yet")
 	}
 	var open exchange.Amount
 	if state.AtVenue() != 0 {
@@ -67,10 +67,10 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 		more = more.Sub(open.Div(int64(state.Leverage()))).Max(exchange.Amount{})
 	}
 	free := g.free(facts)
-	return f.compare(number(more, "USDT more margin"), number(free, "USDT available"), !free.Less(more), "less size or a deposit")
+	return f.compare(number(more, "USDT more margin"), number(free, "USDT available"), !free.Less(more), "reduce the size or deposit")
 }
 
-// entryCost returns what the position cost.
+// entryCost returns the cost of the position.
 func entryCost(state *reconcile.SymbolState) exchange.Amount {
 	return boundedNotional(state.Rules(), state.Rules().PriceOf(state.EntryPrice())+1, state.AtVenue().Abs())
 }
@@ -83,7 +83,7 @@ func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, fa
 	brackets, notional := rules.Brackets, boundedNotional(rules, at, size)
 	if len(brackets) == 0 {
 		return f.compare(countOf(leverage), countOf(1), leverage <= 1,
-			"the exchange has sent no margin levels of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute)")
+			"the exchange has sent no margin levels for this symbol, so no bracket limits leverage: set leverage 1, or wait for them (read every minute)")
 	}
 	if last := brackets[len(brackets)-1].Max; last.Less(notional) {
 		return f.compare(money(notional), money(last), false, "no margin bracket of the symbol reaches this size")
@@ -100,7 +100,7 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool
 		return true
 	}
 	if state.Leverage() == 0 {
-		return f.refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
+		return f.refuse("unknown", "the leverage set on the exchange", "it has not been fetched yet")
 	}
 	at := max(basis(&intent.Order, state), state.Last())
 	return bracketLeverage(state.Leverage(), at, plus(worst(state, intent.Order.Side), intent.Order.Quantity), facts, f)
@@ -114,7 +114,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 		return true
 	}
 	if facts.Book.AccountMS() == 0 {
-		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
+		return f.refuse("unknown", "a fetched margin account", "the account has not been fetched yet")
 	}
 	needed, _ := value(&intent.Order, state)
 	needed = needed.Div(int64(max(state.Leverage(), 1)))
@@ -123,7 +123,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 
 // available requires margin to be free.
 func (f *finding) available(needed, free exchange.Amount) bool {
-	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "less size, more leverage, or a deposit")
+	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "reduce the size, raise the leverage, or deposit")
 }
 
 // Margin returns the refusal of an opening that needs more margin than is free; nil where that is enough.
@@ -232,7 +232,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 		return true
 	}
 	if facts.Book.WalletMS() == 0 {
-		return f.refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
+		return f.refuse("unknown", "a fetched wallet", "the wallet has not been fetched yet")
 	}
 	asset := state.Rules().Quote
 	if order.Side == exchange.Sell {
@@ -240,7 +240,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	}
 	need, free := spends(order, order.Quantity, state, facts), freeOf(asset, order.Side, facts)
 	return f.compare(figure{number: need, unit: unit(asset), fine: true}, figure{number: free, unit: unit(asset), fine: true}, !free.Less(need),
-		"less size or a deposit; open orders may hold the rest")
+		"reduce the size or deposit; open orders may lock the rest")
 }
 
 // freeOf returns the free balance of the asset that a spot order on this side spends. Orders in

@@ -41,7 +41,7 @@ func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 	if refusal := Margin(free, free); refusal != nil {
 		t.Errorf("want margin enough, have %v", refusal)
 	}
-	const want = "margin: 100.01 USDT, limit 100 USDT available (less size, more leverage, or a deposit)"
+	const want = "margin: 100.01 USDT, limit 100 USDT available (reduce the size, raise the leverage, or deposit)"
 	if refusal := Margin(free.Add(exchange.AmountOf(1).Div(100)), free); refusal == nil || refusal.Error() != want {
 		t.Errorf("want %s, have %v", want, refusal)
 	}

@@ -96,12 +96,12 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	}
 	rules, order := facts.State.Rules(), &intent.Order
 	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
-		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
+		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition is for these types (rule 8)")
 	}
 	for p := range facts.State.Live() {
 		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Book.EndUnread(p)
 		if active && p.Order().Type == order.Type {
-			return f.refuse("a second one", "one per symbol and type", "the first is canceled beforehand (rule 8)")
+			return f.refuse("a second one", "one per symbol and type", "botd cancels the first one before (rule 8)")
 		}
 	}
 	for _, o := range facts.State.Foreign() {
@@ -115,7 +115,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	if (facts.State.StandingAtVenue() > 0) == (order.Type == exchange.StopMarket) {
 		side, fits = "below", order.StopPrice < current
 	}
-	return f.compare(priceOf(rules, order.StopPrice), priceOf(rules, current).prefixed(side), fits, "the price has passed it already (rule 9)")
+	return f.compare(priceOf(rules, order.StopPrice), priceOf(rules, current).prefixed(side), fits, "the price has already passed it (rule 9)")
 }
 
 // opposite refuses an order against an open position without reduceOnly, because the exchange does
@@ -133,7 +133,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	}
 	for p := range state.Live() {
 		if p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
-			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" on the other side may fill first; it is canceled beforehand (rule 4)")
+			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" on the other side may fill first; botd cancels it before (rule 4)")
 		}
 	}
 	return true

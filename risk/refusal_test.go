@@ -13,7 +13,7 @@ import (
 // The cases list rule, value, limit and hint in full, for each unknown value and each obstacle to openings.
 func TestRefusalMessages(t *testing.T) {
 	t.Parallel()
-	const settled, fetched = "a settled symbol", "its outcome is fetched, never guessed"
+	const settled, fetched = "a settled symbol", "its outcome is being fetched, never guessed"
 	spot := func(side exchange.Side, amount string) reconcile.Intent {
 		return reconcile.Intent{Purpose: placement.Entry, Order: exchange.NewOrder{Side: side, Type: exchange.MarketOrder,
 			QuoteAmount: exchange.MustAmount(amount)}}
@@ -32,7 +32,7 @@ func TestRefusalMessages(t *testing.T) {
 	}{
 		{"a breaker", false, func(b *table) {
 			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_001}})
-		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it ends by itself; exits and stops continue"}},
+		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it clears automatically; exits and stops continue"}},
 		{"a breaker that has ended", false, func(b *table) {
 			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_000}})
 		}, entry(100), Refusal{}},
@@ -42,7 +42,7 @@ func TestRefusalMessages(t *testing.T) {
 			Refusal{"unsettled", "", "not fetched", settled, "nothing opens before the first snapshot"}},
 		{"unknown", false, uncertain, entry(100), Refusal{"unsettled", "", "placement a uncertain", settled, fetched}},
 		{"unknown, for leverage", false, uncertain, lever(5),
-			Refusal{"leverage", "", "placement a uncertain", settled, "its outcome is fetched before leverage changes"}},
+			Refusal{"leverage", "", "placement a uncertain", settled, "its outcome must be known before leverage changes"}},
 		{"no leverage", false, nil, lever(0), Refusal{"leverage", "", "0", "at least 1", "leverage is a whole number from 1"}},
 		{"the least", false, nil, lever(1), Refusal{}},
 		{"leverage without a price", false, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, lever(5),
@@ -50,19 +50,19 @@ func TestRefusalMessages(t *testing.T) {
 		{"leverage without rules", false, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, lever(5),
 			Refusal{"leverage", "", "5", "a known symbol", "its rules have not been fetched yet"}},
 		{"a lower leverage, the account never read", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, lever(9),
-			Refusal{"leverage", "", "unknown", "a fetched margin account", "the account was not fetched yet"}},
+			Refusal{"leverage", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
 		{"an equal one", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, lever(10), Refusal{}},
 		{"margin, the account never read", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, entry(100),
-			Refusal{"margin", "", "unknown", "a fetched margin account", "the account was not fetched yet"}},
+			Refusal{"margin", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
 		{"the leverage never read", false, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
-			Refusal{"leverage", "", "unknown", "the leverage set on the exchange", "it was not fetched yet"}},
+			Refusal{"leverage", "", "unknown", "the leverage set on the exchange", "it has not been fetched yet"}},
 		{"no price", false, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, entry(100),
 			Refusal{"price", "", "none", "a last price", "no price of this symbol has been read yet"}},
 		{"the wallet never read", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 0 }, spot(exchange.Buy, "100"),
-			Refusal{"balance", "", "unknown", "a fetched wallet", "the wallet was not fetched yet"}},
+			Refusal{"balance", "", "unknown", "a fetched wallet", "the wallet has not been fetched yet"}},
 		{"read at once", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
 		{"all, and its fee of 0.1 %", true, nil, spot(exchange.Buy, "9990.009990009990009990"), Refusal{}},
-		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Refusal{"balance", "", "10000.00001 USDT", "10000 USDT", "less size or a deposit; " +
+		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Refusal{"balance", "", "10000.00001 USDT", "10000 USDT", "reduce the size or deposit; " +
 			"open orders may hold the rest"}},
 	} {
 		b := newTable(t, Limits{})

@@ -42,7 +42,7 @@ type Approved struct {
 // Intent returns the approved intent. It panics on a value that no Gate created.
 func (a Approved) Intent() reconcile.Intent {
 	if !a.passed {
-		panic("risk: an intent that no gate approved")
+		panic("risk: an intent that no gate has approved")
 	}
 	return a.intent
 }

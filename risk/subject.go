@@ -55,7 +55,7 @@ type figures struct {
 	start        exchange.Amount // of a loss: the equity it is measured from
 	unknown      string          // reason why the figures are unknown, which refuses
 	hint         string          // how the figures become known
-	idle         bool            // the limit bounds each order by itself, and there is no order
+	idle         bool            // the limit applies to each order individually, and there is no order
 
 	byResult bool // only the result of a position can cross the limit, by reaching it; an intent cannot
 }

@@ -55,7 +55,7 @@ type Utilization struct {
 	Reason   string // of a breach
 	WayOut   string // how a full, breached or unknown limit clears
 	SinceMS  int64  // of a breach
-	UntilMS  int64  // of a breach that ends by itself
+	UntilMS  int64  // of a breach that ends automatically
 
 	Set *account.SetLimit // nil if the configuration sets the limit, else the person's change
 }

@@ -90,7 +90,7 @@ func TestLimitUtilization(t *testing.T) {
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 9_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1,
 			State: StateBreached, Reason: "lost",
-			WayOut: "ends by itself", SinceMS: 1_700, UntilMS: 9_000}},
+			WayOut: "clears automatically", SinceMS: 1_700, UntilMS: 9_000}},
 		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 2_000}})
@@ -172,7 +172,7 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 		{"without a price", func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: no price, limit a last price (no price of this symbol has been read yet)"},
 		{"an order of unknown outcome", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
-			"leverage: placement x sending, limit a settled symbol (its outcome is fetched before leverage changes)"},
+			"leverage: placement x sending, limit a settled symbol (its outcome must be known before leverage changes)"},
 		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2},
 			"leverage: 2, limit 1 (the exchange has sent no margin levels " +
 				"of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute))"},
@@ -181,11 +181,11 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 			see(b.state, func(o *seen) { o.Leverage = 1 })
 		}, entry(20_001), "leverage: 1000050 USDT, limit 1000000 USDT (no margin bracket of the symbol reaches this size)"},
 		{"too little margin", func(b *table) { reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
-			"margin: 500 USDT, limit 499 USDT available (less size, more leverage, or a deposit)"},
+			"margin: 500 USDT, limit 499 USDT available (reduce the size, raise the leverage, or deposit)"},
 		{"the account was not read", func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, entry(100),
-			"margin: unknown, limit a fetched margin account (the account was not fetched yet)"},
+			"margin: unknown, limit a fetched margin account (the account has not been fetched yet)"},
 		{"leverage was not read", func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
-			"leverage: unknown, limit the leverage set on the exchange (it was not fetched yet)"},
+			"leverage: unknown, limit the leverage set on the exchange (it has not been fetched yet)"},
 		{"blind", func(b *table) { b.facts.Blind = true }, entry(100),
 			"halted: blind, limit fetched orders and positions (reads have failed for too long; openings wait for the exchange)"},
 		{"halted", func(b *table) { b.halt() }, entry(100), "halted: account halted: a test, limit armed (botd rearm ends it)"},
@@ -198,12 +198,12 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 		{"more than the position", func(b *table) { b.hold(100) }, exit(101, exchange.Sell),
 			"reduce_only: 0.101 BTC, limit 0.1 BTC (more than the position's remaining quantity (rule 5))"},
 		{"a protection above the price", func(b *table) { b.hold(100) }, protection(50_001e8),
-			"stop_price: 50001, limit below 50000 (the price has passed it already (rule 11))"},
+			"stop_price: 50001, limit below 50000 (the price has already passed it (rule 11))"},
 		{"a short's below it", func(b *table) { b.hold(-100) }, with(protection(49_999e8), func(o *exchange.NewOrder) { o.Side = exchange.Buy }),
-			"stop_price: 49999, limit above 50000 (the price has passed it already (rule 11))"},
+			"stop_price: 49999, limit above 50000 (the price has already passed it (rule 11))"},
 		{"a take-profit below the price", func(b *table) { b.hold(100) },
 			with(protection(49_999e8), func(o *exchange.NewOrder) { o.Type = exchange.TakeProfitMarket }),
-			"stop_price: 49999, limit above 50000 (the price has passed it already (rule 11))"},
+			"stop_price: 49999, limit above 50000 (the price has already passed it (rule 11))"},
 		{"at the mark", func(b *table) { b.hold(100); see(b.state, func(o *seen) { o.Mark = 49_000e8 }) },
 			with(protection(49_000e8), func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice }),
 			"stop_price: 49000, limit another than 49000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
@@ -218,7 +218,7 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 		}, protection(50_000e8),
 			"stop_price: 50000, limit another than 50000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
 		{"the whole position's stop", func(b *table) { b.hold(100) }, stop(50_001e8),
-			"close_position: 50001, limit below 50000 (the price has passed it already (rule 9))"},
+			"close_position: 50001, limit below 50000 (the price has already passed it (rule 9))"},
 		{"a limit of the account", func(b *table) {
 			b.gate.limits.MaxOpenOrders = 1
 			b.live("x", limit(40_000e8, 1).Order, placement.Order)
@@ -232,7 +232,7 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 		{"by less than a cent", func(b *table) {
 			b.gate.limits.MaxGrossExposure, b.facts.Market = exchange.RateOne, exchange.MustAmount("4999.999")
 		}, entry(100),
-			"max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value with everything in flight filled; reduce the order (risk.max_gross_exposure: 1))"},
+			"max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value if everything in flight fills; reduce the order (risk.max_gross_exposure: 1))"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

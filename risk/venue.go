@@ -18,9 +18,9 @@ func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	case rules == nil:
 		return f.refuse(intent.Order.Symbol, "a known symbol", "its rules have not been fetched yet")
 	case !rules.Tradable:
-		return f.refuse("isTrade false", "true", "the exchange accepts no new orders on this symbol now; its rules are read again soon")
+		return f.refuse("isTrade false", "true", "the exchange currently accepts no new orders on this symbol; its rules are read again soon")
 	case rules.ReduceOnly && rules.Market == exchange.Futures && !intent.Order.Reduces():
-		return f.refuse("isReduceOnly true", "reduceOnly orders", "the exchange lets positions on this symbol only be closed")
+		return f.refuse("isReduceOnly true", "reduceOnly orders", "the exchange allows only closing positions on this symbol")
 	}
 	return true
 }
@@ -28,12 +28,12 @@ func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 // cancelable refuses a cancel while the symbol's isCancelOrder is false.
 func (g *Gate) cancelable(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	if rules := facts.State.Rules(); rules != nil && !rules.Cancelable {
-		return f.refuse("isCancelOrder false", "true", "the exchange cancels no orders on this symbol now; its rules are read again soon")
+		return f.refuse("isCancelOrder false", "true", "the exchange currently refuses cancels on this symbol; its rules are read again soon")
 	}
 	return true
 }
 
-// shape requires fields that go together (interface, POST /fhapi/v1/order and the spot
+// shape requires consistent fields (interface, POST /fhapi/v1/order and the spot
 // order body).
 func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.State.Rules()
@@ -49,7 +49,7 @@ func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	case !futures && (order.Reduces() || order.PostOnly):
 		return f.refuse("reduceOnly, closePosition or postOnly", "none on spot", "spot orders have no such fields")
 	case order.PostOnly && order.Type != exchange.Limit:
-		return f.refuse("postOnly "+order.Type.String(), "LIMIT", "postOnly is for LIMIT alone")
+		return f.refuse("postOnly "+order.Type.String(), "LIMIT", "postOnly is only for LIMIT")
 	case futures && !order.QuoteAmount.IsZero(), !order.QuoteAmount.IsZero() && order.Type != exchange.MarketOrder:
 		return f.refuse(order.QuoteAmount.String()+" USDT", "a base quantity", "only a spot MARKET order is by amount")
 	case futures && order.Type.Conditional() != (order.WorkingType != exchange.NoWorkingType), order.WorkingType > exchange.MarkPrice:
@@ -204,5 +204,5 @@ func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts, f *finding) boo
 			side = "below"
 		}
 	}
-	return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed(side), fits, "the price has passed it already (rule 11)")
+	return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed(side), fits, "the price has already passed it (rule 11)")
 }

@@ -114,7 +114,7 @@ func parameterOf(field reflect.StructField) Parameter {
 	case reflect.TypeFor[exchange.Side]():
 		parameter.Kind, parameter.OneOf = "text", []string{"buy", "sell"}
 	default:
-		panic(fmt.Sprintf("strategy: parameter %s has type %s, which no parameter can have", field.Name, field.Type))
+		panic(fmt.Sprintf("strategy: parameter %s has the unsupported type %s", field.Name, field.Type))
 	}
 	return parameter
 }

@@ -24,11 +24,11 @@ type Receiver interface {
 
 // Reasons for refusing a signal.
 var (
-	ErrRepeated   = errors.New("it was taken before")
-	ErrReused     = errors.New("its id was used before for another request: every signal needs an id of its own")
-	ErrSuperseded = errors.New("a newer signal was taken before it")
+	ErrRepeated   = errors.New("it was already accepted")
+	ErrReused     = errors.New("its id was used before for another request: every signal needs a unique id")
+	ErrSuperseded = errors.New("a newer signal was already accepted")
 	ErrLate       = errors.New("it is too old")
-	ErrEarly      = errors.New("its time lies in the future: a clock is wrong")
+	ErrEarly      = errors.New("its time is in the future: a clock is wrong")
 	ErrUnable     = errors.New("the strategy cannot do it")
 )
 

@@ -59,7 +59,7 @@ func (s *Source) Gather(read func(name string) (text []byte, found bool, err err
 			case !found:
 				continue
 			case total+len(read) > maxLibraryBytes:
-				library.Fault = fmt.Sprintf("the libraries of a script have at most %d bytes in all", maxLibraryBytes)
+				library.Fault = fmt.Sprintf("the libraries of a script may have at most %d bytes in total", maxLibraryBytes)
 			default:
 				library.Text, total = read, total+len(read)
 				queued = append(queued, read)

@@ -398,7 +398,7 @@ func TestLiveTradingIsDrawnOverTheRun(t *testing.T) {
 	if want := "orders are the same live and in the backtest"; !strings.Contains(page.String(), want) {
 		t.Errorf("want the sentence %q", want)
 	}
-	if strings.Contains(written(t, result, sources), "Live beside") {
+	if strings.Contains(written(t, result, sources), "Live vs.") {
 		t.Error("a page without live trading: want no such section")
 	}
 }

@@ -29,15 +29,15 @@ type chaosFlags struct {
 func newChaos() *cobra.Command {
 	var flags chaosFlags
 	command := &cobra.Command{
-		Use: "chaos", Short: "kill the real binary repeatedly over a failing exchange, and count what it bought", Args: cobra.NoArgs,
+		Use: "chaos", Short: "kill the real binary repeatedly against a failing exchange, and check what it bought", Args: cobra.NoArgs,
 		Long: `Buys a quantity in slices while botd is killed again and again (SIGKILL) and the exchange
 drops a quarter of its answers and a tenth of the requests, truncates and delays answers,
 and answers 503 and 429. Exchange and daemon are separate processes; a proxy between them
 sees every byte.
 
-At the end the exchange must hold exactly the quantity, no order's id may have left the
-daemon twice, nothing may have been refused, every order must be in the journal, and the
-position's stop must be open. The exit code is 1 otherwise.`,
+At the end the position on the exchange must be exactly the quantity, no order's id may have left
+the daemon twice, nothing may have been refused, every order must be in the journal, and the
+position's stop must be open. Otherwise the exit code is 1.`,
 		Example: "  botd-sim chaos\n  botd-sim chaos --kills 100 --every 1s --slices 60 --seed 7",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}

@@ -27,7 +27,7 @@ func newConformance() *cobra.Command {
 		Use: "conformance", Short: "test an exchange against the interface", Args: cobra.NoArgs,
 		Long: `Runs the cases of the interface and of docs/exchange.md (internal/conformance/rules) on the
 simulated exchange: called in process, restored before each step, and over HTTP through the
-signed client. An exchange written in Go gets the same cases as one more machine of
+signed client. To test an exchange written in Go with the same cases, add it as a machine of
 internal/conformance.
 
 With --url it calls each public operation of the exchange at an address instead, and
@@ -52,7 +52,7 @@ The exit code is 1 if a case or a check fails.`,
 
 func runConformance(command *cobra.Command, flags *conformanceFlags) error {
 	if chosen := len(flags.on)+len(flags.subjects) > 0; flags.url != "" && (flags.matrix || chosen) || flags.matrix && chosen {
-		return failure.Usagef("--url and --matrix exclude each other, --on and --subject")
+		return failure.Usagef("--url cannot be combined with --matrix, --on or --subject")
 	}
 	if flags.url != "" {
 		return readVenue(command, flags)
@@ -89,7 +89,7 @@ type caseResult struct {
 	err     error
 }
 
-// results returns what is to be run: every chosen case on every chosen machine that it can run on.
+// results returns the runs to make: every chosen case on every chosen machine that supports it.
 func (f *conformanceFlags) results(cases []conformance.Case) (all []caseResult, err error) {
 	machines := conformance.Machines()
 	if len(f.on) > 0 {

@@ -17,7 +17,7 @@ import (
 func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 	if !mutant.Built() {
 		const hint = `go run -overlay "$(go run ./cmd/botd-sim overlay)" ./cmd/botd-sim simulate --mutants`
-		return failure.New(failure.Usage, hint, "no rule can be broken in this build")
+		return failure.New(failure.Usage, hint, "this build contains no mutants")
 	}
 	rules := mutant.Table
 	if len(flags.mutant) > 0 {

@@ -37,7 +37,7 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, text)
 	}
 	if code == failure.Usage && !strings.Contains(err.Error(), "hint: ") {
-		fmt.Fprintln(stderr, "hint: botd-sim --help, or botd-sim COMMAND --help, shows what there is")
+		fmt.Fprintln(stderr, "hint: see botd-sim --help, or botd-sim COMMAND --help")
 	}
 	return code
 }
@@ -45,8 +45,8 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 func newRoot() *cobra.Command {
 	given := &shell.Globals{}
 	root := &cobra.Command{
-		Use: "botd-sim", Short: "tests botd by sabotage", SilenceUsage: true, SilenceErrors: true, Args: shell.UnknownCommand,
-		Long: `botd-sim tests botd by sabotage. It is a program of its own, so that nothing of it is
+		Use: "botd-sim", Short: "tests botd by injecting faults", SilenceUsage: true, SilenceErrors: true, Args: shell.UnknownCommand,
+		Long: `botd-sim tests botd by injecting faults. It is a separate program, so that none of its code is
 linked into the one that trades.`,
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.Begin(command) },
 		RunE:              func(command *cobra.Command, _ []string) error { return command.Help() },

@@ -31,10 +31,10 @@ func newMutate() *cobra.Command {
 	flags := &mutateFlags{}
 	command := &cobra.Command{
 		Use: "mutate [PACKAGE...]", Short: "mutation-test packages: make one small change after another, and run the tests",
-		Long: `Builds the tests of each package with all mutants, each behind a switch, and runs, with one
-mutant after another, the tests that reach it. Survivors are printed. A survivor that
-changes nothing that could be seen is listed with the reason in
-internal/mutation/equivalent.txt. It needs a clone of the repository, and is run at its root.`,
+		Long: `Builds the tests of each package with all mutants, each behind a switch, and for each mutant
+runs the tests that reach it. Survivors are printed. Equivalent mutants, which change no
+observable behavior, are listed with the reason in internal/mutation/equivalent.txt. Run it at
+the root of a clone of the repository.`,
 		Example: `  go run ./cmd/botd-sim mutate ./risk
   go run ./cmd/botd-sim mutate ./reconcile ./runtime/engine --sample 300 --seed 7
   go run ./cmd/botd-sim mutate ./risk --match 'leverageSet'
@@ -42,16 +42,16 @@ internal/mutation/equivalent.txt. It needs a clone of the repository, and is run
 		RunE: func(command *cobra.Command, patterns []string) error { return mutate(command, patterns, flags) },
 	}
 	f := command.Flags()
-	f.IntVar(&flags.options.Sample, "sample", 0, "run so many mutants, chosen at random; 0 for all")
+	f.IntVar(&flags.options.Sample, "sample", 0, "number of mutants to run, chosen at random; 0 for all")
 	f.Uint64Var(&flags.options.Seed, "seed", 1, "seed of the choice")
-	f.DurationVar(&flags.options.Budget, "budget", 0, "stop when so much processor time is used, builds included; 0 for never")
+	f.DurationVar(&flags.options.Budget, "budget", 0, "stop after this much processor time, builds included; 0 for never")
 	f.DurationVar(&flags.options.Longest, "longest", mutation.DefaultLongest, "leave out tests that take more processor time, in whole seconds")
 	f.IntVar(&flags.options.Jobs, "jobs", runtime.NumCPU(), "test processes at a time")
 	f.StringVar(&flags.options.Match, "match", "", "run the mutants whose name contains this")
 	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run in addition to the package's own")
-	f.StringVar(&flags.since, "since", "", "run those of the packages, or all, whose code, tests aside, changed since this commit")
+	f.StringVar(&flags.since, "since", "", "run only the packages whose code, apart from tests, changed since this commit")
 	f.Float64Var(&flags.atLeast, "at-least", 0,
-		"fail if a smaller percentage of all is noticed, where equivalent mutants count as not noticed; of a sample, beyond chance")
+		"fail if a smaller percentage of all is killed, counting equivalent mutants as survivors; for a sample, only if chance does not explain it")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -79,7 +79,7 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 	scores, err := mutation.Run(command.Context(), root, patterns, &flags.options)
 	bar.End()
 	if err != nil {
-		return failure.New(failure.Data, "it is run at the root of the repository", "%w", err)
+		return failure.New(failure.Data, "run it at the root of the repository", "%w", err)
 	}
 	if err := shell.Print(command.OutOrStdout(), flags.output, scores, func(w io.Writer) { mutationTable(w, scores) }); err != nil {
 		return err
@@ -91,7 +91,7 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 	return nil
 }
 
-// tooFew reports that the tests notice fewer mutants than required, with what was compared; it returns "" if they notice enough.
+// tooFew reports that the tests kill fewer mutants than required, with the figures compared; it returns "" if they kill enough.
 func tooFew(scores []mutation.Score, atLeast float64, sampled bool) string {
 	var all mutation.Score
 	for i := range scores {
@@ -101,12 +101,12 @@ func tooFew(scores []mutation.Score, atLeast float64, sampled bool) string {
 	if !mutation.Below(all.Killed, all.Mutants, atLeast, sampled) {
 		return ""
 	}
-	why := fmt.Sprintf("%d of %d mutants are noticed, %.1f%%: less than --at-least %g", all.Killed, all.Mutants, all.OfAll(), atLeast)
+	why := fmt.Sprintf("%d of %d mutants were killed, %.1f%%: less than --at-least %g", all.Killed, all.Mutants, all.OfAll(), atLeast)
 	if sampled {
 		why += ", beyond chance"
 	}
 	if all.Equivalent > 0 {
-		why += fmt.Sprintf(", which counts the %d equivalent ones as not noticed (without them %.1f%%)", all.Equivalent, all.WithoutEquivalent())
+		why += fmt.Sprintf(", which counts the %d equivalent ones as survivors (without them %.1f%%)", all.Equivalent, all.WithoutEquivalent())
 	}
 	return why
 }

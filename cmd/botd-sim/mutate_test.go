@@ -29,12 +29,12 @@ func TestBothMutationSharesAreShown(t *testing.T) {
 	}{
 		{"as many of all", scores[:1], 87.6, false, ""},
 		{"fewer of all, and more without equivalent ones", scores[:1], 90, false,
-			"876 of 1000 mutants are noticed, 87.6%: less than --at-least 90, which counts the 44 equivalent ones as not noticed (without them 91.6%)"},
+			"876 of 1000 mutants were killed, 87.6%: less than --at-least 90, which counts the 44 equivalent ones as survivors (without them 91.6%)"},
 		{"of two packages", scores, 90, false,
-			"880 of 1010 mutants are noticed, 87.1%: less than --at-least 90, which counts the 44 equivalent ones as not noticed (without them 91.1%)"},
-		{"none is equivalent", scores[1:], 80, false, "4 of 10 mutants are noticed, 40.0%: less than --at-least 80"},
+			"880 of 1010 mutants were killed, 87.1%: less than --at-least 90, which counts the 44 equivalent ones as survivors (without them 91.1%)"},
+		{"none is equivalent", scores[1:], 80, false, "4 of 10 mutants were killed, 40.0%: less than --at-least 80"},
 		{"of a sample, by chance", scores[1:], 70, true, ""},
-		{"of a sample, beyond chance", scores[1:], 80, true, "4 of 10 mutants are noticed, 40.0%: less than --at-least 80, beyond chance"},
+		{"of a sample, beyond chance", scores[1:], 80, true, "4 of 10 mutants were killed, 40.0%: less than --at-least 80, beyond chance"},
 		{"nothing is asked for", scores, 0, false, ""},
 		{"no package has changed", nil, 80, false, ""},
 	} {

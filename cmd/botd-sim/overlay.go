@@ -16,11 +16,11 @@ func newOverlay() *cobra.Command {
 	command := &cobra.Command{
 		Use: "overlay", Short: "write the overlay with which every rule of the protocol can be broken, and print its path", Args: cobra.NoArgs,
 		Long: `Writes the source files with every mutant built in, each behind a switch, into a new
-directory, and prints the path of an overlay for the go command. It needs a clone of the
-repository, and is run at its root. docs/simulation.md has more.
+directory, and prints the path of an overlay for the go command. Run it at the root of a clone
+of the repository. See docs/simulation.md.
 
-With --crash-points it writes the points instead at which botd can end itself: the
-environment names the one (internal/chaos/crash).`,
+With --crash-points it instead writes the points at which botd can kill itself; an environment
+variable selects one of them (internal/chaos/crash).`,
 		Example: `  go test -overlay "$(go run ./cmd/botd-sim overlay)" -run EveryMutant -v ./internal/simulation
   go build -overlay "$(go run ./cmd/botd-sim overlay --crash-points)" ./cmd/botd`,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -38,13 +38,13 @@ environment names the one (internal/chaos/crash).`,
 			}
 			path, err := write(root, directory)
 			if err != nil {
-				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant explains how to carry a mutant along",
+				return failure.New(failure.Data, "run it at the root of the repository; go doc ./internal/mutant explains how to update a mutant",
 					"%w", err)
 			}
 			_, err = fmt.Fprintln(command.OutOrStdout(), path)
 			return failure.Wrap(failure.IO, err)
 		},
 	}
-	command.Flags().BoolVar(&crashes, "crash-points", false, "write the overlay with which botd ends itself at a named point")
+	command.Flags().BoolVar(&crashes, "crash-points", false, "write the overlay with which botd kills itself at a named point")
 	return command
 }

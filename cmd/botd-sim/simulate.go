@@ -31,14 +31,14 @@ func newSimulate() *cobra.Command {
 	var flags simulateFlags
 	command := &cobra.Command{
 		Use: "simulate", Short: "run the whole daemon under seeded faults on virtual time", Args: cobra.NoArgs,
-		Long: `Runs the engine against the simulated exchange behind a network that loses, delays,
-doubles and garbles, on a disk that fails, with crashes at any input or output: eight
-virtual minutes of faults, then none, and everything must converge. After every
-event the invariants of "placing an order exactly once" are checked, by the
-exchange's own state. One seed is one run; the same seed gives the same run.
+		Long: `Runs the engine against the simulated exchange behind a network that loses, delays, duplicates
+and corrupts messages, on a disk that fails, with crashes at any input or output: eight virtual
+minutes of faults, then none, and everything must converge. After every event the invariants of
+"placing an order exactly once" are checked against the exchange's own state. One seed is one
+run; the same seed gives the same run.
 
-With --beyond the exchange, and what is around botd, break the assumptions that the
-protocol is built on; then money alone is judged, from the order and trade log.
+With --beyond the exchange and botd's environment break the assumptions that the protocol is
+built on; only the effect on money is judged then, from the order and trade log.
 
 A seed that fails is printed with the command that reproduces it. The exit code is 1 then.`,
 		Example: `  botd-sim simulate --seeds 10000
@@ -56,12 +56,12 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.Uint64Var(&flags.seed, "seed", 0, "run this seed alone")
 	f.IntVar(&flags.jobs, "jobs", 0, "seeds run in parallel (0: one per core)")
 	f.BoolVar(&flags.trace, "trace", false, "with --seed: print everything that happens")
-	f.IntVar(&flags.at, "crash-at", 0, "with --seed: the process dies at this input or output")
-	f.BoolVar(&flags.crashes, "crashes", false, "rerun each seed once for every input and output, where the process dies")
-	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and count the seeds until one notices")
+	f.IntVar(&flags.at, "crash-at", 0, "with --seed: kill the process at this input or output")
+	f.BoolVar(&flags.crashes, "crashes", false, "rerun each seed once for every input and output, killing the process there")
+	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and count the seeds until one detects it")
 	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: only this mutant; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the faults that the seed draws; repeatable")
-	f.BoolVar(&flags.beyond, "beyond", false, "beyond the bounds: lying lists, executed refusals, a second engine and more")
+	f.BoolVar(&flags.beyond, "beyond", false, "beyond the bounds: false lists, executed refusals, a second engine and more")
 	f.StringArrayVar(&flags.only, "only", nil, "CLASS: with --beyond: this class alone; repeatable")
 	f.StringArrayVar(&flags.except, "except", nil, "CLASS: with --beyond: never this class; repeatable")
 	shell.OutputFlag(command, &flags.output)

@@ -24,10 +24,10 @@ func newSoak() *cobra.Command {
 	var flags soakFlags
 	command := &cobra.Command{
 		Use: "soak", Short: "trade for hours, and measure how much the daemon's memory grows", Args: cobra.NoArgs,
-		Long: `Trades on a moving simulated exchange, a process of its own, with six strategies that
-send about five orders a second, and measures the daemon's memory by its metrics. The slope
-is that of its resident memory by least squares, after the warm-up. The exit code is 1 if
-it is above --slope, or if fewer orders were sent than --rate. GOGC, GOMEMLIMIT, GOMAXPROCS
+		Long: `Trades on a moving simulated exchange, in a separate process, with six strategies that send about
+five orders a second, and measures the daemon's memory through its metrics. The slope is a
+least-squares fit of its resident memory after the warm-up. The exit code is 1 if the slope is
+above --slope, or if fewer orders than --rate were sent. GOGC, GOMEMLIMIT, GOMAXPROCS
 and GODEBUG are passed on to the daemon.`,
 		Example: "  botd-sim soak\n  botd-sim soak --for 10m --warm 5m --slope 20",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
@@ -35,7 +35,7 @@ and GODEBUG are passed on to the daemon.`,
 	f := command.Flags()
 	f.DurationVar(&flags.lasts, "for", 2*time.Hour, "how long")
 	f.DurationVar(&flags.every, "every", 20*time.Second, "time between two measurements")
-	f.DurationVar(&flags.warm, "warm", 30*time.Minute, "warm-up, which does not count for the slope")
+	f.DurationVar(&flags.warm, "warm", 30*time.Minute, "warm-up, excluded from the slope")
 	f.Float64Var(&flags.slope, "slope", 1, "maximum growth of the memory, MB an hour")
 	f.Float64Var(&flags.rate, "rate", 5, "minimum number of orders a second")
 	f.StringVar(&flags.binary, "botd", "", "the botd to measure (default: the one beside botd-sim, or else one built from the source here)")

@@ -29,10 +29,10 @@ func Supported(config *configs.Config) error {
 		given           bool
 		setting, remedy string
 	}{
-		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
+		{config.Journal != "", "journal: postgres", "this version supports only SQLite in data_dir"},
 	} {
 		if s.given {
-			return failure.New(failure.Config, s.remedy, "%s is not in this version", s.setting)
+			return failure.New(failure.Config, s.remedy, "%s is not supported in this version", s.setting)
 		}
 	}
 	return nil
@@ -56,12 +56,12 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		c := &config.Strategies[i]
 		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
-		if !found && book.Strategy(c.Name).Symbol() == key { // it was traded before: the venue has removed it, and it fails alone
+		if !found && book.Strategy(c.Name).Symbol() == key { // it was traded before: the venue has removed it, and only this strategy fails
 			account.Missing = append(account.Missing, engine.MissingStrategy{Name: c.Name, Symbol: key})
 			continue
 		}
 		if !found {
-			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start",
+			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's symbols are read at start",
 				"%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 		}
 		made, err := Live(c, symbol, symbolOf)

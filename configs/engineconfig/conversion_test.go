@@ -168,7 +168,7 @@ func TestWhatIsNotInThisVersionIsRefused(t *testing.T) {
 		t.Errorf("want a journal in a file, have %v", err)
 	}
 	err := engineconfig.Supported(&configs.Config{Journal: "postgres://127.0.0.1/botd"})
-	if failure.CodeOf(err) != failure.Config || !strings.Contains(err.Error(), "journal: postgres is not in this version") {
+	if failure.CodeOf(err) != failure.Config || !strings.Contains(err.Error(), "journal: postgres is not supported in this version") {
 		t.Errorf("want a database refused, have %v", err)
 	}
 }

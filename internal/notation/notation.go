@@ -138,7 +138,7 @@ func parseRate(text string) (exchange.Rate, string, error) {
 func Percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + "%" }
 
 // NoLimitHint is the hint for a limit of zero.
-const NoLimitHint = "take the line out for no limit of its own"
+const NoLimitHint = "remove the line for no limit of its own"
 
 // Units reads a quantity above zero, in base units.
 func Units(text string) (amount exchange.Amount, problem, hint string) {

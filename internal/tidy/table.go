@@ -245,7 +245,7 @@ var Table = []Row{
 			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, one file per verb; your own program can add strategies",
 		impure, "*", "cobra pflag"},
-	{"cmd/botd/endtoend", "tests the built botd as a user runs it: commands, daemons, exchanges and documents; it has tests alone",
+	{"cmd/botd/endtoend", "tests the built botd as a user runs it: commands, daemons, exchanges and documents; it contains only tests",
 		tests, "", ""},
 	{"cmd/botd-sim", "sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",
 		impure, "cmd/botd/cli/shell internal/chaos internal/conformance internal/failure internal/mutant internal/mutation " +

@@ -1,10 +1,9 @@
 // Package api serves the admin API: state, live stream, and the changes that a person may request.
-//
-// Each route is a row beside its handler: its role, its parameters, and what it takes and
-// answers; docs/api.yaml is derived from them. Reads come from package view, so that no
-// reader makes the engine wait. Changes are events of the engine, and each is journalled with
-// who asked for it. Package auth decides who may: the unix socket is for the owner of botd's
-// files, and on TCP everything but health and metrics needs a token or a session.
+// Each route is a row next to its handler, with its role, its parameters, and the types of its request and
+// response; docs/api.yaml is derived from them. Reads come from package view, so that no reader makes the
+// engine wait. Changes are engine events, each journalled with the user who requested it. Package auth
+// decides who is permitted: the unix socket is for the owner of botd's files, and on TCP everything except
+// health and metrics needs a token or a session.
 package api
 
 import (
@@ -161,7 +160,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	left := len(listeners)
 	select {
 	case <-ctx.Done():
-	case first = <-ended: // when one fails by itself, all end
+	case first = <-ended: // if one fails, all end
 		left--
 	}
 	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })

@@ -15,7 +15,7 @@ var backtestRoutes = []route{
 		summary: "One report, with its assumptions, its configuration and its equity curve.", fails: []int{404}},
 	{id: "backtest_page", tag: "backtests", method: "GET", path: "/api/v1/backtests/{id}/report", minimum: auth.Viewer, endpoint: raw("text/html",
 		(*Server).backtestPage),
-		summary: "The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie.",
+		summary: "The page of a report, in a sandbox: its scripts run, but it has no origin, so that it can reach neither the API nor a cookie.",
 		fails:   []int{404}},
 }
 

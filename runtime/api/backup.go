@@ -17,7 +17,7 @@ var backupRoutes = []route{
 
 // Backups copies the journal into files of its own directory.
 type Backups interface {
-	// Plan lists the steps of a backup; an error gives the reason that none can be made now.
+	// Plan lists the steps of a backup; an error gives the reason why none can be made now.
 	Plan() ([]string, error)
 	// Make makes a backup and verifies all of it.
 	Make(ctx context.Context) (Backup, error)

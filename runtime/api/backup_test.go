@@ -186,7 +186,7 @@ func TestCancelWithoutMatchIsRefused(t *testing.T) {
 	}
 	d := resters(t)
 	d.refuses = errors.New("it is being canceled already")
-	if code, _, text := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"reason":"news"}`); code != 409 || !strings.Contains(text, "none is working") ||
+	if code, _, text := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"reason":"news"}`); code != 409 || !strings.Contains(text, "no working order") ||
 		len(d.sent) != 0 {
 		t.Errorf("none left: want 409, have %d %s", code, text)
 	}

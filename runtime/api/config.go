@@ -15,7 +15,7 @@ var configRoutes = []route{
 		summary: "The configuration in force, without secrets, and where each value comes from."},
 	{id: "reload", tag: "state", method: "POST", path: "/api/v1/config/reload", minimum: auth.Operator,
 		endpoint: change(by(maintenanceOf, (*maintenance).reload)),
-		summary: "Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. " +
+		summary: "Reads the configuration again and applies all of its changes or none, as SIGHUP does. " +
 			"A dry run returns the changes, or the errors.", fails: []int{409}},
 }
 
@@ -72,7 +72,7 @@ func (m *maintenance) reload(r *request, _ *nothing) (Change, error) {
 	does, err := m.config.Reload(ctx, r.dryRun, r.audit("configuration", ""))
 	var refused *Refused
 	if errors.As(err, &refused) {
-		return Change{}, notPossible("nothing of it is put in force, what runs continues: " + refused.Reason)
+		return Change{}, notPossible("none of it is applied, the previous configuration stays in force: " + refused.Reason)
 	}
 	return Change{1, r.dryRun, does}, notTaken(err)
 }

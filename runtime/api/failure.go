@@ -41,7 +41,7 @@ func badParameter(detail string) error {
 func badBody(detail string) error { return &failure{http.StatusBadRequest, "body", detail} }
 
 func notFound(what, name string) error {
-	return &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s %q is not known", what, name)}
+	return &failure{http.StatusNotFound, "not_found", fmt.Sprintf("unknown %s %q", what, name)}
 }
 
 // notPossible refuses a change that the present state does not permit.
@@ -51,7 +51,7 @@ func notPossible(detail string) error {
 
 // stopped is an engine that does not answer.
 func stopped() error {
-	return &failure{http.StatusServiceUnavailable, "stopped", "the engine does not answer now: nothing was changed"}
+	return &failure{http.StatusServiceUnavailable, "stopped", "the engine is not answering: nothing was changed"}
 }
 
 // unwritten is a change that could not be stored.
@@ -65,7 +65,7 @@ func notTaken(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, runtime.ErrUnwritten):
-		return unwritten("in force now, but not written to the journal yet: a restart would forget it")
+		return unwritten("in force now, but not yet written to the journal: a restart would forget it")
 	}
 	return stopped()
 }
@@ -97,7 +97,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 func problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
 	text, err := json.Marshal(Problem{"about:blank", http.StatusText(status), status, detail, code, requestID(r)})
 	if err != nil {
-		panic("api: a problem that is no JSON: " + err.Error())
+		panic("api: a problem that is not JSON: " + err.Error())
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")

@@ -16,7 +16,7 @@ import (
 
 var haltRoutes = []route{
 	{id: "halt", tag: "risk", method: "POST", path: "/api/v1/risk/halt", minimum: auth.Operator, endpoint: order(by(manualOf, (*manual).halt)),
-		summary: "The kill switch, of the account or a part of it. The answer lists exactly what is sent; with dry_run nothing is.", fails: []int{404}},
+		summary: "The kill switch, for the account or a part of it. The answer lists exactly what is sent; with dry_run nothing is sent.", fails: []int{404}},
 	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order(by(manualOf, (*manual).rearm)),
 		summary: "Ends a halt. The answer lists what ends, and what still blocks trading.", fails: []int{404}},
 	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator,
@@ -65,7 +65,7 @@ type HaltAnswer struct {
 	Reason string           `json:"reason"`
 	Does   []string         `json:"does"`  // in words
 	Steps  []view.HaltStep  `json:"steps"` // the requests, in order
-	Blind  []string         `json:"blind"` // what a halt cannot read or act on now, a line for each
+	Blind  []string         `json:"blind"` // what a halt cannot read or act on now, one line each
 	Still  []view.Degraded  `json:"still"` // rearm: the states that still block trading
 }
 
@@ -177,7 +177,7 @@ const lanePatience = time.Second
 // haltByLane previews a halt while the engine does not answer.
 func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown error) {
 	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(m.config.Lane.Scopes())
-	out.Does = []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",
+	out.Does = []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
 		"halt the " + scope.String() + ": " + does(level)}
 	for _, line := range m.config.Lane.Preview(level, scope) {
 		out.Steps = append(out.Steps, view.HaltStep{Text: line})
@@ -217,7 +217,7 @@ func rearming(status *engine.Status, scope account.Scope) []string {
 	if len(lines) == 0 {
 		lines = append(lines, "nothing: the "+scope.String()+" is not halted")
 	}
-	for i := range status.Strategies { // or the strategy would be thought armed
+	for i := range status.Strategies { // or the strategy would seem to be rearmed
 		if t := &status.Strategies[i]; scope.Strategy == "" && scope.Covers(t.Name, t.Symbol.Key()) && t.Latch != 0 {
 			lines = append(lines, "the latch of "+t.Name+" stays until its target is zero or changes side: botd rearm --strategy "+t.Name+" releases it")
 		}

@@ -55,7 +55,7 @@ func (m *idempotency) take(key string, digest [32]byte, now time.Time) (known *r
 	return one, true
 }
 
-// forget drops a change without an effect, so that it can be tried again.
+// forget drops a change without an effect, so that it can be retried.
 func (m *idempotency) forget(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *repeat) again(w http.ResponseWriter, request *http.Request, digest [32]
 		return
 	}
 	if r.status == 0 {
-		problem(w, request, http.StatusConflict, "unanswered", "this change was begun before under its Idempotency-Key, and botd ended, or did not "+
+		problem(w, request, http.StatusConflict, "unanswered", "this change was already begun under its Idempotency-Key, but botd ended, or could not "+
 			"store the answer: see in the audit log whether it was done; another key does it again")
 		return
 	}

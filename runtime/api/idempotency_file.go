@@ -42,18 +42,18 @@ type repeatWrite struct {
 }
 
 // OpenRepeats restores the changes that were answered before a restart, and saves new ones until
-// closing. A change that was begun and not answered is not done again, since its outcome is
+// closing. A change that was begun but not answered is not repeated, since its outcome is
 // unknown. A file that cannot be read is an error: a change would be done twice.
 func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) (closing func(), err error) {
 	path, m := filepath.Join(directory, RepeatsFile), &s.idempotency
 	text, err := private.Read(path, 2*maxRepeatsFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read what was answered before: %w", err)
+		return nil, fmt.Errorf("read the stored answers: %w", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.load(text, now); err != nil {
-		return nil, fmt.Errorf("%s: %w\nhint: remove it where no change of the last day is repeated", path, err)
+		return nil, fmt.Errorf("%s: %w\nhint: remove it if no client repeats a change of the last day", path, err)
 	}
 	m.writes = make(chan repeatWrite, 64)
 	ended, writes := make(chan struct{}), m.writes

@@ -11,11 +11,12 @@ var intentRoutes = []route{
 		takes: []parameter{ofStrategy, ofMarket, ofSymbol, {name: "outcome", text: "Only with this outcome."}, {name: "purpose",
 			text: "Only with this purpose."}}},
 	{id: "intent", tag: "orders", method: "GET", path: "/api/v1/intents/{id}", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).intent)),
-		summary: "The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too.",
-		fails:   []int{404}},
+		summary: "The life of one intent: every rule with its figures, and every step. By its id in the list, or by a client order id, including those of " +
+			"earlier runs.",
+		fails: []int{404}},
 	{id: "refusals", tag: "risk", method: "GET", path: "/api/v1/risk/rejections", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).refusals)),
-		summary: "Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.",
-		takes:   []parameter{{name: "rule", text: "Only of this rule."}, ofStrategy, ofMarket, ofSymbol}},
+		summary: "Intents that a rule refused in this run, newest first. Identical refusals are listed once.",
+		takes:   []parameter{{name: "rule", text: "Only refusals by this rule."}, ofStrategy, ofMarket, ofSymbol}},
 }
 
 func (v *views) intents(r *request) ([]view.Intent, string) {

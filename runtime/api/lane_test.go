@@ -34,7 +34,7 @@ func TestHaltWorksWhileEngineHangs(t *testing.T) {
 	d := newDeskWith(t, func(c *Config) { c.Lane = lastKnown{} })
 	d.stops = true
 	code, out, text := post[HaltAnswer](d, "/api/v1/risk/halt", `{"level":"flatten","strategy":"trend","reason":"it hangs"}`)
-	does := []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",
+	does := []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
 		"halt the strategy trend: nothing opens; exits and stops continue, and resting opening orders are canceled, and positions are closed at market"}
 	if code != http.StatusAccepted || out.Scope != "strategy trend" || !slices.Equal(out.Does, does) || len(out.Steps) != 2 ||
 		out.Steps[0].Text != "flatten the strategy trend: cancel order 7" || out.Steps[1].Text != "close 0.02 BTC" {

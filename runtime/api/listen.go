@@ -28,7 +28,7 @@ func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }
 var ErrExposed = errors.New("an address that is not loopback needs TLS or a declared proxy")
 
 // Listen listens at a TCP address. An address that is not loopback is refused without TLS or a
-// declared proxy: a token must not cross a network in the clear.
+// declared proxy: a token must not cross a network unencrypted.
 func Listen(address string, access Access) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -48,7 +48,8 @@ func Listen(address string, access Access) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen %s: %w\nhint: another program, maybe another botd, has this address; set listen in botd.yaml or --listen", address, err)
+		return nil, fmt.Errorf("listen %s: %w\nhint: another program, possibly another botd, uses this address; set listen in botd.yaml or "+
+			"--listen", address, err)
 	}
 	listener = inbound.Limit(listener, connections)
 	if config != nil {

@@ -13,9 +13,9 @@ import (
 var logRoutes = []route{
 	{id: "logs", tag: "log", method: "GET", path: "/api/v1/logs", minimum: auth.Viewer, endpoint: list(of(maintenanceOf, (*maintenance).logs)),
 		summary: "Searches the newest 4,000 log lines, which the daemon holds in memory; newest first.",
-		takes: []parameter{{name: "level", text: "This level and the more severe ones.", values: ops.Levels}, {name: "event",
+		takes: []parameter{{name: "level", text: "This level and more severe ones.", values: ops.Levels}, {name: "event",
 			text: "This event; if it ends in a dot, all that begin with it."},
-			{name: "text", text: "Lines whose message contains this, in any case."}, ofStrategy, ofMarket, ofSymbol}},
+			{name: "text", text: "Lines whose message contains this, ignoring case."}, ofStrategy, ofMarket, ofSymbol}},
 	{id: "log_level", tag: "log", method: "GET", path: "/api/v1/log-level", minimum: auth.Viewer, endpoint: read(of(maintenanceOf, (*maintenance).logLevel)),
 		summary: "The level below which nothing is written."},
 	{id: "set_log_level", tag: "log", method: "PUT", path: "/api/v1/log-level", minimum: auth.Operator,

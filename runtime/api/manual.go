@@ -18,11 +18,11 @@ var manualRoutes = []route{
 		endpoint: order(by(manualOf, (*manual).cancelOrders)),
 		summary: "Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. " +
 			"The answer lists exactly what is sent; " +
-			"with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.", fails: []int{404, 409}},
+			"with dry_run nothing is sent. Orders that reduce or protect stay. Each order is a separate change in the journal.", fails: []int{404, 409}},
 	{id: "cancel_order", tag: "orders", method: "POST", path: "/api/v1/orders/{id}/cancel", minimum: auth.Operator,
 		endpoint: order(by(manualOf, (*manual).cancelOrder)),
 		summary: "Cancels one opening order, and pauses its strategy so that it is not placed again. " +
-			"The answer lists exactly what is sent; with dry_run nothing is. " +
+			"The answer lists exactly what is sent; with dry_run nothing is sent. " +
 			"An order that reduces or protects is refused (409): no halt blocks those.", fails: []int{404, 409}},
 	{id: "close_position", tag: "money", method: "POST", path: "/api/v1/positions/{market}/{symbol}/close", minimum: auth.Operator,
 		endpoint: order(by(manualOf, (*manual).closePosition)),
@@ -135,15 +135,15 @@ func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	switch {
 	case err != nil:
 		return out, err
-	case !known: // a person who mistypes a name must not believe its orders canceled
+	case !known: // a person who mistypes a name must not believe that its orders are canceled
 		return out, &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s: no strategy matches (there are: %s): nothing was changed", body,
 			strings.Join(names, ", "))}
 	case r.dryRun:
 		return out, nil
 	case len(orders) == 0:
-		return out, notPossible(body.String() + ": none is working that can be canceled")
+		return out, notPossible(body.String() + ": no working order can be canceled")
 	}
-	for _, id := range orders { // each is a change of its own in the journal, with its sender
+	for _, id := range orders { // each is a separate change in the journal, with its sender
 		if err := m.controls.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
 			return out, err // a repeated request continues: canceled orders are left out
 		}

@@ -47,7 +47,7 @@ func marketContext(r *request) (context.Context, context.CancelFunc) {
 // tradable finds a symbol with market data.
 func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
 	if m.config.Market == nil {
-		return nil, errors.New("no market data is served here")
+		return nil, errors.New("this botd serves no market data")
 	}
 	key, err := symbolKey(market, name)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
 	}
 	symbol, found := m.config.Symbols(key)
 	if !found {
-		return nil, fmt.Errorf("symbol %s is not known", key)
+		return nil, fmt.Errorf("unknown symbol %s", key)
 	}
 	return symbol, nil
 }

@@ -59,7 +59,7 @@ func (s *Server) ServeMetrics(ctx context.Context, listener net.Listener, token 
 		given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the token of metrics.token_file is needed", http.StatusUnauthorized)
+			http.Error(w, "the token of metrics.token_file is required", http.StatusUnauthorized)
 			return
 		}
 		inbound.Promote(r.Context(), inbound.Viewer)

@@ -16,7 +16,7 @@ var noticeRoutes = []route{
 			{name: "kind", text: "Only of this kind."}, {name: "severity", text: "Only of this severity.", values: []string{"warning", "critical"}},
 			ofStrategy, ofMarket, ofSymbol}},
 	{id: "audit", tag: "log", method: "GET", path: "/api/v1/audit", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).audits)),
-		summary: "Who changed what, newest first, from the journal: what people asked for and what botd did by itself.",
+		summary: "Who changed what, newest first, from the journal: requests of people and botd's own actions.",
 		takes:   []parameter{{name: "kind", text: "Only of this kind."}, {name: "actor", text: "Only by this actor."}}},
 }
 

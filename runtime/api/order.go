@@ -12,8 +12,8 @@ var orderRoutes = []route{
 	{id: "order", tag: "orders", method: "GET", path: "/api/v1/orders/{id}", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).order)),
 		summary: "One placement with its steps, by client order id or order id.", fails: []int{404}},
 	{id: "fills", tag: "orders", method: "GET", path: "/api/v1/fills", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).fills)),
-		summary: "Fills, newest first, those of earlier runs too.",
-		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "order", text: "Only of this client order id."}}},
+		summary: "Fills, newest first, including those of earlier runs.",
+		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "order", text: "Only fills of this client order id."}}},
 }
 
 func (v *views) orders(r *request) ([]view.Order, string) {

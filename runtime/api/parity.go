@@ -14,9 +14,9 @@ import (
 var parityRoutes = []route{
 	{id: "parity", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/parity", minimum: auth.Operator,
 		endpoint: read((*Server).parity),
-		summary: "A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the " +
-			"equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, " +
-			"beside trading, and is rebuilt at most once in 15 seconds.",
+		summary: "Compares a running strategy with a backtest over the candles recorded meanwhile, with its present configuration and the " +
+			"equity that its market's wallet had: each order next to its counterpart in the backtest, and both profits. It runs in this process, " +
+			"in parallel with trading, and is recomputed at most once in 15 seconds.",
 		takes: []parameter{{name: "from", text: "Milliseconds; the first fill by default.", kind: milliseconds},
 			{name: "to", text: "Milliseconds, exclusive; now by default.", kind: milliseconds}},
 		fails: []int{404, 409}},
@@ -77,7 +77,7 @@ func (s *Server) parity(r *request) (parity.Parity, error) {
 		return *answer, nil
 	}
 	if !s.runner.claim() {
-		return parity.Parity{}, notPossible("a backtest is running: one at a time, beside trading; ask again when it has ended")
+		return parity.Parity{}, notPossible("a backtest is running, and only one can run at a time: try again when it has ended")
 	}
 	defer s.runner.release()
 	ctx, cancel := context.WithTimeout(r.Context(), parityTimeout)
@@ -85,7 +85,7 @@ func (s *Server) parity(r *request) (parity.Parity, error) {
 	answer, err := s.compared(ctx, key)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return parity.Parity{}, notPossible("the backtest is not done within " + parityTimeout.String() + ": botd parity " + name + " runs it outside")
+		return parity.Parity{}, notPossible("the backtest did not finish within " + parityTimeout.String() + ": botd parity " + name + " runs it outside")
 	case err != nil:
 		return parity.Parity{}, notPossible(err.Error())
 	}

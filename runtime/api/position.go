@@ -10,18 +10,19 @@ var positionRoutes = []route{
 		summary: "Open positions as the exchange reports them, with what the journal explains and what protects them."},
 	{id: "ended_positions", tag: "money", method: "GET", path: "/api/v1/positions/history", minimum: auth.Viewer,
 		endpoint: list(of(viewsOf, (*views).endedPositions)),
-		summary:  "Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.",
-		takes:    []parameter{ofStrategy, ofMarket, ofSymbol}},
+		summary: "Closed positions, newest first, whoever opened them, including those of earlier runs. On spot, the quantities that a strategy bought " +
+			"and sold again.",
+		takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
 	{id: "trades", tag: "money", method: "GET", path: "/api/v1/trades", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).trades)),
-		summary: "Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. " +
-			"A trip is listed once its money is booked.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
+		summary: "Round trips of strategies, from flat to flat, net of fees and funding, newest first, including those of earlier runs. " +
+			"A trip is listed once its amounts are booked.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
 	{id: "account", tag: "money", method: "GET", path: "/api/v1/account", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).account)),
 		summary: "The balances of both wallets."},
 	{id: "equity", tag: "money", method: "GET", path: "/api/v1/equity", minimum: auth.Viewer, endpoint: read(of(viewsOf, (*views).equity)),
-		summary: "Equity over time, in columns: a point a minute for a week, one an hour before that, with starts, halts and limits as marks.",
+		summary: "Equity over time, in columns: one point per minute for the last week, one per hour before that, with starts, halts and limits as marks.",
 		takes: []parameter{{name: "from", text: "Milliseconds, inclusive.", kind: milliseconds}, {name: "to", text: "Milliseconds, exclusive.",
 			kind: milliseconds},
-			{name: "step", text: "Milliseconds between points; more where an answer would have more than 5000.", kind: milliseconds}}},
+			{name: "step", text: "Milliseconds between points; increased if the answer would have more than 5000.", kind: milliseconds}}},
 }
 
 // views serves the state of trading: from the board, which the last round updated, and from the

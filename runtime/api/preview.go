@@ -10,7 +10,7 @@ var previewRoutes = []route{
 		summary: "Why a strategy trades or does not: data, conditions, plan, intents rule by rule with their figures, and what blocks it.", fails: []int{404,
 			503}},
 	{id: "plan", tag: "strategies", method: "GET", path: "/api/v1/plan", minimum: auth.Viewer, endpoint: all((*Server).previews),
-		summary: "What the next tick of each strategy, and the round after it, would do with what is known now. Nothing is sent.", fails: []int{503}},
+		summary: "What the next tick of each strategy, and the round after it, would do, based on what is known now. Nothing is sent.", fails: []int{503}},
 }
 
 // previews returns the engine's previews of each strategy's next tick.

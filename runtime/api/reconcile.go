@@ -14,7 +14,7 @@ import (
 
 var reconcileRoutes = []route{
 	{id: "reconcile", tag: "reconcile", method: "GET", path: "/api/v1/reconcile", minimum: auth.Viewer, endpoint: read((*Server).reconcileState),
-		summary: "The last rounds, and everything that nothing explains.", fails: []int{503}},
+		summary: "The latest rounds, and all unexplained differences.", fails: []int{503}},
 	{id: "round", tag: "reconcile", method: "POST", path: "/api/v1/reconcile", minimum: auth.Operator, endpoint: change((*Server).runRound),
 		summary: "Begins a round now."},
 	{id: "rounds", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/runs", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).rounds)),
@@ -22,7 +22,7 @@ var reconcileRoutes = []route{
 			text: "Only rounds that read everything, or only the others.", kind: boolean}}},
 	{id: "differences", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/differences", minimum: auth.Viewer,
 		endpoint: list(of(viewsOf, (*views).differences)),
-		summary:  "Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.",
+		summary:  "Each difference between exchange and journal, and how it was resolved: newest first, including those of earlier runs.",
 		takes: []parameter{{name: "kind", text: "Only of this kind.", values: view.DifferenceKinds}, ofMarket, ofSymbol,
 			{name: "open", text: "Only quarantines that wait for a person, or only all others.", kind: boolean}}},
 	{id: "quarantines", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/quarantines", minimum: auth.Viewer, endpoint: all((*Server).quarantines),
@@ -30,7 +30,7 @@ var reconcileRoutes = []route{
 	{id: "resolve", tag: "reconcile", method: "POST", path: "/api/v1/reconcile/resolve", minimum: auth.Operator, endpoint: change((*Server).resolve),
 		summary: "Ends a quarantine, by a person's decision.", fails: []int{409}},
 	{id: "transfer", tag: "reconcile", method: "POST", path: "/api/v1/ledger/transfer", minimum: auth.Operator, endpoint: change((*Server).transfer),
-		summary: "Books a deposit or, negative, a withdrawal that was not recognized by itself: neither a gain nor a loss.", fails: []int{409}},
+		summary: "Books a deposit, or (negative) a withdrawal, that botd did not recognize: neither a gain nor a loss.", fails: []int{409}},
 }
 
 func (s *Server) reconcileState(r *request) (view.Reconcile, error) {
@@ -131,5 +131,5 @@ func quarantined(body *ResolveRequest, all []engine.Quarantine) (found exchange.
 	case 1:
 		return found, nil
 	}
-	return found, errors.New(body.Symbol + " is quarantined in both markets: say which")
+	return found, errors.New(body.Symbol + " is quarantined in both markets: name one")
 }

@@ -39,7 +39,7 @@ type request struct {
 
 // extend extends the server's limit for the answer.
 func (r *request) extend(timeout time.Duration) {
-	// A writer without deadlines, as in a test, is used all the same.
+	// A writer without deadlines, as in a test, is accepted.
 	_ = http.NewResponseController(r.writer).SetWriteDeadline(time.Now().Add(timeout))
 }
 
@@ -69,8 +69,8 @@ var (
 	ofMarket    = parameter{name: "market", text: "Only of this market.", values: []string{"futures", "spot"}}
 	ofSymbol    = parameter{name: "symbol", text: "Only of this symbol."}
 	pageLimit   = parameter{name: "limit", text: "Maximum number of items.", kind: number, fallback: defaultLimit, maximum: maxLimit}
-	pageAfter   = parameter{name: "after", text: "The `next` of the page before: only what is older.", kind: cursor}
-	dryRunQuery = parameter{name: "dry_run", text: "Answers exactly what would be done, and does nothing.", kind: boolean}
+	pageAfter   = parameter{name: "after", text: "The `next` value of the previous page: only older items.", kind: cursor}
+	dryRunQuery = parameter{name: "dry_run", text: "Returns exactly what would be done, and does nothing.", kind: boolean}
 )
 
 // parameters are all query parameters of a route.
@@ -131,11 +131,11 @@ func (p *parameter) check(value string) error {
 	case p.kind == boolean && value != "true" && value != "false":
 		return fmt.Errorf("%s %q is neither true nor false", p.name, value)
 	case p.kind == number && (err != nil || n < 1 || n > p.maximum):
-		return fmt.Errorf("%s %q is not a whole number from 1 to %d", p.name, value, p.maximum)
+		return fmt.Errorf("%s %q is not an integer from 1 to %d", p.name, value, p.maximum)
 	case p.kind == milliseconds && (err != nil || n < 0 || n > maxMS):
 		return fmt.Errorf("%s %q is not a number of milliseconds", p.name, value)
 	case p.kind == cursor && (err != nil || n < 1):
-		return fmt.Errorf("%s %q is no cursor: take next of the page before", p.name, value)
+		return fmt.Errorf("%s %q is not a cursor: use next of the previous page", p.name, value)
 	}
 	return nil
 }

@@ -24,11 +24,12 @@ func TestAParameterIsCheckedAtItsBounds(t *testing.T) {
 		value string
 		want  string
 	}{
-		{limit, "1", ""}, {limit, "1000", ""}, {limit, "0", `p "0" is not a whole number from 1 to 1000`}, {limit, "1001", "from 1 to 1000"}, {limit, "",
+		{limit, "1", ""}, {limit, "1000", ""}, {limit, "0", `p "0" is not an integer from 1 to 1000`}, {limit, "1001", "from 1 to 1000"}, {limit, "",
 			"from 1"},
 		{limit, "1.5", "from 1"}, {since, "0", ""}, {since, "4503599627370496", ""}, {since, "4503599627370497", `p "4503599627370497" is not a number of`},
-		{since, "-1", "milliseconds"}, {since, "now", "milliseconds"}, {after, "1", ""}, {after, "9223372036854775807", ""}, {after, "0", `p "0" is no cursor`},
-		{after, "x", "no cursor"}, {flag, "true", ""}, {flag, "false", ""}, {flag, "1", `p "1" is neither true nor false`}, {flag, "", "neither"},
+		{since, "-1", "milliseconds"}, {since, "now", "milliseconds"}, {after, "1", ""}, {after, "9223372036854775807", ""},
+		{after, "0", `p "0" is not a cursor`},
+		{after, "x", "not a cursor"}, {flag, "true", ""}, {flag, "false", ""}, {flag, "1", `p "1" is neither true nor false`}, {flag, "", "neither"},
 		{choice, "spot", ""}, {choice, "", ""}, {choice, "Spot", `p "Spot" is not one of futures, spot`}, {free, "", ""}, {free, "anything", ""},
 	} {
 		have := ""
@@ -200,13 +201,13 @@ func TestABacktestAndASweepAreBounded(t *testing.T) {
 		return all
 	}
 	for want, c := range map[string]BacktestRequest{
-		"":                           {Strategy: "trend", Params: params(50, 200), Candles: 1, Seed: 7},
-		"51 params are more than 50": {Strategy: "trend", Params: params(51, 2)},
-		"a parameter's name or value is longer than 200 bytes":            {Strategy: "trend", Params: params(1, 201)},
-		"candles -1: want 1 or more":                                      {Strategy: "trend", Candles: -1},
-		"seed and candles are of a synthetic market: give file, or those": {Strategy: "trend", File: "a.csv", Candles: 5},
-		`name "choices": want letters`:                                    {Strategy: "trend", Name: "choices"},
-		"strategy is missing":                                             {Name: "mine"},
+		"":                                   {Strategy: "trend", Params: params(50, 200), Candles: 1, Seed: 7},
+		"51 params exceed the maximum of 50": {Strategy: "trend", Params: params(51, 2)},
+		"a parameter's name or value is longer than 200 bytes":                   {Strategy: "trend", Params: params(1, 201)},
+		"candles -1: want 1 or more":                                             {Strategy: "trend", Candles: -1},
+		"seed and candles are for a synthetic market: give either file or those": {Strategy: "trend", File: "a.csv", Candles: 5},
+		`name "choices": want letters`:                                           {Strategy: "trend", Name: "choices"},
+		"strategy is missing":                                                    {Name: "mine"},
 	} {
 		err := c.check(now)
 		if want == "" && (err != nil || c.Name != "trend-20270115-083005") || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
@@ -225,7 +226,7 @@ func TestABacktestAndASweepAreBounded(t *testing.T) {
 	}
 	for want, c := range map[string]SweepRequest{
 		"":                                 {Strategy: "trend", File: "a.csv", Vary: axes(20, 500), Trials: 10_000},
-		"21 axes are more than 20":         {Strategy: "trend", File: "a.csv", Vary: axes(21, 5)},
+		"21 axes exceed the maximum of 20": {Strategy: "trend", File: "a.csv", Vary: axes(21, 5)},
 		"a text is longer than 500 bytes":  {Strategy: "trend", File: "a.csv", Vary: axes(1, 501)},
 		"trials -1: from 1 to 10000":       {Strategy: "trend", File: "a.csv", Vary: axes(1, 5), Trials: -1},
 		"trials 10001: from 1 to 10000":    {Strategy: "trend", File: "a.csv", Vary: axes(1, 5), Trials: 10_001},
@@ -285,7 +286,7 @@ func TestServerWithoutSymbolsServesNoMarketData(t *testing.T) {
 	}
 	without := newDeskWith(t, func(c *Config) { c.Market = nil })
 	without.want(404, "/api/v1/market/futures/BTC-USDT")
-	if text := without.want(400, "/api/v1/candles?symbol=BTC-USDT&interval=1m"); !strings.Contains(text, "no market data is served here") {
+	if text := without.want(400, "/api/v1/candles?symbol=BTC-USDT&interval=1m"); !strings.Contains(text, "this botd serves no market data") {
 		t.Errorf("have %s", text)
 	}
 }
@@ -353,7 +354,7 @@ func TestChangesAreRefusedWhileEngineHangs(t *testing.T) {
 		"/api/v1/ledger/transfer": `{"market":"futures","asset":"USDT","amount":"1"}`,
 	} {
 		code, text := d.ask(http.MethodPost, path, body, bearer(testToken))
-		if p := decoded[Problem](t, text); code != 503 || p.Code != "stopped" || p.Detail != "the engine does not answer now: nothing was changed" ||
+		if p := decoded[Problem](t, text); code != 503 || p.Code != "stopped" || p.Detail != "the engine is not answering: nothing was changed" ||
 			len(d.sent) != 0 {
 			t.Errorf("%s: want it refused, have %d %s", path, code, text)
 		}

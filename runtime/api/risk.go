@@ -21,7 +21,7 @@ var riskRoutes = []route{
 		summary: "The same as /api/v1/risk/limits."},
 	{id: "set_limits", tag: "risk", method: "PUT", path: "/api/v1/risk/limits", minimum: auth.Operator, endpoint: change((*Server).setLimits),
 		summary: "Sets limits of the account or of a strategy tighter than the configuration does, never looser. " +
-			"They survive restarts, until they are withdrawn or the configuration is as tight.",
+			"They survive restarts, and end when they are reset or the configuration is as tight.",
 		fails: []int{409}},
 }
 

@@ -22,7 +22,7 @@ var runnerRoutes = []route{
 			"(`recorded/...`) and those in `data_dir/candles` (`candles/...`)."},
 	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order(by(runnerOf, (*runner).start)),
 		fails: []int{409},
-		summary: "Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, " +
+		summary: "Runs a backtest in this process, in parallel with trading: one at a time, on at most half a core, within an hour, " +
 			"of at most `max_candles` candles and 200000 fills. " +
 			"The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`."},
 	{id: "backtest_runs", tag: "backtests", method: "GET", path: "/api/v1/backtests/runs", minimum: auth.Viewer, endpoint: all(of(runnerOf, (*runner).started)),
@@ -145,7 +145,7 @@ func runnerOf(s *Server) *runner { return &s.runner }
 var (
 	errCanceled = errors.New("canceled by a person")
 	errStopping = errors.New("botd stopped")
-	errTimeout  = fmt.Errorf("it was not done within %s", runTimeout)
+	errTimeout  = fmt.Errorf("it did not finish within %s", runTimeout)
 )
 
 func (q *runner) choices(*request) (BacktestChoices, error) {
@@ -186,7 +186,7 @@ func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error)
 		return out, nil
 	}
 	if !q.claim() {
-		return out, notPossible("a backtest is running: one at a time, beside trading; cancel it, or wait for it")
+		return out, notPossible("a backtest is running, and only one can run at a time: cancel it, or wait for it")
 	}
 	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By,
 		StartedMS: time.Now().UnixMilli()}
@@ -235,11 +235,11 @@ func (b *BacktestRequest) check(now time.Time) error {
 	case !view.ReportName.MatchString(b.Name) || b.Name == "choices" || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the words choices and runs", b.Name)
 	case len(b.Params) > maxParams:
-		return fmt.Errorf("%d params are more than %d", len(b.Params), maxParams)
+		return fmt.Errorf("%d params exceed the maximum of %d", len(b.Params), maxParams)
 	case b.Candles < 0:
 		return fmt.Errorf("candles %d: want 1 or more", b.Candles)
 	case b.File != "" && (b.Seed != 0 || b.Candles != 0):
-		return errors.New("seed and candles are of a synthetic market: give file, or those")
+		return errors.New("seed and candles are for a synthetic market: give either file or those")
 	}
 	for name, value := range b.Params {
 		if len(name) > maxParamText || len(value) > maxParamText {

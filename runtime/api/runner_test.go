@@ -91,7 +91,7 @@ func TestOneBacktestRunsAtATimeAndCanBeCanceled(t *testing.T) {
 		t.Fatalf("want it started, have %d %s", code, text)
 	}
 	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 409 || !strings.Contains(text,
-		"one at a time") || len(d.sent) != 1 {
+		"only one can run") || len(d.sent) != 1 {
 		t.Errorf("want a second refused, and not audited as if it ran, have %d %s %+v", code, text, d.sent)
 	}
 	if code, _, _ := post[Change](d, "/api/v1/backtests/runs/long/cancel", `{}`); code != 200 {

@@ -29,7 +29,7 @@ type Session struct {
 	Ends     *time.Time `json:"ends"` // of a session that is not used; null for a token
 	Mode     string     `json:"mode"`
 	Instance string     `json:"instance"`
-	Makes    bool       `json:"makes_tokens"` // it may make named tokens
+	Makes    bool       `json:"makes_tokens"` // it may create named tokens
 }
 
 // credentials serves the means of identification: named tokens, sessions, and links that open one.
@@ -113,7 +113,7 @@ func (c *credentials) instanceAddress() string {
 
 func (c *credentials) makeLink(r *request, _ *nothing) (Link, error) {
 	if who := who(r.Request); !who.OnSocket() {
-		return Link{}, &failure{http.StatusForbidden, "role", "a link is made over the unix socket alone: botd login"}
+		return Link{}, &failure{http.StatusForbidden, "role", "a link can be made only over the unix socket: botd login"}
 	}
 	return c.newLink(), nil
 }

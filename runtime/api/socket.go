@@ -100,7 +100,7 @@ func (s *socket) renew() {
 	}
 }
 
-// Close ends listening and takes the file away.
+// Close stops listening and removes the file.
 func (s *socket) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

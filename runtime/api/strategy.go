@@ -16,8 +16,8 @@ var strategyRoutes = []route{
 		summary: "One strategy: its plan in force, limits, last decisions, live orders and configuration.", fails: []int{404}},
 	{id: "decisions", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/decisions", minimum: auth.Viewer,
 		endpoint: read(of(viewsOf, (*views).decisions)),
-		summary: "The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. " +
-			"A page can be short although there is a `next`: it reads only a few of the stored files.",
+		summary: "The decisions of a strategy, newest first, for as long as `retention.decisions` stores them. " +
+			"A page may be short even though there is a `next`, since it reads only a few of the stored files.",
 		takes: []parameter{pageLimit, pageAfter}, fails: []int{404}},
 	{id: "plots", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/plots", minimum: auth.Viewer, endpoint: read((*Server).plots),
 		summary: "The indicators that a built-in strategy reads, or that rules or a script call on the closing price, over the candles it " +

@@ -34,7 +34,7 @@ const (
 
 // Topics are the kinds of event, each with its content. Logs are sent only on request.
 var Topics = []Topic{
-	{"status", reflect.TypeFor[view.Status](), "something in it changed; its `strategies` are empty"},
+	{"status", reflect.TypeFor[view.Status](), "it changed; its `strategies` are empty"},
 	{"account", reflect.TypeFor[view.AccountEvent](), "every second"},
 	{"strategy", reflect.TypeFor[view.Strategy](), "it changed"},
 	{"decision", reflect.TypeFor[view.Decision](), "a strategy changed its plan"},
@@ -46,7 +46,7 @@ var Topics = []Topic{
 	{"risk", reflect.TypeFor[view.Notice](), "a halt, a breaker or a limit began or ended"},
 	{"reconcile", reflect.TypeFor[view.Notice](), "quarantined, adopted, found, stale"},
 	{"candle", reflect.TypeFor[view.CandleEvent](), "a candle closed"},
-	{"notice", reflect.TypeFor[view.Notice](), "anything that a person may want to know"},
+	{"notice", reflect.TypeFor[view.Notice](), "a notice for people"},
 	{"audit", reflect.TypeFor[view.Audit](), "a change was journalled"},
 	{"backtest", reflect.TypeFor[BacktestRun](), "a backtest that was started here progressed, four times a second at most, or ended"},
 	{"log", reflect.TypeFor[ops.LogLine](), "a line was written; only on request, by `topics`"},
@@ -109,7 +109,7 @@ func NewStream(epoch string, metrics *ops.Metrics) *Stream {
 	return &Stream{epoch: epoch, metrics: metrics, clients: map[*subscriber]bool{}}
 }
 
-// Publish sends an event to every client. It waits for none.
+// Publish sends an event to every client and waits for none of them.
 func (s *Stream) Publish(topic string, content any) {
 	text, err := json.Marshal(content)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var sweepRoutes = []route{
 	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all(of(sweepsOf, (*sweepRuns).saved)),
-		summary: "Sweeps with a name in `data_dir/sweeps`, of `botd sweep run --name NAME` and those started here, newest first, at most 100."},
+		summary: "Named sweeps in `data_dir/sweeps`, from `botd sweep run --name NAME` and started here, newest first, at most 100."},
 	{id: "start_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps", minimum: auth.Operator, endpoint: order(by(sweepsOf, (*sweepRuns).start)),
 		fails: []int{409},
 		summary: "Starts a sweep of a configured strategy, as `botd sweep run` in a process of its own: with the lowest priority, on half of botd's " +
@@ -27,14 +27,14 @@ var sweepRoutes = []route{
 		summary: "The sweeps and reports of trials that were started here since botd started, newest first, at most 20."},
 	{id: "sweep_page", tag: "backtests", method: "GET", path: "/api/v1/sweeps/{id}/report", minimum: auth.Viewer,
 		endpoint: raw("text/html", func(s *Server, w http.ResponseWriter, r *request) error { return s.sweeping.page(w, r) }), fails: []int{404},
-		summary: "The page of a sweep that has ended or was interrupted, in a sandbox as the page of a report; the dashboard alone may show it in a frame."},
+		summary: "The page of a sweep that has ended or was interrupted, in a sandbox like the page of a report; only the dashboard may show it in a frame."},
 	{id: "resume_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/resume", minimum: auth.Operator,
 		endpoint: order(by(sweepsOf, (*sweepRuns).resume)),
 		fails:    []int{404, 409},
-		summary:  "Runs the trials that a sweep is missing, as a sweep that is started here."},
+		summary:  "Runs the missing trials of a sweep, under the same bounds as a sweep that is started here."},
 	{id: "cancel_sweep", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/cancel", minimum: auth.Operator,
 		endpoint: change(by(sweepsOf, (*sweepRuns).end)), fails: []int{404, 409},
-		summary: "Ends a sweep that is running, here or on the command line of this machine. The trials that have ended are kept, and resume runs the rest."},
+		summary: "Cancels a running sweep, started here or on the command line of this machine. Finished trials are saved, and resume runs the rest."},
 	{id: "report_trial", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/trials/{job}/report", minimum: auth.Operator,
 		endpoint: order(by(sweepsOf, (*sweepRuns).reportTrial)), fails: []int{404, 409},
 		summary: "Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in " +
@@ -162,7 +162,7 @@ func (q *sweepRuns) start(r *request, body *SweepRequest) (SweepStart, error) {
 		return out, badBody(err.Error())
 	}
 	if found, err := view.SweepNames(q.config.Sweeps); err != nil || slices.Contains(found, body.Name) {
-		return out, notPossible(fmt.Sprintf("a sweep %q is there already: give it another name", body.Name))
+		return out, notPossible(fmt.Sprintf("sweep %q already exists: choose another name", body.Name))
 	}
 	out.ID = body.Name
 	run := SweepRun{Sweep: body.Name, Kind: "run"}
@@ -171,7 +171,7 @@ func (q *sweepRuns) start(r *request, body *SweepRequest) (SweepStart, error) {
 
 func (q *sweepRuns) resume(r *request, _ *nothing) (SweepStart, error) {
 	name := r.PathValue("id")
-	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: name, Does: []string{"the trials that " + name + " is missing run"}}
+	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: name, Does: []string{"the trials that " + name + " is missing will run"}}
 	if err := q.known(name); err != nil {
 		return out, err
 	}
@@ -223,9 +223,9 @@ func (q *sweepRuns) end(r *request, _ *nothing) (Change, error) {
 	}
 	cancel := q.running(name)
 	if cancel == nil && !q.config.Sweeper.Running(name) {
-		return Change{}, notPossible("nothing runs of the sweep: there is nothing to cancel")
+		return Change{}, notPossible("the sweep is not running: there is nothing to cancel")
 	}
-	out := Change{1, r.dryRun, []string{"the sweep " + name + " ends; the trials that have ended are kept"}}
+	out := Change{1, r.dryRun, []string{"the sweep " + name + " ends; finished trials are saved"}}
 	if r.dryRun {
 		return out, nil
 	}
@@ -267,14 +267,14 @@ func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail str
 		return nil
 	}
 	if !q.claim() {
-		return notPossible("a process of a sweep is running: one at a time, beside trading; cancel it, or wait for it")
+		return notPossible("a sweep process is running, and only one can run at a time: cancel it, or wait for it")
 	}
 	run.State, run.By, run.StartedMS = "running", who(r.Request).By, time.Now().UnixMilli()
 	if err := q.controls.record(r, "sweep "+run.Sweep, detail); err != nil {
 		q.release()
 		return err
 	}
-	q.begin(&run, sweepTimeout, errors.New("it was not done within a day"), func(ctx context.Context) { q.ended(ctx, do(ctx)) })
+	q.begin(&run, sweepTimeout, errors.New("it did not finish within a day"), func(ctx context.Context) { q.ended(ctx, do(ctx)) })
 	out.Run = &run
 	return nil
 }
@@ -300,7 +300,7 @@ func (b *SweepRequest) check(now time.Time) error {
 	case len(b.Vary) == 0:
 		return errors.New("vary is missing: NAME=VALUE,VALUE or NAME=FROM..TO..STEP")
 	case len(b.Vary) > maxVary:
-		return fmt.Errorf("%d axes are more than %d", len(b.Vary), maxVary)
+		return fmt.Errorf("%d axes exceed the maximum of %d", len(b.Vary), maxVary)
 	case slices.ContainsFunc(texts, func(text string) bool { return len(text) > maxSweepText }):
 		return fmt.Errorf("a text is longer than %d bytes", maxSweepText)
 	case b.Trials < 0 || b.Trials > MaxSweepTries:

@@ -127,7 +127,7 @@ func TestOneSweepRunsAtATimeAndCanBeCanceled(t *testing.T) {
 	if code, _, text := post[SweepStart](d, "/api/v1/sweeps/cut/resume", `{}`); code != 202 {
 		t.Fatalf("want it resumed, have %d %s", code, text)
 	}
-	if code, _, text := post[SweepStart](d, "/api/v1/sweeps", aSweep); code != 409 || !strings.Contains(text, "one at a time") || len(d.sent) != 1 {
+	if code, _, text := post[SweepStart](d, "/api/v1/sweeps", aSweep); code != 409 || !strings.Contains(text, "only one can run") || len(d.sent) != 1 {
 		t.Errorf("want a second refused, and not audited as if it ran, have %d %s", code, text)
 	}
 	if code, _, text := post[Change](d, "/api/v1/sweeps/cut/cancel", `{}`); code != 200 {
@@ -195,7 +195,7 @@ func TestInvalidSweepIsRefused(t *testing.T) {
 		strings.Replace(aSweep, "mine", "../x", 1):                                      "want letters",
 		strings.Replace(aSweep, "mine", "runs", 1):                                      "not the word runs",
 		strings.Replace(aSweep, "5,10", strings.Repeat("5", 501), 1):                    "longer than 500",
-		strings.Replace(aSweep, `"fast=5,10"`, `"a=1"`+strings.Repeat(`,"a=1"`, 20), 1): "more than 20",
+		strings.Replace(aSweep, `"fast=5,10"`, `"a=1"`+strings.Repeat(`,"a=1"`, 20), 1): "exceed the maximum of 20",
 		strings.Replace(aSweep, `{`, `{"trials":10001,`, 1):                             "from 1 to 10000",
 	} {
 		if code, _, text := post[SweepStart](d, "/api/v1/sweeps", body); code != 400 || !strings.Contains(text, part) {
@@ -303,7 +303,7 @@ func TestASweepThatAnotherProcessRunsIsCanceledThere(t *testing.T) {
 	t.Parallel()
 	d, stub, _ := sweeping(t, ends)
 	stub.elsewhere = "cut"
-	const does = "the sweep cut ends; the trials that have ended are kept"
+	const does = "the sweep cut ends; finished trials are saved"
 	for dry, asked := range map[string]int{"?dry_run=true": 0, "": 1} {
 		stub.asked = nil
 		if code, out, text := post[Change](d, "/api/v1/sweeps/cut/cancel"+dry, ""); code != 200 || !slices.Equal(out.Does, []string{does}) ||

@@ -10,16 +10,16 @@ import (
 
 var tokenRoutes = []route{
 	{id: "tokens", tag: "session", method: "GET", path: "/api/v1/tokens", minimum: auth.Viewer, endpoint: all(of(credentialsOf, (*credentials).tokens)),
-		summary: "The named tokens, in the order they were made. The tokens themselves are stored nowhere."},
+		summary: "The named tokens, in the order of their creation. The tokens themselves are not stored."},
 	{id: "create_token", tag: "session", method: "POST", path: "/api/v1/tokens", minimum: auth.Operator,
 		endpoint: secret(by(credentialsOf, (*credentials).createToken)),
 		// not repeated under a key: its answer is shown once
-		summary: "Makes a token with a name, a role and an end, and shows it this once. " +
+		summary: "Creates a token with a name, a role and an expiry, and shows it this once. " +
 			"Over the unix socket, and in a session that the link of `botd login` opened " +
-			"(ends is needed then, within 366 days): a token makes no others.", fails: []int{409, 413, 503}},
+			"(ends is then required, within 366 days): a token cannot create others.", fails: []int{409, 413, 503}},
 	{id: "revoke_token", tag: "session", method: "DELETE", path: "/api/v1/tokens/{name}", minimum: auth.Operator,
 		endpoint: change(by(credentialsOf, (*credentials).revokeToken)),
-		summary:  "Ends a named token, and the sessions it opened.", fails: []int{404}},
+		summary:  "Revokes a named token, and ends the sessions that it opened.", fails: []int{404}},
 }
 
 // NamedToken is a named token as the API lists it.
@@ -61,12 +61,12 @@ const maxTokenLife = 366 * 24 * time.Hour
 func (c *credentials) createToken(r *request, body *TokenRequest) (NewToken, error) {
 	who := who(r.Request)
 	if !who.MakesTokens() || c.config.Keyring == nil { // a stolen token must not make others
-		return NewToken{}, &failure{http.StatusForbidden, "role", "a token makes no others: use botd token create, or log in by the link of botd login"}
+		return NewToken{}, &failure{http.StatusForbidden, "role", "a token cannot create others: use botd token create, or log in with the link of botd login"}
 	}
 	key := auth.Key{Name: body.Name, Role: body.Role, Made: time.Now().UTC().Truncate(time.Second), Ends: body.Ends}
 	err := key.Check()
 	if err == nil && who.Linked() && (key.Ends == nil || key.Ends.Sub(key.Made) > maxTokenLife) {
-		err = errors.New("ends is needed, within 366 days: botd token create makes tokens without an end")
+		err = errors.New("ends is required, within 366 days: botd token create can create tokens without an expiry")
 	}
 	if err != nil {
 		return NewToken{}, badBody(err.Error())

@@ -91,7 +91,7 @@ func (b *Backups) Plan() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("copy the journal (%d KiB) into %s, and verify the copy as a whole", (info.Size()+1023)>>10, folder)}
+	lines := []string{fmt.Sprintf("copy the journal (%d KiB) to %s, and verify the copy", (info.Size()+1023)>>10, folder)}
 	for _, name := range stored[:max(0, len(stored)-maxBackups+1)] {
 		lines = append(lines, fmt.Sprintf("delete %s: the newest %d stay there", name, maxBackups))
 	}
@@ -120,7 +120,7 @@ func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 		return out, err
 	}
 	stored, err := b.stored()
-	// A clock that was fast leaves later names: the new copy stays nevertheless.
+	// A clock that was fast leaves later names; the new copy is kept nevertheless.
 	stored = slices.DeleteFunc(stored, func(name string) bool { return name == filepath.Base(made.File) })
 	for _, name := range stored[:max(0, len(stored)-maxBackups+1)] {
 		err = errors.Join(err, os.Remove(filepath.Join(folder, name)))

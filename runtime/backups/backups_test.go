@@ -109,7 +109,7 @@ func TestPlanListsEachStep(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c.want[0] = "copy the journal " + c.want[0] + " into " + filepath.Join(directory, "backups") + ", and verify the copy as a whole"
+			c.want[0] = "copy the journal " + c.want[0] + " to " + filepath.Join(directory, "backups") + ", and verify the copy"
 			b := &Backups{Directory: directory, Prefix: "paper-main-"}
 			if have, err := b.Plan(); err != nil || !slices.Equal(c.want, have) {
 				t.Errorf("want %q\nhave %q (%v)", c.want, have, err)

@@ -16,7 +16,7 @@ type clockwork struct {
 	metrics *ops.Metrics
 	board   *view.Board
 	console *ops.Console
-	window  time.Duration // W: a clock known no better than half of it causes refused requests
+	window  time.Duration // W: if the clock is uncertain by half of it or more, requests are refused
 	good    time.Time     // of the last good reading
 	failing bool
 }
@@ -36,7 +36,7 @@ func (c *clockwork) take(r rest.ClockReading) {
 		c.metrics.ClockJumped()
 		c.console.Warn(
 			"clock.jumped",
-			"clock     the local clock jumped by %s (set, or the machine slept); the exchange's is read again",
+			"clock     the local clock jumped by %s (it was set, or the machine slept); reading the exchange's clock again",
 			r.Jumped.Round(time.Millisecond),
 		)
 	}
@@ -50,7 +50,7 @@ func (c *clockwork) take(r rest.ClockReading) {
 		} else {
 			c.console.Warn(
 				"clock.read",
-				"clock     the exchange's clock is read again: off by %s within %s",
+				"clock     the exchange's clock can be read again: off by %s within %s",
 				r.Offset.Round(time.Millisecond),
 				r.Bound.Round(time.Millisecond),
 			)

@@ -56,7 +56,7 @@ type process struct {
 	accept    func(address string, access api.Access) (net.Listener, error) // of signals and the API
 	venue     *gateway.Exchange
 	older     string  // the backup of a journal that an older botd wrote; empty for none
-	unclean   bool    // the run before this one did not end by a clean stop
+	unclean   bool    // the previous run did not end with a clean stop
 	driven    bool    // the engine was driven
 	outage    *outage // for the exchange; nil once it is reached
 
@@ -134,7 +134,7 @@ func (p *process) run(ctx context.Context) error {
 		err = p.trade(ctx)
 	}
 	err = errors.Join(err, p.venue.Stop())
-	if refused := !p.driven && !unclean; err == nil && p.driven || refused { // a start that was refused, or waited to its end, cut nothing off
+	if refused := !p.driven && !unclean; err == nil && p.driven || refused { // a start that was refused, or ended while waiting, interrupted nothing
 		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
 	}
 	return err
@@ -149,7 +149,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 	path := filepath.Join(p.directory, journal.FileName)
 	p.key = journal.NewKey(secret)
 	if saved := journal.Rescued(path); saved != "" {
-		return failure.New(failure.Config, "botd restore "+saved+" puts it back; where it is moved away, botd begins with an empty journal, "+
+		return failure.New(failure.Config, "botd restore "+saved+" puts it back; if you move it away, botd begins with an empty journal, "+
 			"which knows of no halt, limit or order", "journal %s is missing, and %s is what a run saved of it", path, saved)
 	}
 	if p.older, err = journal.BackupOlder(ctx, path, p.key); err != nil {

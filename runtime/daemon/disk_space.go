@@ -13,7 +13,7 @@ import (
 // diskSpaceEvery is how often the free space is read.
 const diskSpaceEvery = 10 * time.Second
 
-// diskSpace declares that the disk of the data has little room left, long before openings stop for it. It polls from a
+// diskSpace declares that the disk of the data has little free space, long before openings stop because of it. It polls from a
 // goroutine of its own: trading does not wait for a disk.
 type diskSpace struct {
 	directory string
@@ -49,5 +49,5 @@ func (r *diskSpace) states(nowMS int64) []engine.Degraded {
 		r.sinceMS = nowMS
 	}
 	return []engine.Degraded{{State: "disk", SinceMS: r.sinceMS, Cause: fmt.Sprintf("%d MiB are free on the disk of %s", left>>20, r.directory),
-		WayOut: "make room on it; when nothing is left, nothing opens: exits and stops continue"}}
+		WayOut: "free some space; when the disk is full, nothing opens: exits and stops continue"}}
 }

@@ -263,7 +263,7 @@ func (p *process) logStart() {
 	limitMemory(memlimit.FromCgroup, console)
 	p.venue.LogTo(console)
 	if p.older != "" {
-		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
+		console.Warn("journal.migrated", "journal   of an older botd was migrated; the backup is %s", p.older)
 	}
 	if p.config.Mode == configs.Live {
 		for _, assumption := range p.config.Unmeasured() {
@@ -309,7 +309,7 @@ func logReconciled(console *ops.Console, machine *engine.Engine, took time.Durat
 	}
 	text := "nothing is unknown"
 	if unknown > 0 {
-		text = fmt.Sprintf("the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is determined", unknown)
+		text = fmt.Sprintf("the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is known", unknown)
 	}
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }
@@ -327,7 +327,7 @@ func logLeftOpen(console *ops.Console, left []string, read bool) {
 	for _, line := range left {
 		console.Say("daemon.left_open", "left open %s", line)
 	}
-	console.Say("daemon.stopped", "stopped   the next start finds these again and carries on")
+	console.Say("daemon.stopped", "stopped   the next start picks these up and continues")
 }
 
 // Failure sets the exit code of a run's error. A signal is a clean end.
@@ -339,7 +339,7 @@ func Failure(err error) error {
 	case errors.As(err, &internal):
 		return failure.Wrap(failure.Internal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
 	case errors.Is(err, journal.ErrBroken):
-		return failure.New(failure.IO, "look at the disk; the next start replays what is there and finds out the rest", "%w", err)
+		return failure.New(failure.IO, "check the disk; the next start replays the stored records and fetches the rest", "%w", err)
 	case errors.Is(err, runtime.ErrUnwritten):
 		return failure.New(failure.IO, "make room on the disk of data_dir", "%w", err)
 	}

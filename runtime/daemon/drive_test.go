@@ -17,7 +17,7 @@ func TestOpenItemsAreLoggedOnlyAfterRead(t *testing.T) {
 		want []string
 	}{
 		{nil, true, []string{"nothing is left open"}},
-		{[]string{"position futures BTC-USDT 0.1"}, true, []string{"left open position futures BTC-USDT 0.1", "the next start finds these again"}},
+		{[]string{"position futures BTC-USDT 0.1"}, true, []string{"left open position futures BTC-USDT 0.1", "the next start picks these up"}},
 		{nil, false, []string{"before orders and positions were read"}},
 	} {
 		var output bytes.Buffer

@@ -91,7 +91,7 @@ func severityOf(one *incident.Incident) notify.Severity {
 
 // incidentSubject is the subject of a mail: the state, its scope, and the change.
 func incidentSubject(report *incident.Report) string {
-	what := map[incident.Change]string{incident.Opened: "", incident.Reminded: " goes on", incident.Returned: " is back",
+	what := map[incident.Change]string{incident.Opened: "", incident.Reminded: " continues", incident.Returned: " is back",
 		incident.Escalated: " is critical", incident.Closed: " is over"}
 	return kindText(&report.Incident) + what[report.Change]
 }
@@ -152,7 +152,7 @@ func (p *pauses) states(now time.Time, nowMS int64) (all []engine.Degraded) {
 		}
 		all = append(all, engine.Degraded{State: "rate_limited", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: p.first[i],
 			Cause:  "the exchange answers 429: too many requests",
-			WayOut: "fewer symbols or longer schedules; look for another program on the same key or address; exchange.requests_per_second"})
+			WayOut: "use fewer symbols or less frequent schedules; check for another program on the same key or address; set exchange.requests_per_second"})
 	}
 	return all
 }

@@ -34,7 +34,7 @@ func (p *process) watchKeys(ctx context.Context) {
 				p.console.Warn("exchange.key_rotated", "key       requests are signed with the key now in its files")
 			}
 		case err.Error() != refused && ctx.Err() == nil:
-			p.console.Warn("exchange.key_refused", "key       the files of key or secret have changed and are not used: %v", err)
+			p.console.Warn("exchange.key_refused", "key       the files of key or secret have changed, but are not used: %v", err)
 			refused = err.Error()
 		}
 	}

@@ -50,7 +50,7 @@ func (p *process) makeLane(config runtime.Config) {
 	late.Driver = p.driver
 }
 
-// laneUsed measures a use of the lane that is over.
+// laneUsed measures a completed use of the lane.
 func (p *process) laneUsed(a lane.Activation) {
 	p.metrics.LaneUsed(time.Duration(a.OverMS-a.SinceMS) * time.Millisecond)
 }

@@ -27,8 +27,8 @@ func withoutCore() error {
 const memoryShare = 0.8
 
 // collectorPercent is the permitted garbage in relation to live memory. A daemon has little live memory, and the collector
-// takes thousandths of a core. Compared with Go's default of 100, a seventh less memory is resident (docs/chaos.md). A
-// backtest has its own value.
+// takes a few thousandths of a core. Compared with Go's default of 100, resident memory is a seventh smaller
+// (docs/chaos.md). A backtest sets its own value.
 const collectorPercent = 50
 
 // limitMemory makes the garbage collector run more often than by default, and harder near the cgroup's
@@ -40,7 +40,7 @@ func limitMemory(allowed memlimit.Provider, console *ops.Console) {
 	}
 	limit, err := memlimit.SetGoMemLimitWithOpts(memlimit.WithProvider(allowed), memlimit.WithRatio(memoryShare))
 	if err == nil && limit > 0 { // an error is a system without cgroups
-		console.Say("daemon.memory", "memory    %d MiB for Go, %.0f%% of what this cgroup may use", limit>>20, memoryShare*100)
+		console.Say("daemon.memory", "memory    %d MiB for Go, %.0f%% of this cgroup's limit", limit>>20, memoryShare*100)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestTwoRunsOfAMinuteAreLogged(t *testing.T) {
 			"warn daemon.socket  socket    ",
 			"info daemon.reconciled  known     orders and positions, ",
 			"info daemon.left_open  left open ",
-			"info daemon.stopped  stopped   the next start finds these again and carries on",
+			"info daemon.stopped  stopped   the next start picks these up and continues",
 		} {
 			n := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) })
 			if n <= at {

@@ -116,8 +116,8 @@ func (w *outage) degraded() engine.Degraded {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return engine.Degraded{State: "waiting", Cause: w.cause, SinceMS: w.since.UnixMilli(),
-		WayOut: "ends when the exchange answers, tried every few seconds; meanwhile nothing is read or sent, what rests on the exchange " +
-			"stays, halts are journalled"}
+		WayOut: "ends when the exchange answers, retried every few seconds; meanwhile nothing is read or sent, orders on the exchange " +
+			"stay, halts are journalled"}
 }
 
 // outageEngine shows the waiting strategies alongside an engine that has none.
@@ -191,7 +191,7 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 	defer stopNotices()
 	p.reloads = reload.New(p.config, p.Seen, p.Read)
 	p.logOutage()
-	p.board.Beat() // a health check before the loop's first turn finds the loop alive
+	p.board.Beat() // a health check before the loop's first iteration finds the loop alive
 	stopServer, err := p.serve(ctx)
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func (p *process) logOutage() {
 	if cause, tries, due := p.outage.news(); due {
 		p.console.Warn(
 			"daemon.waiting",
-			"WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is taken meanwhile",
+			"WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is accepted meanwhile",
 			p.venue.Where,
 			tries,
 			time.Since(p.outage.since).Round(time.Second),

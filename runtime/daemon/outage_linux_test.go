@@ -258,7 +258,7 @@ func TestDecisionsLeaveTheLastRoomToTheJournal(t *testing.T) {
 		store.Add(view.Decision{ID: "1", Strategy: "trend"})
 		store.Close()
 		have := lines()
-		if len(have) > 0 != reported || reported && !strings.Contains(have[0], "the disk is nearly full: its last room is left to the journal") {
+		if len(have) > 0 != reported || reported && !strings.Contains(have[0], "the disk is nearly full: its last free space is reserved for the journal") {
 			t.Errorf("%d bytes: want it reported %t, have %q", size, reported, have)
 		}
 	}

@@ -225,7 +225,7 @@ func TestAStartSaysWhatItFinds(t *testing.T) {
 		{configs.Live, true, "/data/old.db", record.LevelCancel, []string{
 			"info daemon.started botd      live on here; 1 strategy; data in /data; Ctrl-C stops",
 			"info daemon.strategy strategy  trend: sma_cross on futures BTC-USDT, ",
-			"warn journal.migrated journal   was an older botd's and is brought up to date; a backup is /data/old.db",
+			"warn journal.migrated journal   of an older botd was migrated; the backup is /data/old.db",
 			"warn exchange.unmeasured exchange  no probe has measured exchange.settle: ",
 			"warn daemon.unclean restart   the previous run did not stop cleanly; what it left open is determined first",
 			"warn trading.halted HALTED    cancel: the news; botd rearm ends it"}},
@@ -260,7 +260,7 @@ func TestTheEndOfReadingSaysWhatIsUnknown(t *testing.T) {
 	}
 	known := sent("bone-1-1", record.Acknowledged{OrderID: 7})
 	one := slices.Concat(known, sent("bone-1-2", record.Unknown{Reason: "timeout"}))
-	const unknown = "the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is determined"
+	const unknown = "the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is known"
 	for want, records := range map[string][]record.Record{"nothing is unknown": known, fmt.Sprintf(unknown, 1): one,
 		fmt.Sprintf(unknown, 2): slices.Concat(one, sent("bone-1-3", record.Unknown{}))} {
 		console, lines := logged(t)

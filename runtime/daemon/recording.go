@@ -19,13 +19,13 @@ import (
 // decisionsFolder is the directory of the strategies' decisions in a mode's directory.
 const decisionsFolder = "decisions"
 
-// keepDecisions has the board keep decisions beyond this run.
+// keepDecisions makes the board store decisions beyond this run.
 func (p *process) keepDecisions() *view.DecisionStore {
 	store := view.NewDecisionStore(view.DecisionStoreConfig{
 		Directory: filepath.Join(p.directory, decisionsFolder), Keep: time.Duration(p.config.Retention.DecisionsMS) * time.Millisecond,
 		Room: func() error {
 			if free, known := disk.Free(p.directory); known && free < disk.MinFree {
-				return errors.New("the disk is nearly full: its last room is left to the journal")
+				return errors.New("the disk is nearly full: its last free space is reserved for the journal")
 			}
 			return nil
 		},
@@ -108,9 +108,9 @@ type rates interface {
 // Bounds of requests for funding rates: shortly before each payment, when the rate is almost
 // settled; normally two requests a symbol and payment.
 const (
-	fundingBegin  = time.Minute // after the start, which has more urgent questions
+	fundingBegin  = time.Minute // after the start, which has more urgent requests
 	fundingBefore = 3 * time.Minute
-	fundingAgain  = 30 * time.Second       // after an answer that was none
+	fundingAgain  = 30 * time.Second       // after an invalid answer
 	fundingApart  = 200 * time.Millisecond // between two requests: never a burst alongside trading
 )
 

@@ -33,7 +33,7 @@ type reading struct {
 	say         func(text string)
 }
 
-// step counts a record; the clock is read now and then.
+// step counts a record; it reads the clock only occasionally.
 func (r *reading) step(now func() time.Time) {
 	if r.done++; r.done%recordsPerReport != 0 {
 		return
@@ -88,7 +88,7 @@ func (p *process) replay(
 ) error {
 	progress := reading{total: p.store.Records(), next: time.Now().Add(firstReportAfter), notify: p.supervisor.Notify,
 		say: func(text string) {
-			p.console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
+			p.console.Say("journal.reading", "journal   %s; nothing is sent until all are read", text)
 		}}
 	return replay(ctx, func(r *record.Record) error {
 		take(r)

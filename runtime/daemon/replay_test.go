@@ -86,7 +86,7 @@ func TestAStartThatReadsForLongSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	const want = "info journal.reading journal   is being read: 1024 of 2 records; nothing is sent before all are known"
+	const want = "info journal.reading journal   is being read: 1024 of 2 records; nothing is sent until all are read"
 	if have := lines(); !slices.Equal(have, []string{want}) {
 		t.Errorf("want %q, have %q", want, have)
 	}

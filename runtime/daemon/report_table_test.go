@@ -70,9 +70,9 @@ func TestTheClockIsCheckedByItsAgeAndItsBound(t *testing.T) {
 			{15 * time.Minute, rest.ClockReading{Bound: time.Millisecond, Err: busy}, true, "off by 0s within 1ms", nil},
 			{time.Second, rest.ClockReading{Bound: time.Millisecond, Err: busy}, false, "off by 0s within 1ms, read 15m1s ago: busy", nil},
 			{0, rest.ClockReading{Offset: -3 * time.Second, Bound: time.Millisecond}, true, "off by -3s within 1ms",
-				[]string{"warn clock.read clock     the exchange's clock is read again: off by -3s within 1ms"}},
+				[]string{"warn clock.read clock     the exchange's clock can be read again: off by -3s within 1ms"}},
 			{14 * time.Minute, rest.ClockReading{Jumped: 90_000_400 * time.Microsecond, Bound: time.Millisecond}, true, "off by 0s within 1ms",
-				[]string{"warn clock.jumped clock     the local clock jumped by 1m30s (set, or the machine slept); the exchange's is read again"}},
+				[]string{"warn clock.jumped clock     the local clock jumped by 1m30s (it was set, or the machine slept); reading the exchange's clock again"}},
 		} {
 			<-time.After(step.wait)
 			c.take(step.reading)
@@ -178,7 +178,7 @@ func TestExitsAreReportedWithTheirResult(t *testing.T) {
 	}{
 		{trip, "a closed by exit: long 0.01 BTC-USDT from 60000 to 61000 after 1m30s, net +9.30 USDT (fees and funding 0.71)", "exit", "9.295"},
 		{short, "a closed by liquidation: short 0.01 BTC-USDT from 60000 to 61000 after 0s, net -9.61 USDT (fees and funding -0.40)" +
-			"; a part of its money is not known", "liquidation", "-9.605"},
+			"; some of the amounts are unknown", "liquidation", "-9.605"},
 		{manual, "a closed by manual: long 0.01 BTC-USDT from 60000 to 61000 after 0s, net +9.30 USDT (fees and funding 0.71)", "manual", "9.295"},
 	} {
 		trades.closed(&c.trip)
@@ -224,7 +224,7 @@ func TestIncidentsAreLoggedByTheirChange(t *testing.T) {
 	const do = "RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Way out: wait"
 	for change, want := range map[incident.Change][2]string{
 		incident.Opened:    {"warn incident.opened incident  7, warning: " + do, ""},
-		incident.Reminded:  {"warn incident.reminder incident  7 continues after 0s, warning: " + do, " goes on"},
+		incident.Reminded:  {"warn incident.reminder incident  7 continues after 0s, warning: " + do, " continues"},
 		incident.Returned:  {"warn incident.reminder incident  7 is back, warning: " + do, " is back"},
 		incident.Escalated: {"warn incident.escalated incident  7 has become critical after 0s: " + do, " is critical"},
 		incident.Closed:    {"info incident.closed incident  7 is over: RATE LIMITED (strategy grid), after 31s", " is over"},
@@ -344,7 +344,7 @@ func TestFailuresHaveTheirExitCodes(t *testing.T) {
 		hint string
 	}{
 		{&runtime.InternalError{}, failure.Internal, "this is a bug"},
-		{fmt.Errorf("append: %w", journal.ErrBroken), failure.IO, "look at the disk"},
+		{fmt.Errorf("append: %w", journal.ErrBroken), failure.IO, "check the disk"},
 		{fmt.Errorf("stop: %w", runtime.ErrUnwritten), failure.IO, "make room on the disk of data_dir"},
 	} {
 		var coded *failure.Error

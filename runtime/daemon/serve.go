@@ -146,7 +146,7 @@ func (p *process) logDashboard(server *api.Server, address string) {
 	}
 }
 
-// filesEvery is how often the token files and the lock are looked for.
+// filesEvery is the interval at which the token files and the lock are checked.
 const filesEvery = time.Second
 
 // keepFiles restores token files that were deleted, and locks the directory again when it was

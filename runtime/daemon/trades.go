@@ -79,7 +79,7 @@ func (t *trades) closed(trip *ledger.RoundTrip) {
 		trip.Symbol.Name, trip.Entry, trip.Exit, (time.Duration(max(0, trip.LeftMS-trip.EnteredMS)) * time.Millisecond).Round(time.Second),
 		notify.Signed(trip.Net()), trip.Asset, cost.Decimal().StringFixed(2))
 	if !trip.Whole {
-		text += "; a part of its money is not known"
+		text += "; some of the amounts are unknown"
 	}
 	t.report(trip.Symbol, &notify.Trade{At: time.UnixMilli(trip.LeftMS), Name: "trade.closed", Strategy: trip.Strategy, Text: text, By: by, Net: trip.Net(),
 		Asset: trip.Asset})

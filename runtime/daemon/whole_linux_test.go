@@ -265,7 +265,7 @@ func TestADemoServesWhatItHas(t *testing.T) {
 			t.Errorf("want systemd notified of %q, have %q", want, supervised())
 		}
 	}
-	if line := d.await("daemon.stopped"); !strings.Contains(line, "the next start finds these again and carries on") {
+	if line := d.await("daemon.stopped"); !strings.Contains(line, "the next start picks these up and continues") {
 		t.Errorf("want its purchase left open, have %s", line)
 	}
 	if text, err := os.ReadFile(filepath.Join(directory, "recorded", "signals.csv")); err != nil || !strings.Contains(string(text), ",follow,0.5\n") {

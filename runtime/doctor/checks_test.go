@@ -58,8 +58,8 @@ func TestJournalIsExamined(t *testing.T) {
 		state, what string
 		remedy      string
 	}{
-		{"sound", false, demo, nil, StateOK, "2 records, the chain is whole; it proves ", ""},
-		{"keyed", true, demo + "journal_key_file: KEY\n", nil, StateOK, "2 records, the chain is whole", ""},
+		{"sound", false, demo, nil, StateOK, "2 records, the chain is intact; it proves ", ""},
+		{"keyed", true, demo + "journal_key_file: KEY\n", nil, StateOK, "2 records, the chain is intact", ""},
 		{"keyed, and no key", true, demo, nil, StateFail, "keyed from record 1 on, and no key is configured", "set journal_key_file in botd.yaml"},
 		{"no key file", false, demo + "journal_key_file: /absent/key\n", nil, StateFail, "/absent/key", ""},
 		{"cut off", false, demo, func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("torn ", 1_000)), 0o600) }, StateFail,
@@ -160,14 +160,14 @@ func TestVenueIsExamined(t *testing.T) {
 		want   []finding
 	}{
 		{"paper", 0, "", "paper", []string{"futures BTC-USDT", "spot ETH-USDT"}, []finding{
-			{"venue", StateOK, " answers, its public data are there; " + symbols + ", read in ", ""},
+			{"venue", StateOK, " answers, its public data can be read; " + symbols + ", read in ", ""},
 			{"clock", StateOK, "from the venue's, within ", ""}}},
 		{"live", 0, "secret", "live", []string{"futures BTC-USDT"}, []finding{{"venue", StateOK, " answers, it accepts key and signature; " + symbols, ""},
-			{"permissions", StateOK, "key and secret are readable, and by nobody else", ""}}},
+			{"permissions", StateOK, "key and secret are readable only by their owner", ""}}},
 		{"live with a wrong secret", 0, "other", "live", []string{"futures BTC-USDT"}, []finding{{"venue", StateFail, "", "check key_file, secret_file"}}},
 		{"live without keys", 0, "", "live", []string{"futures BTC-USDT"}, []finding{
 			{"venue", StateWarn, "without keys only public data can be tested", "see permissions"},
-			{"permissions", StateFail, "key", ""}, {"venue", StateOK, "its public data are there", ""}}},
+			{"permissions", StateFail, "key", ""}, {"venue", StateOK, "its public data can be read", ""}}},
 		{"an unknown symbol", 0, "", "paper", []string{"futures BTC-USDT", "spot DOGE-USDT"}, []finding{{"venue", StateFail,
 			"s1: the venue has no spot symbol DOGE-USDT", "botd markets lists them"}}},
 		{"a symbol that is not traded", 0, "", "paper", []string{"futures SOL-USDT"}, []finding{{"venue", StateWarn,
@@ -243,7 +243,7 @@ func TestDaemonIsExamined(t *testing.T) {
 	}{
 		{"ready", map[string]string{health: "{}", status: `{` + own + `,"ready":true,"checks":[{"name":"journal","ok":true}]}`,
 			config: `{"hash":"HASH"}`}, false,
-			[]finding{{"daemon", StateOK, "it runs since 2026-01-02 03:04:05, mode demo, and is ready", ""}}},
+			[]finding{{"daemon", StateOK, "it has been running since 2026-01-02 03:04:05, mode demo, and is ready", ""}}},
 		{"not ready", map[string]string{health: "{}", status: `{` + own + `,"checks":[{"name":"venue","ok":false,"detail":"blind"}]}`,
 			config: `{"hash":"HASH"}`}, false,
 			[]finding{{"daemon", StateFail, "ADDRESS is not ready: venue blind", "see botd status and the log"}}},
@@ -251,15 +251,15 @@ func TestDaemonIsExamined(t *testing.T) {
 			`"way_out":"botd resume","since":"2026-01-02T04:05:06Z"}]}`, config: `{"hash":"HASH"}`}, false,
 			[]finding{{"daemon", StateWarn, "latch s0 since 2026-01-02 04:05:06: stops failed", "botd resume"}}},
 		{"another version", map[string]string{health: "{}", status: `{"version":"0.0.1","ready":true}`, config: `{"hash":"HASH"}`}, false,
-			[]finding{{"daemon", StateWarn, "botd 0.0.1 runs, this is ", "restart it to run what is installed"}}},
+			[]finding{{"daemon", StateWarn, "botd 0.0.1 runs, this is ", "restart it to run the installed version"}}},
 		{"another configuration", map[string]string{health: "{}", status: `{` + own + `,"ready":true}`, config: `{"hash":"other"}`}, false,
-			[]finding{{"daemon", StateWarn, "it runs another configuration than the files", "botd config diff"}}},
-		{"another botd", map[string]string{health: "{}"}, false, []finding{{"daemon", StateFail, "it does not run, and another botd has its address ADDRESS",
-			"another listen in botd.yaml"}}},
+			[]finding{{"daemon", StateWarn, "it runs a configuration that differs from the files", "botd config diff"}}},
+		{"another botd", map[string]string{health: "{}"}, false, []finding{{"daemon", StateFail, "it does not run, and another botd uses its address ADDRESS",
+			"a different listen in this configuration's botd.yaml"}}},
 		{"another botd that was named", map[string]string{health: "{}"}, true, []finding{
 			{"daemon", StateFail, "the daemon answered 401", "another configuration"}}},
 		{"not botd", map[string]string{health: "{}", status: "hello"}, false, []finding{
-			{"daemon", StateFail, "the answer of ADDRESS is not botd's", "is that address botd's?"}}},
+			{"daemon", StateFail, "the answer of ADDRESS is not botd's", "does that address belong to botd?"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -303,6 +303,6 @@ func TestAddressOfTheDaemonIsTried(t *testing.T) {
 	defer taken.Close()
 	address := taken.Addr().String()
 	expect(t, newHouse(t, "mode: demo\nlisten: "+address+"\n").examine(t), "daemon", StateFail,
-		"it does not run, and its address "+address+" cannot be used: ", "stop what has the address, or set listen in botd.yaml")
+		"it does not run, and its address "+address+" cannot be used: ", "stop the program that uses the address, or set listen in botd.yaml")
 	expect(t, newHouse(t, "mode: demo\nlisten: 127.0.0.1:0\n").examine(t), "daemon", StateOK, "it does not run; its address 127.0.0.1:0 is free", "")
 }

@@ -97,7 +97,7 @@ type Diagnosis struct {
 
 func (d Diagnosis) Rows() any { return d.Findings }
 
-// doctorPatience bounds each look at something outside this process.
+// doctorPatience bounds each check of something outside this process.
 const doctorPatience = 15 * time.Second
 
 // Examine runs every check, regardless of the results of the earlier ones.
@@ -175,31 +175,31 @@ func (e *examination) permissions() {
 	const check = "permissions"
 	before := len(e.findings)
 	if os.Geteuid() == 0 {
-		e.warn(check, "run it as a user of its own; the systemd unit of botd does", "botd runs as root")
+		e.warn(check, "run it as a dedicated user, as botd's systemd unit does", "botd runs as root")
 	}
 	for _, name := range []string{e.directory, filepath.Join(e.directory, auth.OperatorFile), filepath.Join(e.directory, auth.ViewerFile),
 		filepath.Join(e.directory, auth.KeyringFile), filepath.Join(e.directory, journal.FileName)} {
 		if found, err := os.Stat(name); err == nil && found.Mode().Perm()&0o077 != 0 {
-			e.warn(check, "chmod go= "+name, "%s has mode %03o: others on this machine can reach it", name, found.Mode().Perm())
+			e.warn(check, "chmod go= "+name, "%s has mode %03o: others on this machine can access it", name, found.Mode().Perm())
 		}
 	}
 	for _, name := range append([]string{e.config.Directory}, e.config.Files...) {
 		if found, err := os.Stat(filepath.FromSlash(name)); err == nil && found.Mode().Perm()&0o022 != 0 {
-			e.warn(check, "chmod go-w "+name, "%s can be written by others, who could so make botd trade", name)
+			e.warn(check, "chmod go-w "+name, "%s can be written by others, who could make botd trade", name)
 		}
 	}
 	if e.config.Mode == configs.Live {
 		if _, _, err := configs.ReadSecrets(e.config.Exchange); err != nil {
 			e.failed(check, "", err)
 		} else {
-			e.ok(check, "key and secret are readable, and by nobody else")
+			e.ok(check, "key and secret are readable only by their owner")
 		}
 	}
 	for _, err := range unreadable(e.config) {
 		e.failed(check, "", err)
 	}
 	if len(e.findings) == before {
-		e.ok(check, "data and configuration are their owner's")
+		e.ok(check, "data and configuration are accessible only to their owner")
 	}
 }
 
@@ -217,9 +217,9 @@ func (e *examination) space(free int64, known bool) {
 	const check = "disk"
 	switch {
 	case known && free < disk.MinFree:
-		e.fail(check, "make room: nothing opens when the journal's disk is full", "%d MiB are free in %s", free>>20, e.directory)
+		e.fail(check, "free some space: nothing opens when the journal's disk is full", "%d MiB are free in %s", free>>20, e.directory)
 	case known && free < enoughFree:
-		e.warn(check, "make room before it is full: then nothing opens", "%d MiB are free in %s", free>>20, e.directory)
+		e.warn(check, "free some space before it is full: then nothing opens", "%d MiB are free in %s", free>>20, e.directory)
 	case known:
 		e.ok(check, "%.1f GiB are free in %s", float64(free)/(1<<30), e.directory)
 	}
@@ -230,7 +230,7 @@ func (e *examination) speed(took time.Duration, err error) {
 	const check = "disk"
 	switch {
 	case err != nil:
-		e.failed(check, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first",
+		e.failed(check, "free some space, or set data_dir in botd.yaml to a writable disk: nothing is sent that is not written first",
 			err)
 	case took > slowSync:
 		e.warn(check, "every order waits for one write like that: use a local disk", "a durable write takes %s", took.Round(time.Millisecond))
@@ -255,7 +255,7 @@ func (e *examination) journal() {
 	store, err := journal.ReadKeyed(e.ctx, path, key)
 	if err != nil {
 		var newer *journal.NewerError
-		remedy := "stop botd, and put a backup in its place: botd restore FILE keeps the damaged one beside it"
+		remedy := "stop botd and restore a backup: botd restore FILE keeps the damaged journal next to it"
 		switch {
 		case e.noDirectory():
 			remedy = "set data_dir in botd.yaml to a directory that botd may write"
@@ -278,7 +278,7 @@ func (e *examination) journal() {
 	case report.Keyed > 0 && key == nil:
 		e.fail(check, "set journal_key_file in botd.yaml: a start without it is refused", "keyed from record %d on, and no key is configured", report.Keyed)
 	default:
-		e.ok(check, "%s, the chain is whole; it proves %s", plural.Of(int(report.Records), "record"), report.Proves)
+		e.ok(check, "%s, the chain is intact; it proves %s", plural.Of(int(report.Records), "record"), report.Proves)
 	}
 }
 
@@ -292,7 +292,7 @@ func (e *examination) noDirectory() bool {
 func (e *examination) venue() {
 	const check = "venue"
 	if e.config.Mode == configs.Demo {
-		e.ok("clock", "the demo's exchange goes by this machine's clock: %s", time.Now().UTC().Format(time.RFC3339))
+		e.ok("clock", "the demo's exchange uses this machine's clock: %s", time.Now().UTC().Format(time.RFC3339))
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			e.fail(check, "let processes listen on 127.0.0.1: the demo's exchange needs a port there", "%v", err)
@@ -318,13 +318,13 @@ func (e *examination) venue() {
 	began := time.Now()
 	client, err := gateway.Client(ctx, settings)
 	if err != nil {
-		e.failed(check, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
+		e.failed(check, "botd probe --base-url "+e.config.Exchange.BaseURL+" examines it in detail", err)
 		return
 	}
 	offset, bound := client.Offset()
 	windowMS, _, _ := e.config.SettleBounds()
 	e.clock(offset, bound, time.Duration(windowMS)*time.Millisecond)
-	what := "its public data are there"
+	what := "its public data can be read"
 	if settings.Key != "" {
 		what = "it accepts key and signature"
 	}
@@ -346,14 +346,14 @@ func (e *examination) venue() {
 // is decided within the window.
 func (e *examination) clock(offset, bound, window time.Duration) {
 	away, text := offset.Abs(), offset.Round(time.Millisecond).String()
-	const remedy = "let the system keep time: timedatectl set-ntp true"
+	const remedy = "synchronize the system clock: timedatectl set-ntp true"
 	switch {
 	case away > clockFar:
 		e.fail("clock", remedy, "this machine's clock is off by %s from the venue's", text)
 	case away > clockSlight:
 		e.warn("clock", remedy, "this machine's clock is off by %s from the venue's; botd corrects for it", text)
 	case 2*bound > window:
-		e.warn("clock", "a nearer or faster connection", "the venue's clock is known within %s only, of a window of %s",
+		e.warn("clock", "use a closer or faster connection", "the venue's clock is known only to within %s, for a window of %s",
 			bound.Round(time.Millisecond), window)
 	default:
 		e.ok("clock", "off by %s from the venue's, within %s", text, bound.Round(time.Millisecond))
@@ -374,7 +374,7 @@ func (e *examination) daemon() {
 	}
 	listener, err := net.Listen("tcp", e.config.Listen)
 	if err != nil {
-		e.fail(check, "stop what has the address, or set listen in botd.yaml", "it does not run, and its address %s cannot be used: %v",
+		e.fail(check, "stop the program that uses the address, or set listen in botd.yaml", "it does not run, and its address %s cannot be used: %v",
 			e.config.Listen, err)
 		return
 	}
@@ -388,7 +388,7 @@ func (e *examination) running(d *client.Daemon) {
 	defer cancel()
 	status, _, err := client.Ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
 	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.Address == "" && d.Where == e.config.Listen {
-		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s",
+		e.fail(check, "stop that one, or set a different listen in this configuration's botd.yaml", "it does not run, and another botd uses its address %s",
 			d.Where)
 		return
 	}
@@ -405,14 +405,14 @@ func (e *examination) running(d *client.Daemon) {
 		e.warn(check, g.WayOut, "%s %s since %s: %s", g.State, g.Scope, g.Since.Format(time.DateTime), g.Cause)
 	}
 	if own := version.Read(); status.Version != "" && status.Version != own.Version {
-		e.warn(check, "restart it to run what is installed", "botd %s runs, this is %s", status.Version, own.Version)
+		e.warn(check, "restart it to run the installed version", "botd %s runs, this is %s", status.Version, own.Version)
 	}
 	if status.Ready {
-		e.ok(check, "it runs since %s, mode %s, and is ready", status.Started.Format(time.DateTime), status.Mode)
+		e.ok(check, "it has been running since %s, mode %s, and is ready", status.Started.Format(time.DateTime), status.Mode)
 	}
 	var loaded api.Configuration
 	if raw, err := d.Call(ctx, http.MethodGet, "/api/v1/config", nil); err == nil && json.Unmarshal(raw, &loaded) == nil &&
 		loaded.Hash != e.config.Hash() {
-		e.warn(check, "botd config diff shows what; restart it to run them", "it runs another configuration than the files")
+		e.warn(check, "botd config diff shows the differences; restart it to apply them", "it runs a configuration that differs from the files")
 	}
 }

@@ -201,7 +201,7 @@ func TestConfigurationWarningIsNoFailure(t *testing.T) {
 		{File: "b.yaml", Severity: configs.Warning}}
 	d := Examine(t.Context(), Patient{Daemon: h.daemon, Load: func() (*configs.Config, configs.Problems, error) { return config, warnings, nil }})
 	expect(t, d, "configuration", StateWarn, "2 warnings; the first: a.yaml:1: warning: odd", "botd check")
-	expect(t, d, "configuration", StateFail, "journal: postgres is not in this version", "only SQLite in data_dir is there")
+	expect(t, d, "configuration", StateFail, "journal: postgres is not supported in this version", "this version supports only SQLite in data_dir")
 	without(t, d, "configuration", StateOK)
 	expect(t, d, "daemon", StateOK, "", "") // the examination continues
 }
@@ -219,7 +219,7 @@ func TestFilesThatOthersReachAreNamed(t *testing.T) {
 	}
 	config, strategies := filepath.Join(h.directory, "botd.yaml"), filepath.Join(h.directory, "strategies", "s0.yaml")
 	d := h.examine(t)
-	expect(t, d, "permissions", StateWarn, h.data("demo", keys[0])+" has mode 640: others on this machine can reach it", "chmod go= "+h.data("demo", keys[0]))
+	expect(t, d, "permissions", StateWarn, h.data("demo", keys[0])+" has mode 640: others on this machine can access it", "chmod go= "+h.data("demo", keys[0]))
 	expect(t, d, "permissions", StateWarn, h.data("demo", keys[1])+" has mode 604", "chmod go= "+h.data("demo", keys[1]))
 	expect(t, d, "permissions", StateWarn, h.data("demo", keys[2])+" has mode 601", "chmod go= "+h.data("demo", keys[2]))
 	expect(t, d, "permissions", StateWarn, h.data("demo", keys[3])+" has mode 620", "chmod go= "+h.data("demo", keys[3]))
@@ -238,7 +238,7 @@ func TestFilesThatOthersReachAreNamed(t *testing.T) {
 		config, problems := configs.LoadDirectory(h.directory, configs.Options{Registry: strategy.NewRegistry(library.All()...)})
 		return config, problems, nil
 	}})
-	expect(t, d, "permissions", StateWarn, config+" can be written by others, who could so make botd trade", "chmod go-w "+config)
+	expect(t, d, "permissions", StateWarn, config+" can be written by others, who could make botd trade", "chmod go-w "+config)
 	expect(t, d, "permissions", StateWarn, strategies+" can be written by others", "chmod go-w "+strategies)
 	expect(t, d, "permissions", StateWarn, h.data("demo")+" has mode 710", "chmod go= "+h.data("demo"))
 }

@@ -21,7 +21,7 @@ func TestProfileShowsWhatIsMeasured(t *testing.T) {
 		{"measured", "live", measured, []finding{
 			{"profile", StateOK, `null for a list: empty; noise of numbers: half_tick; 3 status words; futures_open: client order ids absent; ` +
 				`spot_open: client order ids echoed; W 5000 ms, D 3000 ms, L 2000 ms; futures: measured on 2026-11-22; spot: measured on 2026-11-23`, ""},
-			{"profile", StateWarn, "no probe has measured exchange.profile.client_order_id.spot_history: that this list echoes client order ids",
+			{"profile", StateWarn, "no probe has measured exchange.profile.client_order_id.spot_history: whether this list echoes client order ids",
 				"botd probe --trade --out FILE measures it"}}, 0, 2},
 		{"unknown", "live", "settle: {futures: {window: 5s, visibility: 1s, staleness: 2s}}", []finding{
 			{"profile", StateOK, "futures: set in the configuration; spot: not measured", ""},

@@ -150,7 +150,7 @@ func TestWhatStatusShows(t *testing.T) {
 			"way_out":"botd rearm","doing":"0.02 BTC-USDT to close","under_way":true,"blind":["spot"]}]}`},
 		{"halted, with nothing left to close", degraded(engine.Degraded{State: "halted", ExitsAccepted: true}), `{"degraded":[{"state":"halted",
 		"under_way":null}]}`},
-		{"a strategy's limit that ends by itself", degraded(engine.Degraded{State: "limit", Scope: account.Scope{Strategy: "trend"}, UntilMS: 60_000}),
+		{"a strategy's limit that clears automatically", degraded(engine.Degraded{State: "limit", Scope: account.Scope{Strategy: "trend"}, UntilMS: 60_000}),
 			`{"ready":true,"degraded":[{"state":"limit","scope":"strategy","strategy":"trend","until":"1970-01-01T00:01:00Z"}]}`},
 		{"unprotected", degraded(engine.Degraded{State: "unprotected", Scope: key, Cause: "-4012"}),
 			`{"ready":true,"degraded":[{"state":"unprotected","scope":"symbol","market":"futures","symbol":"BTC-USDT","cause":"-4012","until":null}]}`},

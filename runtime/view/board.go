@@ -37,7 +37,7 @@ type Board struct {
 	rounded, completed time.Time // when a round last ended, and when a complete one did; initially when the board was made
 
 	mu         sync.Mutex // guards all below
-	unclean    bool       // the run before this one
+	unclean    bool       // the previous run
 	beat       time.Time
 	status     engine.Status
 	reconciled bool        // a round was complete since the start
@@ -86,7 +86,7 @@ func (b *Board) NowMS() int64 {
 // Instance is the name of this botd.
 func (b *Board) Instance() string { return b.instance }
 
-// publish sends an event, once something follows.
+// publish sends an event, once there is a follower.
 func (b *Board) publish(topic string, content any) {
 	if b.publishTo != nil {
 		b.publishTo(topic, content)
@@ -128,7 +128,7 @@ func (b *Board) Show(status engine.Status) {
 	}
 }
 
-// show returns which incidents a person must hear of.
+// show returns the incidents that a person must be notified of.
 func (b *Board) show(status engine.Status) []incident.Report {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"botd/runtime/incident"
 )
 
-// IncidentsFile holds the incidents over a restart.
+// IncidentsFile holds the incidents across restarts.
 const IncidentsFile = "incidents.json"
 
 // maxIncidentBytes bounds that file.
@@ -81,7 +81,7 @@ func (b *Board) TrackIncidents(directory string, held time.Duration, more func(n
 		all, err = restoredIncidents(text)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		warn(fmt.Errorf("incidents of the run before cannot be read: %w", err))
+		warn(fmt.Errorf("the incidents of the previous run cannot be read: %w", err))
 	}
 	b.incidents = incidents{more: more, report: report, writes: make(chan []byte, 1)}
 	b.incidents.tracker.HeldMS = held.Milliseconds()

@@ -24,7 +24,7 @@ type Limit struct {
 	Reason   string     `json:"why,omitempty"`
 	WayOut   string     `json:"way_out,omitempty"`
 	Since    *time.Time `json:"since,omitempty"` // of a breach
-	Until    *time.Time `json:"until,omitempty"` // when a breach ends by itself
+	Until    *time.Time `json:"until,omitempty"` // when a breach clears automatically
 	Set      *SetLimit  `json:"set,omitempty"`   // by a person, tighter than the configuration
 	Near     string     `json:"near"`            // what a utilization near the limit means: usual | shown | alerts
 	Title    string     `json:"title,omitempty"` // of its figure on the overview page

@@ -105,9 +105,9 @@ type Degraded struct {
 	Symbol        string     `json:"symbol,omitempty"`
 	Cause         string     `json:"cause"`
 	Since         time.Time  `json:"since"`
-	Until         *time.Time `json:"until,omitempty"` // when it ends by itself
+	Until         *time.Time `json:"until,omitempty"` // when it clears automatically
 	WayOut        string     `json:"way_out"`
-	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot read or act on, a line for each
+	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot read or act on, one line each
 	ExitsAccepted bool       `json:"under_way,omitempty"` // of a halt: the exchange has accepted all orders that close the rest
 	Doing         string     `json:"doing,omitempty"`     // the orders and positions that a halt still has to cancel or close, and the cause of the delay
 }

@@ -70,7 +70,8 @@ func written(text *strings.Builder, node ast.Node, source []byte) {
 	}
 }
 
-// find returns the passages with every word of a query, those with more of them in their heading first, and their number.
+// find returns the passages that contain every word of a query, those with more of them in their heading first, and their
+// number.
 func find(all []passage, query string) (found []passage, count int) {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {
@@ -140,9 +141,9 @@ func (s *site) search(layout *template.Template, titles map[string]string, passa
 		}{Summary: fmt.Sprintf("%d passages with %q.", count, query)}
 		switch {
 		case strings.TrimSpace(query) == "":
-			content.Summary = "Write what to look for: every word must be in the passage."
+			content.Summary = "Enter search words: a passage must contain all of them."
 		case count == 0:
-			content.Summary = fmt.Sprintf("No passage has %q. Every word must be in one passage; parts of words are found too.", query)
+			content.Summary = fmt.Sprintf("No passage contains %q. A passage must contain all words; parts of words match too.", query)
 		case count > len(found):
 			content.Summary = fmt.Sprintf("%d passages with %q; the best %d:", count, query, len(found))
 		}

@@ -94,11 +94,11 @@ func TestDocumentsAreSearched(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"price_collar":                `href="/docs/configuration`, // in tables and code, too
-		"nothing has zyxw":            "No passage has",
-		" ":                           "Write what to look for",
+		"nothing has zyxw":            "No passage contains",
+		" ":                           "Enter search words",
 		"<script>alert(1)</script>":   "&lt;script&gt;alert(1)&lt;/script&gt;",
 		strings.Repeat("stop ", 1000): "passages with",
-		"\xff\xfe":                    "No passage has",
+		"\xff\xfe":                    "No passage contains",
 	} {
 		if have := get(query); !strings.Contains(have, want) || strings.Contains(have, "<script>alert") || len(have) > 100<<10 {
 			t.Errorf("%.40q: want %q in a page of at most 100 KB, have %d bytes: %.600s", query, want, len(have), have[strings.Index(have, "<article>"):])

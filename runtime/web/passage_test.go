@@ -155,10 +155,10 @@ func TestASearchReportsWhatItFound(t *testing.T) {
 		{"stop", []passage{title}, `<a href="/docs/risk">Halts</a>`},
 		{"stop", many[:30], "<p>30 passages with &#34;stop&#34;.</p>"},
 		{"stop", many, "<p>31 passages with &#34;stop&#34;; the best 30:</p>"},
-		{"stop", nil, "<p>No passage has &#34;stop&#34;. Every word must be in one passage; parts of words are found too.</p>"},
+		{"stop", nil, "<p>No passage contains &#34;stop&#34;. A passage must contain all words; parts of words match too.</p>"},
 		{strings.Repeat("é", 100), nil, "&#34;" + strings.Repeat("é", 100) + "&#34;"},
 		{strings.Repeat("é", 101), nil, "&#34;" + strings.Repeat("é", 100) + "&#34;"},
-		{" ", many, "<p>Write what to look for: every word must be in the passage.</p>"},
+		{" ", many, "<p>Enter search words: a passage must contain all of them.</p>"},
 	} {
 		page := string((&site{}).search(layout, nil, func() []passage { return c.all })(c.query).plain)
 		if !strings.HasPrefix(page, "Search|") || !strings.Contains(page, "|7|") || !strings.Contains(page, c.want) {

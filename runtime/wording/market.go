@@ -9,7 +9,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// market words the readings of the exchange, and the state of the journal.
+// market formulates the readings of the exchange, and the state of the journal.
 func market(n *engine.Note) Wording {
 	switch fact := n.Fact.(type) {
 	case engine.NoteRound:
@@ -25,7 +25,7 @@ func market(n *engine.Note) Wording {
 	case engine.NoteFrozen:
 		return either(fact.Over,
 			warn("market.fresh", "fresh     %s continue", fact.Text),
-			bad("market.stale", "STALE     %s: prices are as old as that, stops stay", fact.Text).notice("frozen", fact.Text))
+			bad("market.stale", "STALE     %s: prices are that old, stops stay", fact.Text).notice("frozen", fact.Text))
 	case engine.NoteFetchFailed:
 		return warn("exchange.unavailable", "exchange  could not read %s", fact.What).
 			with("err_kind", exchange.ErrorKind(fact.Err)).with("err", fact.Err).
@@ -60,7 +60,7 @@ func withError(text string, err error) string {
 func journalFails(fact *engine.NoteJournal) Wording {
 	switch {
 	case fact.Err != nil:
-		return bad("journal.failed", "JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, fact.Reason).
+		return bad("journal.failed", "JOURNAL   cannot be written, %d records are waiting: %s; stops stay on the exchange", fact.Records, fact.Reason).
 			with("records", fact.Records).with("err", fact.Err)
 	case fact.Lost:
 		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch continue; stop botd, restore, start", fact.Reason)
@@ -71,9 +71,9 @@ func journalFails(fact *engine.NoteJournal) Wording {
 // journalBack words that the journal can be written again. The rest of the disk may still be
 // reserved for exits.
 func journalBack(fact *engine.NoteJournal) Wording {
-	text, then := "journal   has room again", ": openings continue"
+	text, then := "journal   has free space again", ": openings continue"
 	if fact.Records > 0 || fact.Reason != "" {
-		text = fmt.Sprintf("journal   is written again, %d records were waiting", fact.Records)
+		text = fmt.Sprintf("journal   can be written again, %d records were waiting", fact.Records)
 	}
 	if fact.Reason != "" {
 		then = "; still nothing opens: " + fact.Reason

@@ -32,13 +32,13 @@ func strategy(n *engine.Note) Wording {
 	case engine.NoteLatch:
 		return either(fact.Over,
 			info("strategy.latch", "latch     %s latch released", n.Strategy).with("why", fact.Reason),
-			info("strategy.latch", "latch     %s latched: no entry until its target was zero or changed side", n.Strategy).with("why", fact.Reason).
+			info("strategy.latch", "latch     %s latched: no entry until its target has been zero or changed side", n.Strategy).with("why", fact.Reason).
 				notice("latch", fact.Reason).count(fact.Side))
 	case engine.NoteSignal:
 		if fact.Err == nil {
 			return info("signal.taken", "signal    %s: %s", n.Strategy, fact.Text)
 		}
-		return warn("signal.refused", "signal    %s: not taken: %s", n.Strategy, fact.Err).with("err", fact.Err)
+		return warn("signal.refused", "signal    %s: refused: %s", n.Strategy, fact.Err).with("err", fact.Err)
 	case engine.NotePosition:
 		return info("position.changed", "position  %s %s %s", n.Strategy, symbol(n), position(n.Symbol, &fact))
 	case engine.NoteAdopted:

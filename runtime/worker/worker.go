@@ -1,7 +1,6 @@
 // Package worker calls strategies for the engine, each in its own goroutine.
-//
-// A strategy that hangs costs its goroutine and nothing else: nobody waits for it. One that runs in
-// a process of its own loses that process instead.
+// A strategy that hangs blocks only its own goroutine: nothing waits for it. One that runs in a separate
+// process loses that process instead.
 package worker
 
 import (
@@ -77,7 +76,7 @@ func (p *Pool) begin(ask *engine.Ask) (token chan struct{}) {
 	return token
 }
 
-// turn is the place where calls of a strategy wait for their turn.
+// turn is the queue in which calls of a strategy wait.
 func (p *Pool) turn(name string, s strategy.Strategy) (token chan struct{}) {
 	if p.turns == nil {
 		p.turns, p.asked = map[string]*turn{}, map[int64]strategy.Strategy{}
@@ -109,7 +108,7 @@ func (p *Pool) End(ended *engine.EndedStrategy) {
 	p.mu.Lock()
 	delete(p.turns, ended.Name)
 	p.mu.Unlock()
-	kill(ended.Strategy, "it is not needed any more")
+	kill(ended.Strategy, "it is no longer needed")
 }
 
 // Close ends all processes.

@@ -217,7 +217,7 @@ func TestProcessEndsOnlyWithItsStrategy(t *testing.T) {
 		if len(one.killed) != 1 || len(two.killed) != 0 {
 			t.Errorf("want the removed one ended, have %d and %d", len(one.killed), len(two.killed))
 		}
-		if why := <-one.killed; why != "it is not needed any more" {
+		if why := <-one.killed; why != "it is no longer needed" {
 			t.Errorf("have %q", why)
 		}
 		p.Close()

@@ -135,7 +135,7 @@ func TestTheLinesOfAnIndicator(t *testing.T) {
 		{"donchian", map[string]float64{"period": 2}, []string{"lower", "upper"}, "donchian 2 lower [NaN 1 1], donchian 2 upper [NaN 6 6]"},
 		{"bollinger", map[string]float64{"period": 2, "deviations": 0.5}, []string{"upper"}, "bollinger 2 0.5 [NaN 4.5 4.75]"},
 		{"ad", nil, nil, "ad [0 0 0]"},
-		{"sma", map[string]float64{"period": 0}, nil, "sma: period 0 is not from 1 to 100000"},
+		{"sma", map[string]float64{"period": 0}, nil, "sma: period 0 is not between 1 and 100000"},
 		{"astrology", nil, nil, `unknown indicator "astrology"`},
 		{"donchian", nil, []string{"upper", "outer"}, `donchian has no output "outer"`},
 	} {

@@ -69,7 +69,7 @@ func averages() []Definition {
 
 func oscillators() []Definition {
 	return []Definition{
-		{"aroon", "how long ago the extremes were", []Parameter{period(14, 2)}, []string{"down", "up"}, func(p []float64) Stream {
+		{"aroon", "time since the extremes, as a percentage", []Parameter{period(14, 2)}, []string{"down", "up"}, func(p []float64) Stream {
 			a := NewAroon(int(p[0]))
 			return each(func(bar Bar, values []float64) { down, up, ok := a.Next(bar.High, bar.Low); set(values, ok, down, up) })
 		}},
@@ -179,8 +179,8 @@ func trends() []Definition {
 				return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus, d.Index) })
 			}},
 		simple("adxr", "Wilder's rating of directional movement", 14, 2, func(n int) Stream { return ofRange(NewADXR(n)) }),
-		simple("choppiness", "how sideways the market moves", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
-		{"dmi", "only the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
+		simple("choppiness", "degree of sideways movement", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
+		{"dmi", "the two directional indicators alone", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
 			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus) })
 		}},
 		{"fractals", "Williams' newest known highs and lows", []Parameter{named("wing", 2, 1)}, []string{"up", "down"}, func(p []float64) Stream {
@@ -251,11 +251,11 @@ func relations() []Definition {
 		return each(func(bar Bar, values []float64) { values[0] = orNaN(next(bar.High, bar.Low)) })
 	}
 	return []Definition{
-		simple("beta", "how much the second series moves for a move of the first", 5, 2, func(n int) Stream {
+		simple("beta", "sensitivity of the second series to moves of the first", 5, 2, func(n int) Stream {
 			return ofTwo(NewBeta(n).Next)
 		}),
 		simple("correlation", "Pearson's coefficient of two series", 30, 2, func(n int) Stream { return ofTwo(NewCorrelation(n).Next) }),
-		simple("percent_rank", "percent of the values before that are not above the newest", 100, 1, func(n int) Stream {
+		simple("percent_rank", "percentage of the previous values that are not above the newest", 100, 1, func(n int) Stream {
 			return ofClose(NewPercentRank(n))
 		}),
 		{"ppo", "macd in percent of the slow average", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)},

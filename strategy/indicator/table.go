@@ -52,9 +52,9 @@ func (d *Definition) New(given map[string]float64) (Stream, error) {
 		}
 		switch {
 		case p.Whole && value != math.Trunc(value):
-			return nil, fmt.Errorf("%s: %s %v is not a whole number", d.Name, p.Name, value)
+			return nil, fmt.Errorf("%s: %s %v is not an integer", d.Name, p.Name, value)
 		case !(value >= p.Min && value <= p.Max):
-			return nil, fmt.Errorf("%s: %s %v is not from %v to %v", d.Name, p.Name, value, p.Min, p.Max)
+			return nil, fmt.Errorf("%s: %s %v is not between %v and %v", d.Name, p.Name, value, p.Min, p.Max)
 		}
 		values[i] = value
 	}

@@ -84,10 +84,10 @@ func TestWrongParametersAreRefusedWithTheKnownOnes(t *testing.T) {
 		want            string
 	}{
 		{"sma", "perod", 5, `sma has no parameter "perod" (known: period)`},
-		{"sma", "period", 2.5, "sma: period 2.5 is not a whole number"},
-		{"rsi", "period", 1, "rsi: period 1 is not from 2 to 100000"},
-		{"bollinger", "deviations", math.NaN(), "bollinger: deviations NaN is not from -100 to 100"},
-		{"sma", "period", math.Inf(1), "sma: period +Inf is not from 1 to 100000"},
+		{"sma", "period", 2.5, "sma: period 2.5 is not an integer"},
+		{"rsi", "period", 1, "rsi: period 1 is not between 2 and 100000"},
+		{"bollinger", "deviations", math.NaN(), "bollinger: deviations NaN is not between -100 and 100"},
+		{"sma", "period", math.Inf(1), "sma: period +Inf is not between 1 and 100000"},
 	} {
 		definition, _ := Find(c.name)
 		_, err := definition.New(map[string]float64{c.parameter: c.value})

@@ -5,7 +5,7 @@ import "botd/strategy"
 // buyAndHold buys once and holds. It is the benchmark for every other strategy and loses as much as
 // the market loses.
 func buyAndHold() strategy.Definition {
-	return strategy.Define("buy_and_hold", "buys once and keeps it",
+	return strategy.Define("buy_and_hold", "buys once and holds the position",
 		func(setting strategy.Setting, _ struct{}) (strategy.Strategy, error) {
 			return &holding{sized(setting).Target(1)}, nil
 		})

@@ -60,7 +60,7 @@ func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
 func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 	begin, known := view.Memory.Get(began)
 	if !known {
-		return []strategy.Condition{{Name: "began", Value: "not yet: the first slice is due with the first tick"}}
+		return []strategy.Condition{{Name: "began", Value: "not yet: the first slice is due at the first tick"}}
 	}
 	due, next := s.due(begin, view.NowMS)
 	all := []strategy.Condition{
@@ -106,20 +106,20 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 	}
 	begin, begun := view.Memory.Get(dcaBegan)
 	if !begun {
-		return []strategy.Condition{{Name: "began", Value: "not yet: the first buy is due with the first tick"}}
+		return []strategy.Condition{{Name: "began", Value: "not yet: the first buy is due at the first tick"}}
 	}
 	due := max(0, view.NowMS-begin)/a.everyMS + 1
 	if a.buys > 0 {
 		due = min(due, a.buys)
 	}
 	all := []strategy.Condition{
-		{Name: "buys due by the clock", Value: fmt.Sprint(due), Requires: fmt.Sprint("above the buys made, ", at(dcaBought)), Met: due > at(dcaBought)},
-		{Name: "next buy by the clock", Value: moment(begin + (max(0, view.NowMS-begin)/a.everyMS+1)*a.everyMS)},
+		{Name: "scheduled buys due", Value: fmt.Sprint(due), Requires: fmt.Sprint("above the buys made, ", at(dcaBought)), Met: due > at(dcaBought)},
+		{Name: "next scheduled buy", Value: moment(begin + (max(0, view.NowMS-begin)/a.everyMS+1)*a.everyMS)},
 	}
 	if last := a.symbol.PriceAmount(exchange.Price(at(dcaPrice))); a.fall > 0 && !last.IsZero() {
 		goal := last.Sub(last.MulRate(a.step(at(dcaFallen))))
 		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)),
-			Requires: "at or below " + price(goal) + " for a buy on a fall",
+			Requires: "at or below " + price(goal) + " for a buy on a dip",
 			Met:      at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)), at(dcaFallen))})
 	}
 	if a.profit > 0 && view.Position.Quantity > 0 {
@@ -149,13 +149,13 @@ func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
 		now[i], _ = view.Memory.Get(name)
 	}
 	if now[quoteCenter] == 0 {
-		return []strategy.Condition{{Name: "quotes", Value: "none yet: computed with the next tick"}}
+		return []strategy.Condition{{Name: "quotes", Value: "none yet: computed at the next tick"}}
 	}
 	moved := math.Abs(float64(int64(q.middle(view))-now[quoteCenter])) / float64(now[quoteCenter])
 	all := []strategy.Condition{
 		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(),
 			Requires: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Met: view.NowMS-now[quoteAt] >= q.refreshMS},
-		{Name: "middle has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance),
+		{Name: "mid price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance),
 			Met: moved > q.tolerance},
 	}
 	if filled := now[quoteFilled]; filled != 0 {

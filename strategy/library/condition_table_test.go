@@ -41,7 +41,7 @@ func TestStrategyConditions(t *testing.T) {
 		rows     []conditionRow
 	}{
 		{"twap", strategy.Values{"quantity": "0.1", "slices": "4", "every": "1m"}, []conditionRow{
-			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"began: not yet: the first slice is due with the first tick"}},
+			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"began: not yet: the first slice is due at the first tick"}},
 			{"at its start", nil, strategy.Fees{}, map[string]int64{began: shownMS}, 1000, nil, []string{
 				"began: 2001-09-09 01:46:40", "slices due: 1 | of 4 | met", "next slice: 2001-09-09 01:47:40"}},
 			{"just before the second", nil, strategy.Fees{}, map[string]int64{began: shownMS - 59_999}, 1000, nil, []string{
@@ -58,56 +58,56 @@ func TestStrategyConditions(t *testing.T) {
 				"began: 2001-09-09 01:43:40", "slices due: 4 | of 4 | met", "price: 1000.1 | within price_bound 1000 | not met"}},
 		}},
 		{"dca", strategy.Values{"amount": "100", "every": "1h"}, []conditionRow{
-			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"began: not yet: the first buy is due with the first tick"}},
+			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"began: not yet: the first buy is due at the first tick"}},
 			{"at its start", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS}, 1000, nil, []string{
-				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"when it has bought", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaBought: 1}, 1000, nil, []string{
-				"buys due by the clock: 1 | above the buys made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"scheduled buys due: 1 | above the buys made, 1 | not met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"three hours later", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 3}, 1000, nil, []string{
-				"buys due by the clock: 4 | above the buys made, 3 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"scheduled buys due: 4 | above the buys made, 3 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"a clock that was set back", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS + 5_000}, 1000, nil, []string{
-				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:45"}},
+				"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:45"}},
 			{"of two, both made", strategy.Values{"buys": "2"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 2}, 1000, nil, []string{
-					"buys due by the clock: 2 | above the buys made, 2 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+					"scheduled buys due: 2 | above the buys made, 2 | not met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"of one, made", strategy.Values{"buys": "1"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 1}, 1000, nil,
 				[]string{
-					"buys due by the clock: 1 | above the buys made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+					"scheduled buys due: 1 | above the buys made, 1 | not met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"without buys on falls", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
-				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"fallen by a very small share", strategy.Values{"fall": "0.00000001"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8},
 				1000,
-				nil, []string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
-					"price: 1000 | at or below 999.99999 for a buy on a fall | not met"}},
+				nil, []string{"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
+					"price: 1000 | at or below 999.99999 for a buy on a dip | not met"}},
 			{"fallen by its share", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
-					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
-					"price: 900 | at or below 900 for a buy on a fall | met"}},
+					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
+					"price: 900 | at or below 900 for a buy on a dip | met"}},
 			{"not quite", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900.1, nil, []string{
-					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
-					"price: 900.1 | at or below 900 for a buy on a fall | not met"}},
+					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
+					"price: 900.1 | at or below 900 for a buy on a dip | not met"}},
 			{"all buys on falls made", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8, dcaFallen: 1}, 900, nil, []string{
-					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
-					"price: 900 | at or below 900 for a buy on a fall | not met"}},
+					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
+					"price: 900 | at or below 900 for a buy on a dip | not met"}},
 			{"nothing bought that could have fallen", strategy.Values{"fall": "10%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS}, 900, nil, []string{
-				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"at its take-profit", strategy.Values{"take_profit": "5%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1050,
-				holds(100, 1000), []string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+				holds(100, 1000), []string{"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
 					"price: 1050 | at or above 1050 to sell all | met"}},
 			{"at a very small take-profit of the smallest quantity", strategy.Values{"take_profit": "0.00000001"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaQuantity: 1}, 1000, holds(1, 1000), []string{
-					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
 					"price: 1000 | at or above 1000.00001 to sell all | not met"}},
 			{"at its take-profit, before the fees of both ways", strategy.Values{"take_profit": "5%"}, strategy.Fees{Taker: exchange.RateOne / 1000},
 				map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1051.9, holds(100, 1000), []string{
-					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
 					"price: 1051.9 | at or above 1052 to sell all | not met"}},
 			{"with a take-profit, and nothing held", strategy.Values{"take_profit": "5%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS}, 1050, nil,
-				[]string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				[]string{"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"without one, and something held", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1050, holds(100, 1000),
-				[]string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				[]string{"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 		}},
 		{"rebalance", strategy.Values{"weight": "40%", "band": "5%"}, []conditionRow{
 			{"no equity", nil, strategy.Fees{}, none, 1000, func(v *strategy.View) { v.Equity = exchange.Amount{} }, []string{
@@ -137,16 +137,16 @@ func TestStrategyConditions(t *testing.T) {
 					"closed pairs: 0", "profit of the pairs after fees: 0 USDT"}},
 		}},
 		{"market_making", quoted, []conditionRow{
-			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"quotes: none yet: computed with the next tick"}},
+			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"quotes: none yet: computed at the next tick"}},
 			{"old enough, and moved by the tolerance", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS - 30_000}, 1000.5, nil, []string{
-				"age of the quotes: 30s | at least 30s | met", "middle has moved: 0.0500 % | more than 0.0500 % | not met"}},
+				"age of the quotes: 30s | at least 30s | met", "mid price has moved: 0.0500 % | more than 0.0500 % | not met"}},
 			{"too young, and moved by more", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS - 29_999}, 999.4, nil, []string{
-				"age of the quotes: 29.999s | at least 30s | not met", "middle has moved: 0.0600 % | more than 0.0500 % | met"}},
+				"age of the quotes: 29.999s | at least 30s | not met", "mid price has moved: 0.0600 % | more than 0.0500 % | met"}},
 			{"a fill long enough ago", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS, "filled": shownMS - 10_000}, 1000, nil, []string{
-				"age of the quotes: 0s | at least 30s | not met", "middle has moved: 0.0000 % | more than 0.0500 % | not met",
+				"age of the quotes: 0s | at least 30s | not met", "mid price has moved: 0.0000 % | more than 0.0500 % | not met",
 				"since the first fill: 10s | at least 10s | met"}},
 			{"a fill a moment ago", nil, strategy.Fees{}, map[string]int64{"center": 1000e8, "at": shownMS, "filled": shownMS - 9_999}, 1000, nil, []string{
-				"age of the quotes: 0s | at least 30s | not met", "middle has moved: 0.0000 % | more than 0.0500 % | not met",
+				"age of the quotes: 0s | at least 30s | not met", "mid price has moved: 0.0000 % | more than 0.0500 % | not met",
 				"since the first fill: 9.999s | at least 10s | not met"}},
 		}},
 		{"signal", strategy.Values{}, []conditionRow{
@@ -287,19 +287,19 @@ func TestCandleSignalConditions(t *testing.T) {
 			"last target: nothing yet: waits for a change of side"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 102}, []string{
 			"close: 102 | above the highest high before 101 | met", "close: 102 | below the lowest low before 100 | not met",
-			"close: 102 | below the nearer low, to leave 101 | not met", "last target: long"}},
+			"close: 102 | below the exit low 101 | not met", "last target: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 102, 101.5}, []string{
 			"close: 101.5 | above the highest high before 102 | not met", "close: 101.5 | below the lowest low before 101 | not met",
 			"last target: no position"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "2", "mode": "long_short"}, []float64{100, 101, 99}, []string{
 			"close: 99 | above the highest high before 101 | not met", "close: 99 | below the lowest low before 100 | met",
-			"close: 99 | above the nearer high, to leave 101 | not met", "last target: short"}},
+			"close: 99 | above the exit high 101 | not met", "last target: short"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "2", "mode": "long_short"}, []float64{100, 101, 102}, []string{
 			"close: 102 | above the highest high before 101 | met", "close: 102 | below the lowest low before 100 | not met",
-			"close: 102 | below the nearer low, to leave 100 | not met", "last target: long"}},
+			"close: 102 | below the exit low 100 | not met", "last target: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 99}, []string{
 			"close: 99 | above the highest high before 101 | not met", "close: 99 | below the lowest low before 100 | met",
-			"close: 99 | above the nearer high, to leave 101 | not met", "last target: short"}},
+			"close: 99 | above the exit high 101 | not met", "last target: short"}},
 	} {
 		b := newBook(t, newStrategy(t, c.strategy, exchange.Futures, c.values), exchange.Futures)
 		for _, price := range c.closes {

@@ -14,11 +14,11 @@ import (
 type dcaParams struct {
 	Amount     decimal.Decimal `param:"amount" min:"0" help:"USDT of each buy"`
 	Every      time.Duration   `param:"every" default:"24h" min:"1s" help:"time between two buys"`
-	Buys       int             `param:"buys" default:"0" min:"0" max:"1000000" help:"maximum number of buys by the clock; 0 is unlimited"`
+	Buys       int             `param:"buys" default:"0" min:"0" max:"1000000" help:"maximum number of scheduled buys; 0 is unlimited"`
 	Fall       decimal.Decimal `param:"fall" default:"0" min:"0" max:"0.9" help:"buy once more when the price is this far below the last buy; 0 never"`
-	Falls      int             `param:"falls" default:"5" min:"0" max:"1000" help:"maximum number of buys on falls, until everything is sold"`
-	Scale      decimal.Decimal `param:"scale" default:"1" min:"1" max:"10" help:"factor from each buy on a fall to the next"`
-	StepScale  decimal.Decimal `param:"step_scale" default:"1" min:"0.5" max:"5" help:"factor from the distance of each buy on a fall to that of the next"`
+	Falls      int             `param:"falls" default:"5" min:"0" max:"1000" help:"maximum number of buys on dips, until everything is sold"`
+	Scale      decimal.Decimal `param:"scale" default:"1" min:"1" max:"10" help:"factor from each buy on a dip to the next"`
+	StepScale  decimal.Decimal `param:"step_scale" default:"1" min:"0.5" max:"5" help:"factor from the distance of each buy on a dip to that of the next"`
 	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything at this profit after fees, and start over; 0 never"`
 }
 
@@ -34,7 +34,7 @@ type dcaParams struct {
 // It loses when the price keeps falling: the mean price follows slowly, and buys on falls invest
 // most where the fall lasts longest.
 func dca() strategy.Definition {
-	return strategy.Define("dca", "buys for equal amounts by the clock and on falls, and can sell all above the mean price",
+	return strategy.Define("dca", "buys equal amounts on a schedule and more on dips, and can sell everything above the mean price",
 		func(setting strategy.Setting, p dcaParams) (strategy.Strategy, error) {
 			amount, err := exchange.AmountFromDecimal(p.Amount)
 			if err != nil || amount.Sign() <= 0 || amount.Less(setting.Symbol.MinNotional) {
@@ -58,7 +58,7 @@ func dca() strategy.Definition {
 				return nil, &strategy.ValueError{Parameter: "step_scale", Err: err}
 			}
 			if deepest := float64(fall.Float() * math.Pow(stepScale.Float(), float64(max(0, p.Falls-1)))); deepest >= 1 {
-				return nil, &strategy.ValueError{Parameter: "step_scale", Err: fmt.Errorf("%s: the last of %d falls would be one of %.3g %%", p.StepScale,
+				return nil, &strategy.ValueError{Parameter: "step_scale", Err: fmt.Errorf("%s: the last of %d dips would be one of %.3g %%", p.StepScale,
 					p.Falls, 100*deepest)}
 			}
 			if most := float64(amount.Float() * math.Pow(scale.Float(), float64(p.Falls))); fall > 0 && most > setting.Symbol.MaxNotional.Float() {
@@ -179,7 +179,7 @@ func (a *averagingTurn) filled(e *strategy.Event) {
 	a.Remember(dcaPending, int64(left))
 }
 
-// keep records that less is held.
+// keep records that the position is smaller.
 func (a *averagingTurn) keep(quantity exchange.Quantity) {
 	before := a.Recall(dcaQuantity)
 	if quantity = max(0, quantity); before > 0 {
@@ -218,16 +218,16 @@ func (a *averagingTurn) buy() (reason string) {
 	}
 	switch {
 	case a.Recall(dcaPending) > 0:
-		return "the last buy is under way"
+		return "the last buy is in progress"
 	case a.Recall(dcaDue) > 0:
 		slices := min(a.Recall(dcaDue), a.pace)
 		a.Remember(dcaDue, a.Recall(dcaDue)-slices)
-		return a.ask(a.amount.Mul(slices), 0, "a buy is due by the clock")
+		return a.ask(a.amount.Mul(slices), 0, "a scheduled buy is due")
 	case a.fall > 0 && a.Recall(dcaFallen) < a.falls && due > a.Recall(dcaRefused) &&
 		a.fallen(a.View.Last, exchange.Price(a.Recall(dcaPrice)), a.Recall(dcaFallen)):
 		return a.ask(a.larger(a.Recall(dcaFallen)+1), 1, "the price fell below the last buy")
 	}
-	return "holds what was bought"
+	return "holds the position"
 }
 
 // ask remembers a requested buy and returns the reason. If the price has risen so far that the

@@ -121,7 +121,7 @@ func TestUnsellableRestEndsSale(t *testing.T) {
 // The parameters are 100 USDT each hour, falls of 10 % and a take-profit of 10 %.
 func TestDCADecisions(t *testing.T) {
 	t.Parallel()
-	const clock, under, holds = "a buy is due by the clock", "the last buy is under way", "holds what was bought"
+	const clock, under, holds = "a scheduled buy is due", "the last buy is in progress", "holds the position"
 	const above, fell = "the price is above the mean by the take-profit", "the price fell below the last buy"
 	for _, c := range []struct {
 		name   string

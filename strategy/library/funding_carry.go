@@ -11,11 +11,11 @@ import (
 )
 
 type carryParams struct {
-	Enter    decimal.Decimal `param:"enter" default:"0.01%" min:"-0.01" max:"0.01" help:"funding rate of a payment from which to enter"`
-	Leave    decimal.Decimal `param:"leave" default:"0%" min:"-0.01" max:"0.01" help:"funding rate below which to leave"`
+	Enter    decimal.Decimal `param:"enter" default:"0.01%" min:"-0.01" max:"0.01" help:"funding rate at which to enter"`
+	Leave    decimal.Decimal `param:"leave" default:"0%" min:"-0.01" max:"0.01" help:"funding rate below which to exit"`
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency held long on spot and short on futures"`
-	Patience time.Duration   `param:"patience" default:"10m" min:"1s" max:"24h" help:"how long the legs may differ before both are closed"`
-	Band     decimal.Decimal `param:"band" default:"2%" min:"0.001" max:"0.5" help:"by how much the legs may differ permanently, such as by spot fees"`
+	Patience time.Duration   `param:"patience" default:"10m" min:"1s" max:"24h" help:"how long the legs may differ by more before both are closed"`
+	Band     decimal.Decimal `param:"band" default:"2%" min:"0.001" max:"0.5" help:"permitted permanent difference between the legs, such as spot fees"`
 }
 
 // fundingCarry holds an asset long on spot and short on futures while shorts receive funding: what

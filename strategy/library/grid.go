@@ -16,16 +16,16 @@ type gridParams struct {
 	Upper    decimal.Decimal `param:"upper" min:"0" help:"price of the highest line"`
 	Lines    int             `param:"lines" default:"11" min:"2" max:"500" help:"number of lines, both ends included"`
 	Quantity decimal.Decimal `param:"quantity" default:"0" min:"0" help:"base currency of each order"`
-	Quote    decimal.Decimal `param:"quote" default:"0" min:"0" help:"or USDT of each order"`
-	Initial  bool            `param:"initial" default:"false" help:"begin by buying what the lines above the price sell"`
+	Quote    decimal.Decimal `param:"quote" default:"0" min:"0" help:"alternatively USDT of each order"`
+	Initial  bool            `param:"initial" default:"false" help:"start by buying the quantity that the lines above the price will sell"`
 	Reinvest decimal.Decimal `param:"reinvest" default:"0" min:"0" max:"1" help:"share of the profit of closed pairs that goes into new orders; with quote"`
-	Stop     decimal.Decimal `param:"stop" default:"0" min:"0" help:"close everything when the price reaches this one, beyond the grid; 0 for none"`
+	Stop     decimal.Decimal `param:"stop" default:"0" min:"0" help:"close everything when the price reaches this level, beyond the grid; 0 for none"`
 	Target   decimal.Decimal `param:"target" default:"0" min:"0" help:"likewise on the winning side"`
 	Spacing  string          `param:"spacing" default:"arithmetic" oneof:"arithmetic|geometric" help:"equal distances, or equal ratios"`
 	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line, sells at the next; short mirrors it (futures)"`
 	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"maximum number of orders on each side, the nearest ones"`
 	Trail    bool            `param:"trail" default:"false" help:"move the whole grid when the price leaves it on the winning side while flat"`
-	Restart  bool            `param:"restart" default:"false" help:"start over after a stop or target closed the position, once the price is back; else rest"`
+	Restart  bool            `param:"restart" default:"false" help:"start over after a stop or target, once the price is back; else stay idle"`
 	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: fee as a share of the bought quantity"`
 }
 

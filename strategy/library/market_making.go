@@ -14,12 +14,11 @@ type marketMakingParams struct {
 	quoteParams
 }
 
-// marketMaking holds a buy below and a sell above the middle of the book, each at half the spread,
-// and moves them with the middle: impatient traders pay it the spread. If no book is known
-// (recorded candles have none), it quotes around the last price. A position shrinks the orders that
-// add to it (skew). Orders are post-only on futures. Spot has no post-only orders, so an order that
-// the price has reached by the time it arrives takes there. It acts on each tick: give it a
-// schedule of some seconds.
+// marketMaking holds a buy below and a sell above the mid price of the book, each at half the spread, and
+// moves them with the mid price: impatient traders pay it the spread. If no book is known (recorded candles
+// have none), it quotes around the last price. A position shrinks the orders that add to it (skew). Orders
+// are post-only on futures. Spot has no post-only orders, so an order that the price has reached by the time
+// it arrives takes there. It acts on each tick: give it a schedule of some seconds.
 //
 // On futures both sides rest while there is no position. When one fills, the other is canceled and
 // quoted again as a reducing order, because the interface defines no meaning for an opening order
@@ -44,11 +43,11 @@ func (f fixedSpread) distances(float64, float64) (bid, ask float64) { return flo
 func (f fixedSpread) narrowest() (float64, bool)                    { return float64(2 * float64(f)), true }
 
 type avellanedaParams struct {
-	Model    string          `param:"model" default:"avellaneda" oneof:"avellaneda|glft" help:"which formula"`
+	Model    string          `param:"model" default:"avellaneda" oneof:"avellaneda|glft" help:"formula for the spread"`
 	Gamma    decimal.Decimal `param:"gamma" default:"0" min:"0" max:"1000000" help:"risk aversion; 0 derives it from risk, kappa and sigma"`
-	Risk     decimal.Decimal `param:"risk" default:"1" min:"0.01" max:"100" help:"gamma 0: lean at max_position, as a multiple of 1/kappa"`
+	Risk     decimal.Decimal `param:"risk" default:"1" min:"0.01" max:"100" help:"gamma 0: shift of the quotes at max_position, as a multiple of 1/kappa"`
 	Kappa    decimal.Decimal `param:"kappa" default:"0" min:"0" max:"10000000" help:"decay of fills away from the price; 0 estimates it from the candles"`
-	Arrivals decimal.Decimal `param:"arrivals" default:"1" min:"0.001" max:"100000" help:"glft: fills a candle of an order at the middle"`
+	Arrivals decimal.Decimal `param:"arrivals" default:"1" min:"0.001" max:"100000" help:"glft: fills per candle of an order at the mid price"`
 	Horizon  int             `param:"horizon" default:"1" min:"1" max:"1000" help:"avellaneda: expected holding time of a position in candles"`
 	Period   int             `param:"period" default:"30" min:"2" max:"1000" help:"candles of the volatility and of the estimate of kappa"`
 	MinEdge  decimal.Decimal `param:"min_edge" default:"0.02%" min:"0" max:"0.5" help:"the quotes never earn less than this after two maker fees"`

@@ -20,13 +20,13 @@ type quoteParams struct {
 	Skew        decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much orders away from the target shrink; 1: to none at max_position"`
 	Refresh     time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"minimum time that orders stay"`
 	Tolerance   decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"a side stays longer while its new price would be nearer than this"`
-	Delay       time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long to wait with new orders after a fill"`
+	Delay       time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long to wait before new orders after a fill"`
 	Hanging     decimal.Decimal `param:"hanging" default:"0" min:"0" max:"0.5" help:"an order opposite to a fill stays until it is this far from the price"`
 	Floor       decimal.Decimal `param:"floor" default:"0" min:"0" help:"do not sell below this price; 0 for none"`
 	Ceiling     decimal.Decimal `param:"ceiling" default:"0" min:"0" help:"do not buy above this price; 0 for none"`
 }
 
-// spreadModel computes the distance of a market maker's quotes from the middle.
+// spreadModel computes the distance of a market maker's quotes from the mid price.
 type spreadModel interface {
 	warmup() int
 	observe(view *strategy.View) // a closed candle
@@ -61,7 +61,7 @@ const (
 	quoteTurn     = iota // number of the buy side's turn
 	quoteSellTurn        // number of the sell side's turn
 	quoteAt              // time of the last price comparison
-	quoteCenter          // the middle at that time
+	quoteCenter          // the mid price at that time
 	quoteBid             // the best prices
 	quoteAsk
 	quoteHeld   // the position of the turn
@@ -171,8 +171,7 @@ func (q *quoter) next(view *strategy.View, t turn) turn {
 	return t
 }
 
-// middle returns the price between the best bid and ask of the book, or the last price if no book
-// is known.
+// middle returns the mid price of the book, or the last price if no book is known.
 func (q *quoter) middle(view *strategy.View) exchange.Price {
 	if view.Book.Known(view.NowMS, bookAgeMS) {
 		return view.Book.Middle()

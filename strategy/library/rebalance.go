@@ -23,7 +23,7 @@ type rebalanceParams struct {
 // It underperforms buy and hold if one asset outruns the others, and loses with the assets when all
 // fall.
 func rebalance() strategy.Definition {
-	return strategy.Define("rebalance", "keeps an asset at a share of the account, selling what rose and buying what fell",
+	return strategy.Define("rebalance", "holds an asset at a constant share of the account: sells after a rise, buys after a fall",
 		func(setting strategy.Setting, p rebalanceParams) (strategy.Strategy, error) {
 			weight, err := exchange.RateFromDecimal(p.Weight)
 			if err != nil || weight <= 0 {

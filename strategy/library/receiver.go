@@ -11,7 +11,7 @@ import (
 
 type signalParams struct {
 	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: signals can request short positions"`
-	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal is in force; then it is closed. 0s: until the next"`
+	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"validity of a signal, after which the position is closed. 0s: until the next"`
 	MaxAge time.Duration `param:"max_age" default:"1m" min:"1s" max:"24h" help:"a signal older than this on arrival is refused"`
 }
 

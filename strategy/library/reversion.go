@@ -16,11 +16,11 @@ type bollingerParams struct {
 	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a close above the upper band sells short"`
 }
 
-// bollinger buys a close below the lower band and leaves at the mean; short is the mirror image.
+// bollinger buys a close below the lower band and exits at the mean; short is the mirror image.
 //
 // It loses in a long fall, where the price follows the band down: use it with a stop.
 func bollinger() strategy.Definition {
-	return strategy.Define("bollinger", "buys a close below the lower band, leaves at the mean",
+	return strategy.Define("bollinger", "buys a close below the lower band, exits at the mean",
 		func(setting strategy.Setting, p bollingerParams) (strategy.Strategy, error) {
 			bands := indicator.NewBollinger(p.Period, p.Deviations.InexactFloat64())
 			reasons := [4]string{long: "the close is below the lower band", short: "the close is above the upper band", flat: "the close is back at the mean"}
@@ -62,18 +62,18 @@ func reverted(side desired, low, high, upperHalf, lowerHalf bool) desired {
 
 type zscoreParams struct {
 	Period int             `param:"period" default:"50" min:"2" max:"5000" help:"candles of the mean"`
-	Enter  decimal.Decimal `param:"enter" default:"2" min:"0.1" max:"20" help:"deviations from the mean to enter at"`
-	Leave  decimal.Decimal `param:"leave" default:"0" min:"-20" max:"20" help:"deviations, on the entry's side, to leave at"`
+	Enter  decimal.Decimal `param:"enter" default:"2" min:"0.1" max:"20" help:"deviations from the mean at which to enter"`
+	Leave  decimal.Decimal `param:"leave" default:"0" min:"-20" max:"20" help:"deviations, on the entry's side, at which to exit"`
 	Mode   string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a high score sells short"`
 }
 
-// zscore buys when the close is a number of deviations below the mean and leaves when it is back
-// near it; short is the mirror image.
+// zscore buys when the close is a number of deviations below the mean and exits when it is back near it;
+// short is the mirror image.
 //
 // It loses when the mean itself moves away: a score can return to zero because the mean fell to the
 // price.
 func zscore() strategy.Definition {
-	return strategy.Define("zscore", "buys far below the mean in deviations, leaves near it",
+	return strategy.Define("zscore", "buys many deviations below the mean, exits near it",
 		func(setting strategy.Setting, p zscoreParams) (strategy.Strategy, error) {
 			if p.Leave.GreaterThanOrEqual(p.Enter) {
 				return nil, &strategy.ValueError{Parameter: "leave", Err: fmt.Errorf("%s is not below enter %s", p.Leave, p.Enter)}

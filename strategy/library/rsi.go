@@ -12,8 +12,8 @@ import (
 
 type rsiParams struct {
 	Period int             `param:"period" default:"14" min:"2" max:"5000" help:"candles"`
-	Low    decimal.Decimal `param:"low" default:"30" min:"0" max:"100" help:"enter below it"`
-	High   decimal.Decimal `param:"high" default:"70" min:"0" max:"100" help:"leave above it"`
+	Low    decimal.Decimal `param:"low" default:"30" min:"0" max:"100" help:"enter below this value"`
+	High   decimal.Decimal `param:"high" default:"70" min:"0" max:"100" help:"exit above this value"`
 }
 
 // rsi buys weakness: long on the close at which Wilder's RSI is below low, out on the close at
@@ -21,7 +21,7 @@ type rsiParams struct {
 //
 // It loses in a long fall, where it buys early and the exit never comes.
 func rsi() strategy.Definition {
-	return strategy.Define("rsi", "long below a low relative strength index, out above a high one",
+	return strategy.Define("rsi", "long when the relative strength index is low, flat when it is high",
 		func(setting strategy.Setting, p rsiParams) (strategy.Strategy, error) {
 			if p.Low.GreaterThanOrEqual(p.High) {
 				return nil, &strategy.ValueError{Parameter: "low", Err: fmt.Errorf("%s is not below high %s", p.Low, p.High)}

@@ -13,8 +13,8 @@ type smaCrossParams struct {
 }
 
 // smaCross follows the trend: it enters on the close at which the fast simple average of closes
-// crosses above the slow one, and leaves on the cross below (long_only) or turns short there
-// (long_short). Averages are compared exactly.
+// crosses above the slow one, and exits on the cross below (long_only) or turns short there (long_short).
+// Averages are compared exactly.
 //
 // It loses in a sideways market: each small swing is a cross, and every cross pays fees and gives
 // back a part of the move.

@@ -61,7 +61,7 @@ type macdParams struct {
 	Mode   string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a cross below also sells short"`
 }
 
-// macd enters where the MACD crosses above its signal line and leaves on the cross below.
+// macd enters when the MACD crosses above its signal line and exits on the cross below.
 //
 // It loses in a sideways market, and late in a trend that slows without turning: the signal crosses
 // although the price continues.
@@ -123,23 +123,23 @@ func supertrend() strategy.Definition {
 }
 
 type donchianParams struct {
-	Entry int    `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme must be broken to enter"`
-	Exit  int    `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme must be broken to leave"`
+	Entry int    `param:"entry" default:"20" min:"1" max:"5000" help:"number of candles whose extreme must be broken to enter"`
+	Exit  int    `param:"exit" default:"10" min:"1" max:"5000" help:"number of candles whose opposite extreme must be broken to exit"`
 	Mode  string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: breaking the low sells short"`
 }
 
 // donchian is the turtles' breakout: it enters on a close above the highest high of the previous
-// entry candles, and leaves on a close below the lowest low of the previous exit candles; short is
-// the mirror image.
+// entry candles, and exits on a close below the lowest low of the previous exit candles; short is the mirror
+// image.
 //
 // It loses often and a little: most breakouts fail, and the few that succeed must pay for them.
 func donchian() strategy.Definition {
-	return strategy.Define("donchian", "the turtles' breakout: enters on a new extreme, leaves on a nearer opposite one",
+	return strategy.Define("donchian", "the turtles' breakout: enters on a new extreme, exits on an opposite one of fewer candles",
 		func(setting strategy.Setting, p donchianParams) (strategy.Strategy, error) {
 			b := &breakout{entryHigh: indicator.NewHighest(p.Entry), entryLow: indicator.NewLowest(p.Entry), exitHigh: indicator.NewHighest(p.Exit),
 				exitLow: indicator.NewLowest(p.Exit)}
 			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low",
-				flat: "the close broke the nearer opposite extreme"}
+				flat: "the close broke the exit extreme"}
 			made, err := follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
 			if err == nil {
 				made.(*following).repeats = true // after a stop the next new extreme enters again
@@ -166,9 +166,9 @@ func (b *breakout) conditions(*strategy.View) []strategy.Condition {
 	}
 	switch b.side {
 	case long:
-		all = append(all, strategy.Comparison("close", b.saw[0], "below", "the nearer low, to leave", b.saw[4]))
+		all = append(all, strategy.Comparison("close", b.saw[0], "below", "the exit low", b.saw[4]))
 	case short:
-		all = append(all, strategy.Comparison("close", b.saw[0], "above", "the nearer high, to leave", b.saw[3]))
+		all = append(all, strategy.Comparison("close", b.saw[0], "above", "the exit high", b.saw[3]))
 	}
 	return all
 }

@@ -14,13 +14,13 @@ import (
 
 type turtleParams struct {
 	Entry    int             `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme must be broken to enter: 20, or 55 in System 2"`
-	Exit     int             `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme ends it: 10 in System 1, 20 in System 2"`
-	Failsafe int             `param:"failsafe" default:"55" min:"0" max:"5000" help:"a breakout that was skipped is taken at this one; 0 skips none"`
+	Exit     int             `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme ends it: 10, or 20 in System 2"`
+	Failsafe int             `param:"failsafe" default:"55" min:"0" max:"5000" help:"candles of the breakout that is taken after a skipped one; 0 skips none"`
 	Period   int             `param:"period" default:"20" min:"2" max:"1000" help:"candles of N, the average true range"`
 	Risk     decimal.Decimal `param:"risk" default:"1%" min:"0.00001" max:"0.2" help:"share of the equity that a unit gains or loses when the price moves by N"`
 	Units    int             `param:"units" default:"4" min:"1" max:"20" help:"maximum number of units"`
-	Add      decimal.Decimal `param:"add" default:"0.5" min:"0.05" max:"10" help:"N between a unit and the next"`
-	Stop     decimal.Decimal `param:"stop" default:"2" min:"0.1" max:"20" help:"N between the newest unit and the stop of all"`
+	Add      decimal.Decimal `param:"add" default:"0.5" min:"0.05" max:"10" help:"distance between units, in N"`
+	Stop     decimal.Decimal `param:"stop" default:"2" min:"0.1" max:"20" help:"distance of the common stop from the newest unit, in N"`
 	Cap      decimal.Decimal `param:"max_notional" default:"95%" min:"0.001" max:"50" help:"maximum value of the position, as a share of the equity"`
 	Mode     string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: breaking the low sells short"`
 }
@@ -28,10 +28,9 @@ type turtleParams struct {
 // turtle trades the rules that Richard Dennis taught (C. Faith, The Original Turtle Trading Rules,
 // 2003). N is Wilder's average of the true range. It enters when the price breaks the extreme of
 // the previous entry candles with a unit of risk x equity / N, adds a unit each half N that the
-// price advances, and stops all units 2 N behind the newest, on the exchange. It leaves at the
-// opposite extreme of the exit candles. A breakout is skipped if the previous one, taken or not,
-// would have won, unless the longer failsafe breakout confirms it. All units use the N of the first
-// unit's candle.
+// price advances, and stops all units 2 N behind the newest, on the exchange. It exits at the opposite
+// extreme of the exit candles. A breakout is skipped if the previous one, taken or not, would have won,
+// unless the longer failsafe breakout confirms it. All units use the N of the first unit's candle.
 //
 // The price is compared at each tick: at closes, or with a schedule of some seconds as soon as the
 // price reaches it. Because it sets its own stops, protect.stop_loss adds nothing.

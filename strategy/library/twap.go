@@ -15,7 +15,7 @@ type twapParams struct {
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency, in total"`
 	Slices   int             `param:"slices" default:"10" min:"1" max:"100000" help:"number of equal parts"`
 	Every    time.Duration   `param:"every" default:"1m" min:"100ms" help:"time between two parts"`
-	Jitter   decimal.Decimal `param:"jitter" default:"0" min:"0" max:"1" help:"random delay of each slice, up to this share of every, against prediction"`
+	Jitter   decimal.Decimal `param:"jitter" default:"0" min:"0" max:"1" help:"random delay of each slice, up to this share of every"`
 	Bound    decimal.Decimal `param:"price_bound" default:"0" min:"0" help:"buy nothing above this price, sell nothing below it; 0 for none"`
 }
 
@@ -39,7 +39,7 @@ func twap() strategy.Definition {
 					p.Quantity, setting.Symbol.QuantityDecimal(setting.Symbol.QuantityTick), setting.Symbol.Name)}
 			}
 			if setting.Market == exchange.Spot && p.Side == exchange.Sell {
-				return nil, &strategy.ValueError{Parameter: "side", Err: fmt.Errorf("sell would need a short position, which spot does not have")}
+				return nil, &strategy.ValueError{Parameter: "side", Err: fmt.Errorf("sell would need a short position, which spot does not support")}
 			}
 			bound, err := setting.Symbol.Price(p.Bound)
 			if err != nil {

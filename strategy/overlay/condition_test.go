@@ -58,11 +58,11 @@ func TestExitConditionsShowDistance(t *testing.T) {
 		not      string
 	}{
 		{1_000, 0, 50_000e8, []string{"own=1"}, "held for"},
-		{2_000, tick, 50_000e8, []string{"own=1", "held for=0s;", "best profit=0.00%;"}, "another target"},
+		{2_000, tick, 50_000e8, []string{"own=1", "held for=0s;", "best profit=0.00%;"}, "a target other than"},
 		{182_000, tick, 50_100e8, []string{"held for=3m;", "profit=0.20%;"}, "!"},
 		{242_000, tick, 50_600e8, []string{"profit=1.20%!"}, "held for=4m!"},
 		{602_000, tick, 50_600e8, []string{"held for=10m!"}, ""},
-		{603_000, 0, 50_600e8, []string{"since the last position=0s;", "another target"}, "held for"},
+		{603_000, 0, 50_600e8, []string{"since the last position=0s;", "a target other than"}, "held for"},
 		{904_000, 0, 50_600e8, []string{"since the last position=5m!"}, "held for"},
 	} {
 		have := at(c.ms, c.position, c.last)

@@ -205,7 +205,7 @@ func (e *entering) hold(q exchange.Quantity, reason string) {
 	e.Plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: q}, reason)
 }
 
-// conditions adds how far an entry under way has come.
+// conditions adds the progress of an entry.
 func (e *entering) conditions(all []strategy.Condition) []strategy.Condition {
 	switch e.Recall(entryOutcome) {
 	case crossed:

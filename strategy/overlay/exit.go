@@ -358,7 +358,7 @@ func (e *exiting) conditions(all []strategy.Condition) []strategy.Condition {
 		e.positionConditions(add)
 	}
 	if e.Recall(exitBlocked) != 0 {
-		add("another target than the one its exit rules closed", "not yet", "before it opens again", false)
+		add("a target other than the one that its exit rules closed", "not yet", "before it opens again", false)
 	}
 	return all
 }

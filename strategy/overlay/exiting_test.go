@@ -99,7 +99,7 @@ func TestExitConditions(t *testing.T) {
 		{"there was no position yet", rules, 0, nil, nil},
 		{"no cooldown", Exit{}, 0, map[string]int64{exitEnded: nowMS - 60_000}, nil},
 		{"it waits for another target", Exit{}, 0, map[string]int64{exitBlocked: 1}, []string{
-			"another target than the one its exit rules closed: not yet (before it opens again) false"}},
+			"a target other than the one that its exit rules closed: not yet (before it opens again) false"}},
 	} {
 		e := exiter(t, c.rules, c.side, c.remembered)
 		var have []string

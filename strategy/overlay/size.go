@@ -32,7 +32,7 @@ func (s *Sizing) atEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.K
 const (
 	volatilityCandles = 30                     // number of candles whose deviation is used
 	kellyTrades       = 20                     // number of trades required before they are used
-	leastKelly        = exchange.RateOne / 100 // traded while the trades show nothing, or no edge
+	leastKelly        = exchange.RateOne / 100 // traded while there are too few trades, or no edge
 )
 
 // Memory keys of the size. Journals hold them, so they cannot change.
@@ -127,7 +127,7 @@ func (s *sizing) whole(t strategy.Target, side int64) (quantity exchange.Quantit
 	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(quantity).MulRate(max(t.Share, -t.Share)))), why
 }
 
-const noneFits = "the free money pays for less than the smallest order"
+const noneFits = "the free balance is too small for the smallest order"
 
 // affordable bounds a size by what the free funds can pay for, if Reduce is set: the due part may
 // grow the position by no more. A position on the other side is closed first, which frees its own

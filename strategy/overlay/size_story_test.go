@@ -86,7 +86,7 @@ func TestSizeFromEntryToExit(t *testing.T) {
 			}},
 		{name: "what is free pays for less than the smallest order, 5 USDT", rules: Rules{Sizing: Sizing{Reduce: true}}, begin: power(6), moments: []moment{
 			{last: 5_000, asks: holds(1), want: "hold 0.001 (asked); size.quantity=1 size.share=1 size.side=1 size.steps=1"},
-			{last: 4_999.9, asks: holds(1), want: "hold 0 (the free money pays for less than the smallest order); size.quantity=1 size.share=1 size.steps=1"},
+			{last: 4_999.9, asks: holds(1), want: "hold 0 (the free balance is too small for the smallest order); size.quantity=1 size.share=1 size.steps=1"},
 		}},
 		{name: "without a price nothing bounds a quantity", rules: Rules{Sizing: Sizing{Reduce: true}}, moments: []moment{
 			{asks: holdsQuantity(7), want: "hold 0.007 (asked); size.kind=-1 size.quantity=7 size.share=0.00000007 size.side=1 size.steps=1"},

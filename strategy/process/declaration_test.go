@@ -53,13 +53,13 @@ func TestADeclarationIsBounded(t *testing.T) {
 	t.Parallel()
 	setting, _ := views(t, 1)
 	for _, c := range []struct{ members, want string }{
-		{`"warmup":0`, ""}, {`"warmup":500000`, ""}, {`"warmup":500001`, "its warm-up is 500001 candles; 0 to 500000 are possible"},
+		{`"warmup":0`, ""}, {`"warmup":500000`, ""}, {`"warmup":500001`, "its warm-up is 500001 candles; want 0 to 500000"},
 		{`"parameters":` + listed(1_000, `{"name":"a"}`), ""},
-		{`"parameters":` + listed(1_001, `{"name":"a"}`), "it names 1001 parameters and 0 columns; 1000 of each are possible"},
+		{`"parameters":` + listed(1_001, `{"name":"a"}`), "it names 1001 parameters and 0 columns; at most 1000 of each are allowed"},
 		{`"columns":` + listed(1_000, `"a"`), ""},
-		{`"columns":` + listed(1_001, `"a"`), "it names 0 parameters and 1001 columns; 1000 of each are possible"},
+		{`"columns":` + listed(1_001, `"a"`), "it names 0 parameters and 1001 columns; at most 1000 of each are allowed"},
 		{`"others":` + listed(20, `{"symbol":"ETH-USDT"}`), ""},
-		{`"others":` + listed(21, `{"symbol":"ETH-USDT"}`), "it reads candles of 21 other symbols; 20 are possible"},
+		{`"others":` + listed(21, `{"symbol":"ETH-USDT"}`), "it reads candles of 21 other symbols; at most 20 are allowed"},
 	} {
 		_, err := NewRemote(answering(&bytes.Buffer{}, `{"type":"hello","protocol":1,`+c.members+`}`), NewHello("one", setting, nil), setting)
 		if have := fmt.Sprint(err); err == nil && c.want != "" || err != nil && (c.want == "" || !strings.Contains(have, c.want)) {

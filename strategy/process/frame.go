@@ -1,6 +1,5 @@
 // Package process communicates with a strategy that runs in its own process, in any language.
-//
-// Messages are JSON objects, each preceded by its length: four bytes, the most significant first.
+// Messages are JSON objects, each preceded by its length as a 4-byte big-endian integer.
 // docs/process.md describes them. Remote is botd's end, a strategy.Strategy; Serve is the other
 // end, of strategies written in Go or Starlark.
 package process

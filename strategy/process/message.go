@@ -45,7 +45,7 @@ type Hello struct {
 	received *receivedColumns // on the strategy's end
 }
 
-// SymbolInfo describes the symbol. Decimals are texts.
+// SymbolInfo describes the symbol. Decimals are strings.
 type SymbolInfo struct {
 	Name          string          `json:"name"`
 	Base          string          `json:"base"`

@@ -177,13 +177,13 @@ func (r *Remote) begin() {
 		r.lose(fmt.Sprintf("it speaks protocol %d; botd speaks %d", a.Protocol, Protocol))
 	}
 	if a.Warmup < 0 || a.Warmup > maxWarmup {
-		r.lose(fmt.Sprintf("its warm-up is %d candles; 0 to %d are possible", a.Warmup, maxWarmup))
+		r.lose(fmt.Sprintf("its warm-up is %d candles; want 0 to %d", a.Warmup, maxWarmup))
 	}
 	if len(a.Parameters) > maxNames || len(a.Columns) > maxNames {
-		r.lose(fmt.Sprintf("it names %d parameters and %d columns; %d of each are possible", len(a.Parameters), len(a.Columns), maxNames))
+		r.lose(fmt.Sprintf("it names %d parameters and %d columns; at most %d of each are allowed", len(a.Parameters), len(a.Columns), maxNames))
 	}
 	if len(a.Others) > strategy.MaxOthers {
-		r.lose(fmt.Sprintf("it reads candles of %d other symbols; %d are possible", len(a.Others), strategy.MaxOthers))
+		r.lose(fmt.Sprintf("it reads candles of %d other symbols; at most %d are allowed", len(a.Others), strategy.MaxOthers))
 	}
 	r.welcome = a.Welcome
 }

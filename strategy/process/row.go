@@ -49,8 +49,8 @@ func (f form) append(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte
 	return append(rows, ']', ']')
 }
 
-// pack adds a candle as eight bytes per number, the least significant first: times and trades are
-// integers, all others floats.
+// pack adds a candle as eight little-endian bytes per number: times and trades are integers, all others
+// floats.
 func (f form) pack(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
 	rows = binary.LittleEndian.AppendUint64(rows, uint64(c.OpenMS))
 	for _, price := range [...]exchange.Price{c.Open, c.High, c.Low, c.Close} {

@@ -78,7 +78,7 @@ func (r *running) placeClocks(setting *strategy.Setting) (err error) {
 		}
 	}
 	if len(r.others) > strategy.MaxOthers {
-		return fmt.Errorf("candles of %d other symbols are read; %d are possible", len(r.others), strategy.MaxOthers)
+		return fmt.Errorf("candles of %d other symbols are read; at most %d are allowed", len(r.others), strategy.MaxOthers)
 	}
 	return nil
 }

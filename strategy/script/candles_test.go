@@ -81,7 +81,7 @@ func TestCandlesThatCannotBeRead(t *testing.T) {
 		{`candles("1h", market = "spot")`, "symbol names whose candles they are"},
 		{`candles("1h", symbol = "ETH-USDT", market = "options")`, "market is spot or futures"},
 		{`candles("5m", symbol = "ETH-USDT")`, "cannot be built from candles of 1h"},
-		{many.String(), "candles of 21 other symbols are read; 20 are possible"},
+		{many.String(), "candles of 21 other symbols are read; at most 20 are allowed"},
 	} {
 		compiled, err := Compile("my.star", []byte(c.text+"\ndef decide(view):\n    return None\n"))
 		if err == nil {

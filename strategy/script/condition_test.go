@@ -169,8 +169,8 @@ func TestTheConditionsOfRulesAreTheirTruth(t *testing.T) {
 func TestAMistakeIsReportedForItsRule(t *testing.T) {
 	t.Parallel()
 	for mistake, want := range map[string]string{
-		"close[-1] > 3":                    "values from 0, the newest",
-		"rsi(close, 0) < 30":               "period 0 is not from",
+		"close[-1] > 3":                    "values from 0 (the newest)",
+		"rsi(close, 0) < 30":               "period 0 is not between",
 		"ema(candles(\"7h\"), 5) > 1":      "unknown interval",
 		"foo(close) > 3":                   "foo is not defined",
 		"close >":                          "got end of file",

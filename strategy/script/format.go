@@ -148,11 +148,11 @@ func oneValue(flags, kind string, value starlark.Value) (string, error) {
 		}
 		return fmt.Sprintf("%"+flags+"s", value.String()), nil
 	case !isNumber:
-		return "", fmt.Errorf("%%%s%s is of a number, not of %s", flags, kind, value.Type())
+		return "", fmt.Errorf("%%%s%s formats a number, not a %s", flags, kind, value.Type())
 	case strings.Contains("eEfFgG", kind):
 		return fmt.Sprintf("%"+flags+kind, f), nil
 	case math.IsNaN(f) || math.Abs(f) >= 1<<63:
-		return "", fmt.Errorf("%%%s%s is of a whole number, not of %s", flags, kind, value)
+		return "", fmt.Errorf("%%%s%s formats an integer, not a %s", flags, kind, value)
 	default:
 		return fmt.Sprintf("%"+flags+strings.Replace(kind, "i", "d", 1), int64(f)), nil
 	}
@@ -237,7 +237,7 @@ func specifiedValue(spec string, value starlark.Value) (string, error) {
 	case kind == "%":
 		f, _ := number(value)
 		if !isNumber {
-			return "", errors.New("format: {:%} is of a number")
+			return "", errors.New("format: {:%} formats a number")
 		}
 		one, err := oneValue(flags, "f", starlark.Float(100*f))
 		return one + "%", err

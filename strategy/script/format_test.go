@@ -48,8 +48,8 @@ func TestTextsThatCannotBeFormatted(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ expression, want string }{
-		{`"%.2f" % "x"`, "is of a number, not of string"}, {`"%5d" % float(9223372036854775808)`, "is of a whole number"},
-		{`"%5d" % float(-9223372036854775808)`, "is of a whole number"}, {`"%5d" % close[9]`, "is of a whole number"},
+		{`"%.2f" % "x"`, "formats a number, not a string"}, {`"%5d" % float(9223372036854775808)`, "formats an integer"},
+		{`"%5d" % float(-9223372036854775808)`, "formats an integer"}, {`"%5d" % close[9]`, "formats an integer"},
 		{`("%g" + " %g") % close`, "takes 2 values, not 1"},
 		{`"{:^9}".format(close)`, "is not supported"},
 		{`"{:.1f} {}".format(close)`, "no value for {1}"},

@@ -39,7 +39,7 @@ func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	}
 	kind, ok := kinds[fallback.Type()]
 	if !ok {
-		return nil, fmt.Errorf("%s: the default is a number, a text, True or False, not a %s", parameterName(), fallback.Type())
+		return nil, fmt.Errorf("%s: the default must be a number, a string, True or False, not a %s", parameterName(), fallback.Type())
 	}
 	p := strategy.Parameter{Name: name, Kind: kind, Help: help, Default: text(fallback)}
 	for _, bound := range []struct {
@@ -48,7 +48,7 @@ func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	}{{minimum, &p.Min}, {maximum, &p.Max}} {
 		if bound.given != nil && bound.given != starlark.None {
 			if _, isNumber := number(bound.given); !isNumber {
-				return nil, fmt.Errorf("%s: min and max are numbers", parameterName())
+				return nil, fmt.Errorf("%s: min and max must be numbers", parameterName())
 			}
 			*bound.into = text(bound.given)
 		}

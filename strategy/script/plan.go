@@ -131,7 +131,7 @@ func notify(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 		return nil, err
 	}
 	if r.decide == nil || r.state.writable {
-		return nil, errors.New("notify(...) belongs in a script's decide: candle sees the candles of the past, too")
+		return nil, errors.New("notify(...) belongs in a script's decide: candle also sees past candles")
 	}
 	var text string
 	if err := unpack("notify", args, named, &text); err != nil {
@@ -336,7 +336,7 @@ func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 			return nil, fmt.Errorf("plan: target is size(...), quantity(...), equity(...), quote(...) or risk(...), not a %s", target.Type())
 		}
 		if w.plan.Target = t.target; orders != nil && orders != starlark.None {
-			return nil, errors.New("plan: a target and orders exclude each other: botd trades to the target, or keeps your orders in the book")
+			return nil, errors.New("plan: target and orders are mutually exclusive: botd either trades to the target or keeps your orders in the book")
 		}
 		if err := r.holdable(w.plan.Target); err != nil {
 			return nil, err
@@ -363,7 +363,7 @@ func ordersOf(name string, value starlark.Value) ([]strategy.DesiredOrder, bool,
 	}
 	list, is := value.(starlark.Iterable)
 	if !is {
-		return nil, false, fmt.Errorf("plan: %s is a list of order(...), not a %s", name, value.Type())
+		return nil, false, fmt.Errorf("plan: %s must be a list of order(...), not a %s", name, value.Type())
 	}
 	var all []strategy.DesiredOrder
 	keys := map[string]bool{}
@@ -416,7 +416,7 @@ func remembered(w *result, values *starlark.Dict) error {
 			value, fits = number.Int64()
 		}
 		if !isText || !fits {
-			return fmt.Errorf("plan: remember keeps whole numbers under names, not %s: %s", item[0], item[1])
+			return fmt.Errorf("plan: remember stores integers by name, not %s: %s", item[0], item[1])
 		}
 		w.plan.Remember(key, value)
 	}

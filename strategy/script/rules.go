@@ -39,7 +39,7 @@ const never = "False"
 func Rules() strategy.Definition {
 	help := [...]string{"opens a long position when true", "closes a long position when true",
 		"opens a short position when true (futures)", "closes a short position when true"}
-	definition := strategy.Definition{Name: "rules", Summary: "enters and leaves by conditions over indicators, written in the YAML"}
+	definition := strategy.Definition{Name: "rules", Summary: "enters and exits on conditions over indicators, written in the YAML"}
 	for i, name := range ruleNames {
 		definition.Parameters = append(definition.Parameters, strategy.Parameter{Name: name, Kind: "text", Default: never,
 			Help: help[i] + ", such as cross_above(ema(close, 12), ema(close, 26)) and rsi(close, 14) < 70"})

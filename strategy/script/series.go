@@ -74,9 +74,9 @@ func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
 	n, err := starlark.AsInt32(key)
 	switch {
 	case err != nil:
-		return nil, false, fmt.Errorf("%s[%s]: how many candles back is a whole number", s.name, key)
+		return nil, false, fmt.Errorf("%s[%s]: the number of candles back must be an integer", s.name, key)
 	case n < 0 || n >= History:
-		return nil, false, fmt.Errorf("%s[%d]: a series has values from 0, the newest, to %d candles back", s.name, n, History-1)
+		return nil, false, fmt.Errorf("%s[%d]: a series has values from 0 (the newest) to %d candles back", s.name, n, History-1)
 	}
 	if s.owner.loading {
 		return s.owner.derive(s.on, fmt.Sprintf("%s[%d]", s.name, n), func(*indicator.Bar) float64 { return s.at(n) }), true, nil

@@ -30,7 +30,7 @@ func clockOf(name string, offset starlark.Value, zone string) (wallClock, error)
 		return func(atMS int64) int64 { return atMS/minuteMS + int64(hours*60) }, nil
 	}
 	if hours != 0 {
-		return nil, fmt.Errorf("%s: an offset and a zone exclude each other", name)
+		return nil, fmt.Errorf("%s: offset and zone are mutually exclusive", name)
 	}
 	place, err := time.LoadLocation(zone)
 	if err != nil || zone == "Local" {
@@ -102,7 +102,7 @@ func timeOfDay(text string) (int64, error) {
 	}
 	at, err := time.Parse("15:04", text)
 	if err != nil {
-		return 0, fmt.Errorf("session: %q is not a time of the day such as \"09:30\"", text)
+		return 0, fmt.Errorf("session: %q is not a time of day such as \"09:30\"", text)
 	}
 	return int64(at.Hour()*60 + at.Minute()), nil
 }

@@ -128,7 +128,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 				second, _ = args[0].(*series)
 			}
 			if second == nil {
-				return nil, fmt.Errorf("%s is of two series: %s(candles(\"1d\").close, close, %g)", definition.Name, definition.Name,
+				return nil, fmt.Errorf("%s needs two series: %s(candles(\"1d\").close, close, %g)", definition.Name, definition.Name,
 					definition.Parameters[0].Default)
 			}
 			on, args = r.meet(on, second.on), args[1:]
@@ -153,7 +153,7 @@ func tooLate(name string) error {
 
 func parametersOf(definition *indicator.Definition, args starlark.Tuple, named []starlark.Tuple) (map[string]float64, error) {
 	if len(args) > len(definition.Parameters) {
-		return nil, fmt.Errorf("%s: %d parameters, it has %d", definition.Name, len(args), len(definition.Parameters))
+		return nil, fmt.Errorf("%s: %d parameters given, it has %d", definition.Name, len(args), len(definition.Parameters))
 	}
 	values := map[string]float64{}
 	take := func(name string, value starlark.Value) error {

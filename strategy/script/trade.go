@@ -100,7 +100,7 @@ func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 		share, err := decimalOf(part[1])
 		whole = whole.Add(share)
 		if err != nil || !share.IsPositive() || whole.GreaterThan(decimal.NewFromInt(1)) {
-			return nil, fmt.Errorf("targets: shares are above 0 and at most 100%% in all, not %s", part[1])
+			return nil, fmt.Errorf("targets: shares must be above 0 and at most 100%% in total, not %s", part[1])
 		}
 		at, err := r.targetPrice(part[0], direction)
 		if err != nil {

@@ -345,9 +345,9 @@ class Degraded(TypedDict):
     symbol: NotRequired[str]
     cause: str
     since: str
-    until: NotRequired[str]  # When it ends by itself.
+    until: NotRequired[str]  # When it clears automatically.
     way_out: str
-    blind: NotRequired[List[str]]  # What a halt cannot read or act on, a line for each.
+    blind: NotRequired[List[str]]  # What a halt cannot read or act on, one line each.
     under_way: NotRequired[bool]  # Of a halt: the exchange has accepted all orders that close the rest.
     doing: NotRequired[str]  # The orders and positions that a halt still has to cancel or close, and the cause of the delay.
 
@@ -515,7 +515,7 @@ class HaltAnswer(TypedDict):
     reason: str
     does: List[str]  # In words.
     steps: List[HaltStep]  # The requests, in order.
-    blind: List[str]  # What a halt cannot read or act on now, a line for each.
+    blind: List[str]  # What a halt cannot read or act on now, one line each.
     still: List[Degraded]  # Rearm: the states that still block trading.
 
 
@@ -685,7 +685,7 @@ class Limit(TypedDict):
     why: NotRequired[str]
     way_out: NotRequired[str]
     since: NotRequired[str]  # Of a breach.
-    until: NotRequired[str]  # When a breach ends by itself.
+    until: NotRequired[str]  # When a breach clears automatically.
     set: NotRequired[SetLimit]  # By a person, tighter than the configuration.
     near: Literal["", "shown", "alerts"]
     title: NotRequired[str]  # Of its figure on the overview page.
@@ -1437,7 +1437,7 @@ class Session(TypedDict):
     ends: Optional[str]  # Of a session that is not used; null for a token.
     mode: str
     instance: str
-    makes_tokens: bool  # It may make named tokens.
+    makes_tokens: bool  # It may create named tokens.
 
 
 class SetLimit(TypedDict):
@@ -1751,10 +1751,10 @@ class Operations:
         return answer
 
     def decisions(self, name: str, *, limit: Optional[int] = None, after: Optional[str] = None) -> DecisionList:
-        """The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. A page can be short although there is a `next`: it reads only a few of the stored files.
+        """The decisions of a strategy, newest first, for as long as `retention.decisions` stores them. A page may be short even though there is a `next`, since it reads only a few of the stored files.
 
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: DecisionList = self._request("GET", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/decisions", {"limit": limit, "after": after})
         return answer
@@ -1770,7 +1770,7 @@ class Operations:
         return answer
 
     def parity(self, name: str, *, from_: Optional[int] = None, to: Optional[int] = None) -> Parity:
-        """A running strategy beside a backtest of it over the candles that were recorded meanwhile, with its present configuration and the equity that its market's wallet had: each order beside the same one of the backtest, and what both made. It runs in this process, beside trading, and is rebuilt at most once in 15 seconds.
+        """Compares a running strategy with a backtest over the candles recorded meanwhile, with its present configuration and the equity that its market's wallet had: each order next to its counterpart in the backtest, and both profits. It runs in this process, in parallel with trading, and is recomputed at most once in 15 seconds.
 
         from_: Milliseconds; the first fill by default.
         to: Milliseconds, exclusive; now by default.
@@ -1784,7 +1784,7 @@ class Operations:
         return answer
 
     def plan(self) -> TickPreviewList:
-        """What the next tick of each strategy, and the round after it, would do with what is known now. Nothing is sent."""
+        """What the next tick of each strategy, and the round after it, would do, based on what is known now. Nothing is sent."""
         answer: TickPreviewList = self._request("GET", "/api/v1/plan", {})
         return answer
 
@@ -1796,7 +1796,7 @@ class Operations:
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: OrderList = self._request("GET", "/api/v1/orders", {"state": state, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
@@ -1807,30 +1807,30 @@ class Operations:
         return answer
 
     def fills(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, order: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> FillList:
-        """Fills, newest first, those of earlier runs too.
+        """Fills, newest first, including those of earlier runs.
 
         strategy: Only of this strategy.
         market: Only of this market.
         symbol: Only of this symbol.
-        order: Only of this client order id.
+        order: Only fills of this client order id.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: FillList = self._request("GET", "/api/v1/fills", {"strategy": strategy, "market": market, "symbol": symbol, "order": order, "limit": limit, "after": after})
         return answer
 
     def cancel_orders(self, body: Optional[CancelRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer lists exactly what is sent; with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.
+        """Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer lists exactly what is sent; with dry_run nothing is sent. Orders that reduce or protect stay. Each order is a separate change in the journal.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", "/api/v1/orders/cancel", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
 
     def cancel_order(self, id: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Cancels one opening order, and pauses its strategy so that it is not placed again. The answer lists exactly what is sent; with dry_run nothing is. An order that reduces or protects is refused (409): no halt blocks those.
+        """Cancels one opening order, and pauses its strategy so that it is not placed again. The answer lists exactly what is sent; with dry_run nothing is sent. An order that reduces or protects is refused (409): no halt blocks those.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/orders/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -1838,7 +1838,7 @@ class Operations:
     def close_position(self, market: str, symbol: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. The answer lists exactly what is sent, and what the strategy does afterwards; with dry_run nothing is done.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/positions/{urllib.parse.quote(market, safe='')}/{urllib.parse.quote(symbol, safe='')}/close", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -1852,25 +1852,25 @@ class Operations:
         outcome: Only with this outcome.
         purpose: Only with this purpose.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: IntentList = self._request("GET", "/api/v1/intents", {"strategy": strategy, "market": market, "symbol": symbol, "outcome": outcome, "purpose": purpose, "limit": limit, "after": after})
         return answer
 
     def intent(self, id: str) -> OneIntent:
-        """The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too."""
+        """The life of one intent: every rule with its figures, and every step. By its id in the list, or by a client order id, including those of earlier runs."""
         answer: OneIntent = self._request("GET", f"/api/v1/intents/{urllib.parse.quote(id, safe='')}", {})
         return answer
 
     def refusals(self, *, rule: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RefusalList:
-        """Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.
+        """Intents that a rule refused in this run, newest first. Identical refusals are listed once.
 
-        rule: Only of this rule.
+        rule: Only refusals by this rule.
         strategy: Only of this strategy.
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: RefusalList = self._request("GET", "/api/v1/risk/rejections", {"rule": rule, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
@@ -1881,25 +1881,25 @@ class Operations:
         return answer
 
     def ended_positions(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> EndedPositionList:
-        """Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.
+        """Closed positions, newest first, whoever opened them, including those of earlier runs. On spot, the quantities that a strategy bought and sold again.
 
         strategy: Only of this strategy.
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: EndedPositionList = self._request("GET", "/api/v1/positions/history", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
 
     def trades(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RoundTripList:
-        """Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. A trip is listed once its money is booked.
+        """Round trips of strategies, from flat to flat, net of fees and funding, newest first, including those of earlier runs. A trip is listed once its amounts are booked.
 
         strategy: Only of this strategy.
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: RoundTripList = self._request("GET", "/api/v1/trades", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
@@ -1910,11 +1910,11 @@ class Operations:
         return answer
 
     def equity(self, *, from_: Optional[int] = None, to: Optional[int] = None, step: Optional[int] = None) -> EquitySeries:
-        """Equity over time, in columns: a point a minute for a week, one an hour before that, with starts, halts and limits as marks.
+        """Equity over time, in columns: one point per minute for the last week, one per hour before that, with starts, halts and limits as marks.
 
         from_: Milliseconds, inclusive.
         to: Milliseconds, exclusive.
-        step: Milliseconds between points; more where an answer would have more than 5000.
+        step: Milliseconds between points; increased if the answer would have more than 5000.
         """
         answer: EquitySeries = self._request("GET", "/api/v1/equity", {"from": from_, "to": to, "step": step})
         return answer
@@ -1956,17 +1956,17 @@ class Operations:
         return answer
 
     def set_limits(self, body: LimitsRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Sets limits of the account or of a strategy tighter than the configuration does, never looser. They survive restarts, until they are withdrawn or the configuration is as tight.
+        """Sets limits of the account or of a strategy tighter than the configuration does, never looser. They survive restarts, and end when they are reset or the configuration is as tight.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("PUT", "/api/v1/risk/limits", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
 
     def halt(self, body: HaltRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """The kill switch, of the account or a part of it. The answer lists exactly what is sent; with dry_run nothing is.
+        """The kill switch, for the account or a part of it. The answer lists exactly what is sent; with dry_run nothing is sent.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", "/api/v1/risk/halt", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -1974,7 +1974,7 @@ class Operations:
     def rearm(self, body: Optional[RearmRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """Ends a halt. The answer lists what ends, and what still blocks trading.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", "/api/v1/risk/rearm", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -1982,7 +1982,7 @@ class Operations:
     def pause_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """Nothing opens for this strategy; exits and stops continue.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/pause", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -1990,7 +1990,7 @@ class Operations:
     def stop_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops continue.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/stop", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -1998,7 +1998,7 @@ class Operations:
     def flatten_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/flatten", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2006,7 +2006,7 @@ class Operations:
     def resume_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """Ends the halt of this strategy, and releases its latch.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/resume", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2014,20 +2014,20 @@ class Operations:
     def halt_strategy(self, name: str, body: StrategyHaltRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
         """The kill switch for only this strategy.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: HaltAnswer = self._request("POST", f"/api/v1/strategies/{urllib.parse.quote(name, safe='')}/halt", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
 
     def reconcile(self) -> Reconcile:
-        """The last rounds, and everything that nothing explains."""
+        """The latest rounds, and all unexplained differences."""
         answer: Reconcile = self._request("GET", "/api/v1/reconcile", {})
         return answer
 
     def round(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
         """Begins a round now.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("POST", "/api/v1/reconcile", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
@@ -2037,20 +2037,20 @@ class Operations:
 
         complete: Only rounds that read everything, or only the others.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: RoundList = self._request("GET", "/api/v1/reconcile/runs", {"complete": complete, "limit": limit, "after": after})
         return answer
 
     def differences(self, *, kind: Optional[Literal["quarantine", "adopted", "ignored", "found", "unexplained"]] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, open: Optional[bool] = None, limit: Optional[int] = None, after: Optional[str] = None) -> DifferenceList:
-        """Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.
+        """Each difference between exchange and journal, and how it was resolved: newest first, including those of earlier runs.
 
         kind: Only of this kind.
         market: Only of this market.
         symbol: Only of this symbol.
         open: Only quarantines that wait for a person, or only all others.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: DifferenceList = self._request("GET", "/api/v1/reconcile/differences", {"kind": kind, "market": market, "symbol": symbol, "open": open, "limit": limit, "after": after})
         return answer
@@ -2063,15 +2063,15 @@ class Operations:
     def resolve(self, body: ResolveRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> ResolveAnswer:
         """Ends a quarantine, by a person's decision.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: ResolveAnswer = self._request("POST", "/api/v1/reconcile/resolve", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
 
     def transfer(self, body: TransferRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Books a deposit or, negative, a withdrawal that was not recognized by itself: neither a gain nor a loss.
+        """Books a deposit, or (negative) a withdrawal, that botd did not recognize: neither a gain nor a loss.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("POST", "/api/v1/ledger/transfer", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2085,7 +2085,7 @@ class Operations:
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: NoticeList = self._request("GET", "/api/v1/notices", {"kind": kind, "severity": severity, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
@@ -2100,18 +2100,18 @@ class Operations:
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: IncidentList = self._request("GET", "/api/v1/incidents", {"state": state, "kind": kind, "severity": severity, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
 
     def audit(self, *, kind: Optional[str] = None, actor: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> AuditList:
-        """Who changed what, newest first, from the journal: what people asked for and what botd did by itself.
+        """Who changed what, newest first, from the journal: requests of people and botd's own actions.
 
         kind: Only of this kind.
         actor: Only by this actor.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: AuditList = self._request("GET", "/api/v1/audit", {"kind": kind, "actor": actor, "limit": limit, "after": after})
         return answer
@@ -2122,9 +2122,9 @@ class Operations:
         return answer
 
     def start_backtest(self, body: BacktestRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> BacktestStart:
-        """Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, of at most `max_candles` candles and 200000 fills. The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`.
+        """Runs a backtest in this process, in parallel with trading: one at a time, on at most half a core, within an hour, of at most `max_candles` candles and 200000 fills. The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: BacktestStart = self._request("POST", "/api/v1/backtests", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2135,7 +2135,7 @@ class Operations:
         return answer
 
     def backtest_page(self, id: str) -> str:
-        """The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie."""
+        """The page of a report, in a sandbox: its scripts run, but it has no origin, so that it can reach neither the API nor a cookie."""
         answer: str = self._request("GET", f"/api/v1/backtests/{urllib.parse.quote(id, safe='')}/report", {}, text=True)
         return answer
 
@@ -2152,20 +2152,20 @@ class Operations:
     def cancel_backtest(self, id: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
         """Cancels a backtest that is running. It leaves no report.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("POST", f"/api/v1/backtests/runs/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
 
     def sweeps(self) -> SweepList:
-        """Sweeps with a name in `data_dir/sweeps`, of `botd sweep run --name NAME` and those started here, newest first, at most 100."""
+        """Named sweeps in `data_dir/sweeps`, from `botd sweep run --name NAME` and started here, newest first, at most 100."""
         answer: SweepList = self._request("GET", "/api/v1/sweeps", {})
         return answer
 
     def start_sweep(self, body: SweepRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
         """Starts a sweep of a configured strategy, as `botd sweep run` in a process of its own: with the lowest priority, on half of botd's processors at most and each of them half of the time, with a bound on its memory. One process at a time, for a day at most, and at most 10000 trials.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: SweepStart = self._request("POST", "/api/v1/sweeps", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2176,22 +2176,22 @@ class Operations:
         return answer
 
     def sweep_page(self, id: str) -> str:
-        """The page of a sweep that has ended or was interrupted, in a sandbox as the page of a report; the dashboard alone may show it in a frame."""
+        """The page of a sweep that has ended or was interrupted, in a sandbox like the page of a report; only the dashboard may show it in a frame."""
         answer: str = self._request("GET", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/report", {}, text=True)
         return answer
 
     def resume_sweep(self, id: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
-        """Runs the trials that a sweep is missing, as a sweep that is started here.
+        """Runs the missing trials of a sweep, under the same bounds as a sweep that is started here.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: SweepStart = self._request("POST", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/resume", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
 
     def cancel_sweep(self, id: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Ends a sweep that is running, here or on the command line of this machine. The trials that have ended are kept, and resume runs the rest.
+        """Cancels a running sweep, started here or on the command line of this machine. Finished trials are saved, and resume runs the rest.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("POST", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/cancel", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
@@ -2199,7 +2199,7 @@ class Operations:
     def report_trial(self, id: str, job: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
         """Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in `data_dir/backtests`. A report that is there already is answered at once. `job` is the trial's `job_sha256`.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: SweepStart = self._request("POST", f"/api/v1/sweeps/{urllib.parse.quote(id, safe='')}/trials/{urllib.parse.quote(job, safe='')}/report", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
@@ -2210,9 +2210,9 @@ class Operations:
         return answer
 
     def reload(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. A dry run returns the changes, or the errors.
+        """Reads the configuration again and applies all of its changes or none, as SIGHUP does. A dry run returns the changes, or the errors.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("POST", "/api/v1/config/reload", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
@@ -2220,7 +2220,7 @@ class Operations:
     def backup(self, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> BackupAnswer:
         """Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. The newest 7 such copies are stored. The request ends when the backup is made; if the client disconnects, the backup is abandoned.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: BackupAnswer = self._request("POST", "/api/v1/backup", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer
@@ -2228,7 +2228,7 @@ class Operations:
     def test_channels(self, body: Optional[ChannelRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> ChannelAnswer:
         """Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: ChannelAnswer = self._request("POST", "/api/v1/notifications/test", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2236,14 +2236,14 @@ class Operations:
     def logs(self, *, level: Optional[Literal["debug", "info", "warn", "error"]] = None, event: Optional[str] = None, text: Optional[str] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> LogLineList:
         """Searches the newest 4,000 log lines, which the daemon holds in memory; newest first.
 
-        level: This level and the more severe ones.
+        level: This level and more severe ones.
         event: This event; if it ends in a dot, all that begin with it.
-        text: Lines whose message contains this, in any case.
+        text: Lines whose message contains this, ignoring case.
         strategy: Only of this strategy.
         market: Only of this market.
         symbol: Only of this symbol.
         limit: Maximum number of items.
-        after: The `next` of the page before: only what is older.
+        after: The `next` value of the previous page: only older items.
         """
         answer: LogLineList = self._request("GET", "/api/v1/logs", {"level": level, "event": event, "text": text, "strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
@@ -2256,7 +2256,7 @@ class Operations:
     def set_log_level(self, body: LevelRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
         """Changes the level while botd runs.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("PUT", "/api/v1/log-level", {"dry_run": dry_run}, body, key=idempotency_key or "")
         return answer
@@ -2267,19 +2267,19 @@ class Operations:
         return answer
 
     def tokens(self) -> NamedTokenList:
-        """The named tokens, in the order they were made. The tokens themselves are stored nowhere."""
+        """The named tokens, in the order of their creation. The tokens themselves are not stored."""
         answer: NamedTokenList = self._request("GET", "/api/v1/tokens", {})
         return answer
 
     def create_token(self, body: TokenRequest) -> NewToken:
-        """Makes a token with a name, a role and an end, and shows it this once. Over the unix socket, and in a session that the link of `botd login` opened (ends is needed then, within 366 days): a token makes no others."""
+        """Creates a token with a name, a role and an expiry, and shows it this once. Over the unix socket, and in a session that the link of `botd login` opened (ends is then required, within 366 days): a token cannot create others."""
         answer: NewToken = self._request("POST", "/api/v1/tokens", {}, body)
         return answer
 
     def revoke_token(self, name: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> Change:
-        """Ends a named token, and the sessions it opened.
+        """Revokes a named token, and ends the sessions that it opened.
 
-        dry_run: Answers exactly what would be done, and does nothing.
+        dry_run: Returns exactly what would be done, and does nothing.
         """
         answer: Change = self._request("DELETE", f"/api/v1/tokens/{urllib.parse.quote(name, safe='')}", {"dry_run": dry_run}, key=idempotency_key or "")
         return answer

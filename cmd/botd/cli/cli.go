@@ -1,7 +1,6 @@
 // Package cli is the command line: flags, output and wiring, one file per verb; your own program can add strategies.
 //
-// A user's own main is one call: cli.Main(mine.Strategy()). What it builds is
-// botd with one strategy more.
+// A main of your own is one call, cli.Main(mine.Strategy()), and builds a botd with one more strategy.
 package cli
 
 import (
@@ -63,7 +62,7 @@ func Execute(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 func recovered(stderr io.Writer, do func() int) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
+			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug in botd; botd support collects diagnostics\n", cause, debug.Stack())
 			code = failure.Internal
 		}
 	}()
@@ -128,7 +127,7 @@ func NewRoot(stdout, stderr io.Writer) *cobra.Command {
 		Args:              shell.UnknownCommand,
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.Begin(command) },
 		RunE: func(command *cobra.Command, _ []string) error {
-			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists every command.")
+			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists all commands.")
 			return nil
 		},
 	}
@@ -201,7 +200,7 @@ func argumentError(ran *cobra.Command, err error) error {
 	case strings.HasPrefix(text, "if any flags in the group "):
 		given := text[strings.LastIndex(text, "; [")+len("; ["):]
 		given, _, _ = strings.Cut(given, "]")
-		return failure.Usagef("--%s exclude each other", strings.Join(strings.Fields(given), " and --"))
+		return failure.Usagef("--%s are mutually exclusive", strings.Join(strings.Fields(given), " and --"))
 	}
 	return err
 }

@@ -255,7 +255,7 @@ func TestExchangeStartErrorsHaveExitCodes(t *testing.T) {
 		{[]string{"--accounts", write("list.yaml", "- alice\n")}, failure.Config, "list.yaml:1: the file must be a block of keys"},
 		{[]string{"--accounts", write("short.yaml", "alice: x\nbob: {permission: both}\n")}, failure.Config, "short.yaml:2: account bob has no secret"},
 		{[]string{"--accounts", write("typo.yaml", "alice:\n  secret: hush\n  future: 5\n")}, failure.Config, `did you mean "futures"?`},
-		{[]string{"--accounts", write("none.yaml", "")}, failure.Config, "holds no account"},
+		{[]string{"--accounts", write("none.yaml", "")}, failure.Config, "contains no account"},
 		{[]string{"--accounts", filepath.Join(directory, "missing.yaml")}, failure.NoInput, "missing.yaml"},
 		{[]string{"--market", filepath.Join(directory, "missing.csv")}, failure.NoInput, "missing.csv"},
 		{[]string{"--market", write("bad.csv", "open_time_ms,open\n1\n")}, failure.Data, "bad.csv"},

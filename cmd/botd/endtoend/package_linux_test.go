@@ -108,7 +108,7 @@ func TestThePackageInstallsRunsAndUpgrades(t *testing.T) {
 				break
 			}
 		}
-		if text := botd("doctor", "-c", under("etc/botd")); !strings.Contains(text, "the chain is whole") || strings.Contains(text, "│ fail ") {
+		if text := botd("doctor", "-c", under("etc/botd")); !strings.Contains(text, "the chain is intact") || strings.Contains(text, "│ fail ") {
 			t.Errorf("doctor: want nothing wrong, have %s", text)
 		}
 		if err := command.Process.Signal(os.Interrupt); err != nil {

@@ -137,7 +137,7 @@ func TestLiveTradingIsComparedWithBacktest(t *testing.T) {
 	}
 	page, err := os.ReadFile(filepath.Join(report, "report.html"))
 	same := fmt.Sprintf("%d of %d orders are the same", n-1, n+1)
-	if err != nil || !strings.Contains(string(page), "Live beside this backtest") || !strings.Contains(string(page), same) {
+	if err != nil || !strings.Contains(string(page), "Live vs. this backtest") || !strings.Contains(string(page), same) {
 		t.Errorf("want the report with both, have %d bytes, %v", len(page), err)
 	}
 }

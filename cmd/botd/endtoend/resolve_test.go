@@ -169,7 +169,7 @@ func TestAManualTradeIsQuarantinedAndResolved(t *testing.T) {
 			a.want(1, []string{"not quarantined"}, "resolve", "BTC-USDT", c.decision, "--reason", "x")
 			a.trade(exchange.Buy, "0.02", false)
 			daemon.until(t, "symbol.quarantined")
-			a.want(0, []string{"quarantined since", "position on the exchange 0.07; explained by botd's fills 0.05", "explained by nothing 0.02",
+			a.want(0, []string{"quarantined since", "position on the exchange 0.07; explained by botd's fills 0.05", "unexplained 0.02",
 				c.change}, "resolve", "BTC-USDT")
 			a.want(0, []string{"QUARANTINED", "botd resolve BTC-USDT"}, "status")
 			a.want(64, []string{"needs --reason"}, "resolve", "BTC-USDT", c.decision)

@@ -78,7 +78,7 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		arguments []string
 		want      string
-	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is whole"},
+	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is intact"},
 		{[]string{"restore", "copy.db"}, "in use by another botd"}} {
 		command := exec.Command(binary, c.arguments...)
 		command.Dir = directory

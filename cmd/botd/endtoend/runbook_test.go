@@ -324,7 +324,7 @@ func (b *runbook) segments() {
 	first := b.sealed()
 	b.unit("start")
 	text := b.follow("The journal's segments")
-	for _, want := range []string{"not verified: sealed records " + first.Span.String(), "1 segments with sealed records are sound"} {
+	for _, want := range []string{"not verified: sealed records " + first.Span.String(), "1 segments with sealed records are intact"} {
 		if !strings.Contains(text, want) {
 			b.t.Errorf("want %q, have %s", want, text)
 		}

@@ -98,7 +98,7 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	telegram.write(22, "/status")
 	eventually(t, "the viewer's answer", func() bool { return telegram.replied("botd main demo") })
 	telegram.write(22, "/pause")
-	eventually(t, "a refusal", func() bool { return telegram.replied("a viewer can read, and neither change nor run anything") })
+	eventually(t, "a refusal", func() bool { return telegram.replied("a viewer can only read, not change or run anything") })
 	telegram.write(11, "/pause")
 	first.until(t, "trading.halted")
 	eventually(t, "what was done", func() bool { return telegram.replied("Done: halt the account") })

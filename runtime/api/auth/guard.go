@@ -20,7 +20,7 @@ type Config struct {
 	Hosts   []string // permitted host names, besides loopback ones
 }
 
-// Guard lets requests in. Safe for several goroutines.
+// Guard authenticates and admits requests. It is safe for concurrent use.
 type Guard struct {
 	config   Config
 	cookie   string
@@ -37,7 +37,7 @@ func NewGuard(config Config) *Guard {
 		unknown: pace{perSecond: unknownPerSecond, burst: unknownBurst}, market: pace{perSecond: marketPerSecond, burst: marketBurst}}
 }
 
-// Denied is why a request is not let in.
+// Denied is the reason why a request is rejected.
 type Denied struct {
 	Status       int
 	Code, Detail string
@@ -48,7 +48,7 @@ func (d *Denied) Error() string { return d.Detail }
 
 func tooMany(wait time.Duration) *Denied {
 	seconds := int(wait.Seconds()) + 1
-	return &Denied{http.StatusTooManyRequests, "login_delay", fmt.Sprintf("too many wrong tokens from here: try again in %d s", seconds),
+	return &Denied{http.StatusTooManyRequests, "login_delay", fmt.Sprintf("too many wrong tokens from this address: try again in %d s", seconds),
 		time.Duration(seconds) * time.Second}
 }
 
@@ -58,7 +58,7 @@ func (g *Guard) Check(r *http.Request) *Denied {
 	switch {
 	case !g.ownHost(r):
 		return &Denied{Status: http.StatusMisdirectedRequest, Code: "host",
-			Detail: "the Host header names no host of this botd; add it to access.hosts, if it is one"}
+			Detail: "the Host header does not name a host of this botd; add it to access.hosts if it should"}
 	case g.origins.Check(r) != nil:
 		return &Denied{Status: http.StatusForbidden, Code: "cross_origin", Detail: "the request comes from another site's page"}
 	}
@@ -86,7 +86,7 @@ func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
 		return nil
 	}
 	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
-		Detail: "too many requests without a token or a session from here"}
+		Detail: "too many requests without a token or a session from this address"}
 }
 
 // PaceMarket denies market data to a credential that exceeds its request quota, regardless of the
@@ -113,7 +113,7 @@ func (i *Identity) Admit(minimum Role) *Denied {
 		return &Denied{Status: http.StatusUnauthorized, Code: "credentials",
 			Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
 	case i.Role < minimum:
-		return &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read, and neither change nor run anything", i.Role)}
+		return &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can only read, not change or run anything", i.Role)}
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func fromOwnPage(r *http.Request) bool {
 
 func (g *Guard) fromCookie(value, host string, who Identity, now time.Time) Identity {
 	one, ends := g.sessions.find(value, now)
-	if one.host != host { // it was opened at another name or port
+	if one.host != host { // it was opened under another name or port
 		return Identity{From: who.From}
 	}
 	if one.key != "" {
@@ -199,7 +199,7 @@ func (g *Guard) Login(r *http.Request, token, code string, now time.Time) (*http
 			return nil, Identity{}, tooMany(wait)
 		}
 		return nil, Identity{}, &Denied{Status: http.StatusUnauthorized, Code: "credentials",
-			Detail: "the token is wrong, or the link was used already or is older than 10 minutes; botd login makes a new one"}
+			Detail: "the token is wrong, or the link was already used or is older than 10 minutes; botd login makes a new one"}
 	}
 	g.delays.right(source)
 	one.host = r.Host

@@ -16,13 +16,13 @@ import (
 	"botd/internal/private"
 )
 
-// KeyringFile holds the named tokens, by their hashes alone.
+// KeyringFile holds only the hashes of the named tokens.
 const KeyringFile = "tokens.json"
 
 // maxStore is the longest file of tokens or sessions that is read, in bytes.
 const maxStore = 1 << 20
 
-// maxKeys is how many tokens a keyring holds.
+// maxKeys is the maximum number of tokens in a keyring.
 const maxKeys = 100
 
 // Key is a named token: its name, role and expiry. The token itself is shown once, when it is
@@ -57,7 +57,7 @@ func (k *Key) Check() error {
 	case !known:
 		return fmt.Errorf("role %q is neither viewer nor operator", k.Role)
 	case k.Expired(k.Made):
-		return fmt.Errorf("ends %s is past", k.Ends.UTC().Format(time.RFC3339))
+		return fmt.Errorf("ends %s is in the past", k.Ends.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -129,9 +129,9 @@ func (k *Keyring) Has(name string) bool {
 func (k *Keyring) Room(name string) error {
 	switch {
 	case k.Has(name):
-		return fmt.Errorf("there is a token %q already: botd token revoke %s ends it", name, name)
+		return fmt.Errorf("token %q already exists: botd token revoke %s revokes it", name, name)
 	case len(k.List()) >= maxKeys:
-		return fmt.Errorf("there are %d tokens, the maximum: botd token revoke ends one", maxKeys)
+		return fmt.Errorf("there are already %d tokens, the maximum: botd token revoke removes one", maxKeys)
 	}
 	return nil
 }

@@ -52,8 +52,8 @@ func TestANamedTokenIsCheckedBeforeItIsMade(t *testing.T) {
 		{Key{Name: "a", Role: "viewer"}, ""}, {Key{Name: strings.Repeat("a", 32), Role: "operator", Ends: &after}, ""},
 		{Key{Name: strings.Repeat("a", 33), Role: "viewer"}, "is not 1 to 32 of a-z, 0-9 and -"}, {Key{Role: "viewer"}, `name "" is not`},
 		{Key{Name: "-a", Role: "viewer"}, "is not"}, {Key{Name: "a", Role: "nobody"}, `role "nobody" is neither viewer nor operator`},
-		{Key{Name: "a", Role: "Operator"}, "is neither"}, {Key{Name: "a", Role: "viewer", Ends: &made}, "ends 2027-01-15T08:00:00Z is past"},
-		{Key{Name: "a", Role: "viewer", Ends: &before}, "ends 2027-01-15T07:59:59Z is past"},
+		{Key{Name: "a", Role: "Operator"}, "is neither"}, {Key{Name: "a", Role: "viewer", Ends: &made}, "ends 2027-01-15T08:00:00Z is in the past"},
+		{Key{Name: "a", Role: "viewer", Ends: &before}, "ends 2027-01-15T07:59:59Z is in the past"},
 	} {
 		c.key.Made = made
 		have := ""
@@ -70,11 +70,11 @@ func TestANamedTokenIsCheckedBeforeItIsMade(t *testing.T) {
 			t.Fatalf("token %d: want room, have %v", n+1, err)
 		}
 		k.keys = append(k.keys, Key{Name: fmt.Sprint("t-", n)})
-		if err := k.Room(fmt.Sprint("t-", n)); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf(`there is a token "t-%d" already`, n)) {
+		if err := k.Room(fmt.Sprint("t-", n)); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf(`token "t-%d" already exists`, n)) {
 			t.Fatalf("the same name: have %v", err)
 		}
 	}
-	if err := k.Room("one-more"); err == nil || !strings.HasPrefix(err.Error(), "there are 100 tokens, the maximum") {
+	if err := k.Room("one-more"); err == nil || !strings.HasPrefix(err.Error(), "there are already 100 tokens, the maximum") {
 		t.Errorf("one more: have %v", err)
 	}
 	if (&Key{Role: "operator"}).role() != Operator || (&Key{Role: "viewer"}).role() != Viewer || (&Key{Role: "?"}).role() != Viewer {

@@ -2,13 +2,13 @@
 //
 // A request comes over the unix socket, from inside the process, with a token, or with
 // the cookie of a session. The Guard determines which, and returns why it rejects everyone else.
-// It writes no answer: that is the server's.
+// It does not write the response; the server does.
 package auth
 
 // Role is a level of permission.
 type Role uint8
 
-// The roles: a viewer sees everything, an operator changes things too.
+// The roles: a viewer can see everything, an operator can also make changes.
 const (
 	Public Role = iota
 	Viewer

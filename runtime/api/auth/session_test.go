@@ -197,7 +197,7 @@ func TestDeniedRequestsNameReasonAndDelay(t *testing.T) {
 			t.Errorf("wrong token %d: want %d, have %v, %+v, %+v", n+1, want, cookie, who, denied)
 		}
 		if want == 429 && (denied.Wait != 2*time.Second || denied.Code != "login_delay" ||
-			denied.Error() != "too many wrong tokens from here: try again in 2 s") {
+			denied.Error() != "too many wrong tokens from this address: try again in 2 s") {
 			t.Errorf("have %+v", denied)
 		}
 	}

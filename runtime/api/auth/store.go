@@ -15,14 +15,14 @@ import (
 	"botd/internal/private"
 )
 
-// SessionsFile holds the open sessions, by the hashes of their cookies alone.
+// SessionsFile holds the open sessions, identified only by the hashes of their cookies.
 const SessionsFile = "sessions.json"
 
 // saveEvery is how often the times of use of sessions are saved: after a restart a session may seem
 // idle for that much longer.
 const saveEvery = 5 * time.Minute
 
-// store saves sessions over a restart.
+// store saves sessions across restarts.
 type store struct {
 	path   string // empty for none
 	tokens Tokens
@@ -67,7 +67,7 @@ func (s *store) save(open map[[32]byte]*session, now time.Time) {
 		panic(err) // a session that does not marshal to JSON
 	}
 	text = append(text, '\n')
-	for { // the newest alone is of use
+	for { // only the newest is useful
 		select {
 		case s.writes <- text:
 			return
@@ -111,7 +111,7 @@ func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) 
 		s.open, err = s.store.parse(text, now)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		warn(fmt.Errorf("sessions of the run before cannot be read, and have ended: %w", err))
+		warn(fmt.Errorf("the sessions of the previous run cannot be read, and have ended: %w", err))
 	}
 	done := make(chan struct{})
 	writes, path := s.store.writes, s.store.path

@@ -56,7 +56,7 @@ func (t *Tokens) InstanceHost() string {
 	return "botd-" + hex.EncodeToString(sum[:6]) + ".localhost"
 }
 
-// shortestToken is the length below which a token file is not whole.
+// shortestToken is the length below which a token file is incomplete.
 const shortestToken = 20
 
 // ReadTokens returns the tokens of a data directory. The first start creates them, and first
@@ -102,7 +102,8 @@ func readToken(path string) (text string, made bool, err error) {
 	return text, true, nil
 }
 
-// readSecret reads a file without following a link, and reports whether it is its owner's alone and no longer than a token's may be.
+// readSecret reads a file without following a link, and reports whether only its owner can access it and it is not too long for a
+// token.
 func readSecret(path string) (text string, secret bool, err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -120,5 +121,5 @@ func readSecret(path string) (text string, secret bool, err error) {
 	return text, secret, errors.Join(err, file.Close())
 }
 
-// maxToken is the length of the longest token file that is used, in bytes: the beginning of a longer one is no token.
+// maxToken is the maximum length of a token file, in bytes: the beginning of a longer file is not a token.
 const maxToken = 4 << 10

@@ -96,7 +96,7 @@ func (s Search) overSocket(path string) *Daemon {
 func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 	address := cmp.Or(s.Address, s.Listen)
 	if address == configs.ListenOff {
-		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration",
+		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c selects another configuration",
 			"no daemon answers on %s, and listen is off", filepath.Join(s.Directories[0], api.SocketName))
 	}
 	d := s.daemon(shown(address), "http://"+address, http.DefaultTransport)
@@ -144,16 +144,16 @@ func shown(address string) string {
 	return scheme + "://..." + address[end:]
 }
 
-// private refuses to send a token over a network in the clear.
+// private refuses to send a token over a network unencrypted.
 func (d *Daemon) private() error {
 	at, err := url.Parse(d.base)
 	if err != nil {
-		return failure.Usagef("address %q cannot be asked", d.Where)
+		return failure.Usagef("address %q cannot be queried", d.Where)
 	}
 	if host := at.Hostname(); d.token == "" || at.Scheme == "https" || host == "localhost" || net.ParseIP(host).IsLoopback() {
 		return nil
 	}
-	return failure.Usagef("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.Where)
+	return failure.Usagef("a token would be sent to %s unencrypted\nhint: use https://, or an ssh tunnel to the daemon's own address", d.Where)
 }
 
 // Call sends a request to the daemon.
@@ -194,14 +194,14 @@ func (d *Daemon) Send(ctx context.Context, method, path string, body io.Reader) 
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
-		return nil, 0, failure.Usagef("address %q cannot be asked", d.Where)
+		return nil, 0, failure.Usagef("address %q cannot be queried", d.Where)
 	}
 	if d.token != "" {
 		request.Header.Set("Authorization", "Bearer "+d.token)
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen name another one",
+		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen select another one",
 			"no daemon answers on %s", d.Where)
 	}
 	defer response.Body.Close()
@@ -225,7 +225,7 @@ func Ask[T any](ctx context.Context, d *Daemon, method, path string, body any) (
 		return out, nil, err
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, nil, failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.Where)
+		return out, nil, failure.New(failure.Unavailable, "does that address belong to botd?", "the answer of %s is not botd's", d.Where)
 	}
 	return out, raw, nil
 }

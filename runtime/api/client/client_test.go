@@ -182,12 +182,12 @@ func TestWhyNoDaemonIsFound(t *testing.T) {
 		{"no socket, and no address to try", Search{Listen: "off", Directories: []string{none, "other"}}, 69,
 			[]string{"no daemon answers on " + filepath.Join(none, "botd.sock") + ", and listen is off", "hint: is botd running? botd run starts it"}},
 		{"nothing at the address", Search{Listen: nobody, Directories: []string{none}}, 69, []string{"no daemon answers on " + nobody, "--listen"}},
-		{"no address", Search{Address: "bad host:1", Directories: []string{none}}, 64, []string{`address "bad host:1" cannot be asked`}},
-		{"no address, with a token", Search{Address: "bad host:1", TokenFile: private}, 64, []string{`address "bad host:1" cannot be asked`}},
+		{"no address", Search{Address: "bad host:1", Directories: []string{none}}, 64, []string{`address "bad host:1" cannot be queried`}},
+		{"no address, with a token", Search{Address: "bad host:1", TokenFile: private}, 64, []string{`address "bad host:1" cannot be queried`}},
 		{"a file of a token that others can read", Search{Address: live.URL, TokenFile: loose}, 77, []string{TokenFile, loose}},
 		{"no file of a token", Search{Address: live.URL, TokenFile: filepath.Join(none, "token")}, 77, []string{TokenFile}},
 		{"a token for a network in the clear", Search{Address: "192.0.2.1:8420", TokenFile: private}, 64,
-			[]string{"192.0.2.1:8420 in the clear", "hint: https://"}},
+			[]string{"192.0.2.1:8420 unencrypted", "hint: use https://"}},
 		{"a token in the data directory that cannot be read", Search{Address: live.URL, Directories: []string{inaccessible}}, 77, []string{auth.OperatorFile}},
 	} {
 		d, err := c.search.Find(t.Context())
@@ -292,7 +292,7 @@ func TestAnswersAreReadAsTheirType(t *testing.T) {
 		t.Errorf("want a request without a body, have %+v, %v", server.got[len(server.got)-1], err)
 	}
 	_, raw, err = Ask[Page[string]](t.Context(), d, http.MethodGet, "/", nil)
-	failed(t, "another type", err, 69, "the answer of "+server.URL+" is not botd's", "hint: is that address botd's?")
+	failed(t, "another type", err, 69, "the answer of "+server.URL+" is not botd's", "hint: does that address belong to botd?")
 	if raw != nil {
 		t.Errorf("want nothing of an answer that is not botd's, have %s", raw)
 	}
@@ -394,5 +394,5 @@ func TestThePasswordOfAURLIsNotShown(t *testing.T) {
 	_, err := Search{Address: "http://user:secretWORD@" + closed(t)}.Find(t.Context())
 	failed(t, "nothing listens", err, 69, "no daemon answers on http://...@127.0.0.1:")
 	_, err = Search{Address: "user:secretWORD@bad host"}.Find(t.Context())
-	failed(t, "no URL", err, 64, `address "...@bad host" cannot be asked`)
+	failed(t, "no URL", err, 64, `address "...@bad host" cannot be queried`)
 }

@@ -50,8 +50,8 @@ func TestALimitThatAPersonSet(t *testing.T) {
 	v.login(d.token("token"))
 	v.visit("/risk")
 	v.until("limits are shown", says+`("Limits")`)
-	d.ask("PUT", "/api/v1/risk/limits", `{"limits":{"max_open_orders":"50"},"reason":"numbers come out tonight"}`, nil)
-	v.until("it is shown who set it", says+`("numbers come out tonight") && `+says+`("tightened by socket")`)
+	d.ask("PUT", "/api/v1/risk/limits", `{"limits":{"max_open_orders":"50"},"reason":"economic data tonight"}`, nil)
+	v.until("it is shown who set it", says+`("economic data tonight") && `+says+`("tightened by socket")`)
 	for _, l := range []viewport{dark, light, phone} {
 		v.show(l)
 		v.fits("a limit set, " + l.name)

@@ -1,7 +1,6 @@
 // Package isolated runs strategies in their own processes: scripts, rules, and programs in any language.
-//
-// The process that trades never runs a script, not even to find its parameters: a script that
-// loops, or eats memory, costs its own process.
+// The process that trades never runs a script, not even to find its parameters: a script that loops or
+// exhausts memory affects only its own process.
 package isolated
 
 import (
@@ -94,8 +93,8 @@ func Program(command []string, directory string) (strategy.Definition, error) {
 		}}, nil
 }
 
-// remote is the strategy of a hello. The program first, which ends in time, declares the needs of
-// the strategy, unless they are known already. Later calls use the program then.
+// remote is the strategy of a hello. Unless they are already known, the short-lived program first declares
+// the strategy's needs; later calls use the program then.
 func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, first, then process.Program) (strategy.Strategy, error) {
 	text, err := json.Marshal(hello)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 // Tolerate returns a definition for a start that must not wait for one strategy. If the process does
 // not describe its needs, because it hangs or has ended, a substitute takes its place that fails at its
-// first decision. Nothing opens for that strategy; its position, its stop and all others are looked
-// after.
+// first decision. Nothing opens for that strategy; its position, its stop and all other strategies are still
+// managed.
 func Tolerate(definition strategy.Definition, err error) (strategy.Definition, error) {
 	if cause := silence(err); cause != "" {
 		return strategy.Definition{Name: definition.Name, Summary: cause, Silent: true,

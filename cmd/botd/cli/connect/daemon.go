@@ -56,7 +56,7 @@ func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 	if err == nil || a.socket != "" {
 		return d, err
 	}
-	if _, problems, _ := loadWithoutPrograms(ctx, a.Directory, ""); problems.Err() != nil { // an invalid configuration may be the reason
+	if _, problems, _ := loadWithoutPrograms(ctx, a.Directory, ""); problems.Err() != nil { // an invalid configuration may be the cause
 		return nil, failure.New(failure.Config, "", "%s", problems.String())
 	}
 	return nil, err

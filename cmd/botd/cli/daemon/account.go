@@ -36,8 +36,8 @@ func NewAccount() *cobra.Command {
 		}
 		fmt.Fprintf(w, "read %s UTC\n", shell.Second(a.AtMS))
 	})
-	command.Long = "Shows both wallets as the daemon read them last: futures with margin and unrealized profit, spot\nwith what orders hold " +
-		"back, and the equity of all markets at the last prices."
+	command.Long = "Shows both wallets as the daemon last read them: futures with margin and unrealized profit, spot\nwith the amounts " +
+		"locked in orders, and the equity of all markets at the last prices."
 	command.Example = "  botd account\n  botd account --watch"
 	return command
 }

@@ -64,7 +64,7 @@ func NewConfigDiff() *cobra.Command {
 
 func differenceTable(w io.Writer, rows []differenceJSON) {
 	if len(rows) == 0 {
-		fmt.Fprintln(w, "the running daemon does what the files say")
+		fmt.Fprintln(w, "the running daemon uses the configuration in the files")
 		return
 	}
 	t := shell.NewTable(w, table.Row{"key", "running", "files"})

@@ -24,14 +24,14 @@ func NewExplain() *cobra.Command {
 	var at string
 	command := &cobra.Command{
 		Use: "explain STRATEGY", Short: "why a strategy does, or does not, trade: data, conditions, plan, rules with numbers",
-		Long: `Explains why a strategy trades or does not, now: the data it sees, the conditions it decides
-by with their figures, the plan in force and after the next tick, every rule's verdict on
-each order that would follow, and whatever else blocks it, with the way out. It asks
-the running daemon; without one it reads as a start would. Nothing is sent.
+		Long: `Explains why a strategy trades now, or does not: the data it sees, the conditions it decides on
+with their figures, the plan now and after the next tick, every rule's verdict on each resulting
+order, and whatever else blocks it, with the way out. It queries the running daemon; without one
+it reads what a start would read. Nothing is sent.
 
---at TIME shows the past: target, position and blocks at that time, by the journal; the actions
-around it; and what the strategy decides on the candles up to then. Past verdicts are known from
-the journal only: an order that was sent had passed every rule.`,
+--at TIME shows the past: target, position and blocks at that time, from the journal; the actions
+around it; and what the strategy decides on the candles up to then. The journal does not contain
+past verdicts, but an order that was sent had passed every rule.`,
 		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain " +
 			"grid-btc -o json | jq '.blocks'",
 		Args: shell.One("strategy's name (botd plan shows all)"),
@@ -126,7 +126,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	}
 	protectionText(w, &o.Plan)
 	if o.Latch != "" {
-		fmt.Fprintf(w, "  latched: no %s entry until the target was zero or changed side, or its reentry policy allows it\n", o.Latch)
+		fmt.Fprintf(w, "  latched: no %s entry until the target has been zero or changed side, or the reentry policy allows it\n", o.Latch)
 	}
 	fmt.Fprintln(w, "\nWOULD DO")
 	if len(o.Steps) == 0 {
@@ -151,7 +151,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 func idle(o *view.TickPreview) string {
 	switch {
 	case len(o.Blocks) > 0:
-		return "see the blocks"
+		return "see the blocks below"
 	case o.Plan.Target == "" && len(o.Plan.Orders)+len(o.Plan.Exits) == 0:
 		return "the strategy has no target yet"
 	}
@@ -163,17 +163,17 @@ func pastText(w io.Writer, p *rehearsal.Past) {
 	o := &p.TickPreview
 	fmt.Fprintf(w, "%s: %s on %s %s %s, at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
-	fmt.Fprintln(w, "  (position by the journal; equity at the start of that day, UTC)")
+	fmt.Fprintln(w, "  (position from the journal; equity at the start of that day, UTC)")
 	conditionTable(w, o.Conditions)
 	fmt.Fprintf(w, "\nPLAN\n  in force then: %s%s\n", view.PlanText(&o.InForce), view.Because(o.InForce.Reason))
 	if o.Changes {
-		fmt.Fprintf(w, "  made of these candles it would be: %s%s\n", view.PlanText(&o.Plan), view.Because(o.Plan.Reason))
+		fmt.Fprintf(w, "  computed from these candles it would be: %s%s\n", view.PlanText(&o.Plan), view.Because(o.Plan.Reason))
 	} else {
-		fmt.Fprintln(w, "  made of these candles it would be the same")
+		fmt.Fprintln(w, "  computed from these candles it would be the same")
 	}
 	protectionText(w, &o.InForce)
 	if len(o.Blocks) > 0 {
-		fmt.Fprintln(w, "\nIN THE WAY")
+		fmt.Fprintln(w, "\nBLOCKED BY")
 	}
 	for _, b := range o.Blocks {
 		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
@@ -185,7 +185,7 @@ func pastText(w io.Writer, p *rehearsal.Past) {
 	}
 	t.Render()
 	if len(p.Happened) == 0 {
-		fmt.Fprintln(w, "nothing was written: nothing was sent, filled, or changed")
+		fmt.Fprintln(w, "no records: nothing was sent, filled, or changed")
 	}
 }
 

@@ -29,10 +29,10 @@ func NewFills() *cobra.Command {
 	command.Long = `Shows what was filled between two polls of an order: when it was seen, how much, the order's mean
 price so far, and the fee. The exchange reports neither price nor fee of a fill on futures: there
 botd derives them from two readings of the position and the wallet, a few seconds later, and
-marks them with ~. Covers every run in the journal.`
+marks them with ~. It covers every run in the journal.`
 	command.Example = "  botd fills --strategy trend\n  botd fills -n 1000 -o csv > fills.csv"
 	f.add(command)
-	command.Flags().StringVar(&f.order, "order", "", "of one order alone, by its client order id")
+	command.Flags().StringVar(&f.order, "order", "", "only fills of this order, by its client order id")
 	return command
 }
 

@@ -47,8 +47,8 @@ func NewHalt() *cobra.Command {
 	var level string
 	command := &cobra.Command{
 		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
-		Long: `Halts trading on the running daemon, durably: it is written to the journal before
-this command returns, and a restart stays halted and continues with what is left to do.
+		Long: `Halts trading on the running daemon, durably: the halt is in the journal before this command
+returns, and a restarted daemon stays halted and completes what remains to be done.
 
   pause    nothing opens; exits and stops continue
   cancel   and resting opening orders are canceled
@@ -59,10 +59,10 @@ that complete it; 75 that something cannot be seen or closed yet, with a line fo
 (-o json: the field blind). The command follows the halt for ten seconds, or for --wait.
 A halt can only be made more severe; botd rearm ends it. While the exchange fails, the halt
 stays in force and is retried until it is complete.
-While no botd runs, or one that starts still waits for the exchange, the halt is stored
-beside the journal: the next start takes it over before anything is sent (exit code 69),
-and so does one that runs but did not answer, within seconds.
-On a live account a person at a terminal is shown what will be sent, and asked.`,
+While no botd runs, or a starting one still waits for the exchange, the halt is stored next to
+the journal (exit code 69): the next start applies it before anything is sent, and a running
+daemon that did not answer applies it within seconds.
+On a live account, a person at a terminal sees what will be sent and must confirm it.`,
 		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
   botd halt --level flatten --reason "news" --wait 1m
   botd halt --level pause --strategy trend --reason "watching it"`,
@@ -158,15 +158,15 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 		return nil, failure.Wrap(failure.Negative, err)
 	}
 	secret, err := config.JournalKey()
-	if err != nil { // the halt is carried out all the same
-		fmt.Fprintf(command.ErrOrStderr(), "the halt has no code, since the journal's key cannot be read: %v\n", err)
+	if err != nil { // the halt is carried out nevertheless
+		fmt.Fprintf(command.ErrOrStderr(), "the halt has no authentication code, since the journal's key cannot be read: %v\n", err)
 	}
 	path, err := haltfile.Write(directory, halt, journal.NewKey(secret).Coder(haltfile.Kind))
 	if path == "" {
 		return nil, failure.New(failure.IO, "nothing was halted", "store the halt for the next start: %w", err)
 	}
 	if err != nil {
-		fmt.Fprintf(command.ErrOrStderr(), "a power failure may take the halt away: %v\n", err)
+		fmt.Fprintf(command.ErrOrStderr(), "a power failure may lose the halt: %v\n", err)
 	}
 	if d, err := f.Reach(command); err == nil { // the daemon has started meanwhile and responds itself
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -174,8 +174,8 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 		}
 		return d, nil
 	}
-	return nil, failure.New(failure.Unavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs "+
-		"and did not answer does so within seconds",
+	return nil, failure.New(failure.Unavailable, "the next botd run applies the halt before anything is sent; a running one "+
+		"that did not answer applies it within seconds",
 		"no daemon answers: the halt is stored in %s", path)
 }
 
@@ -198,7 +198,7 @@ func confirmLive(command *cobra.Command, d *connect.Running, path string, trial 
 		return nil
 	}
 	if given.NoInput {
-		return failure.Usagef("instance %s is live, and --no-input does not let it be confirmed: add --yes", d.Status.Instance)
+		return failure.Usagef("instance %s is live, and --no-input prevents confirmation: add --yes", d.Status.Instance)
 	}
 	person, there := shell.Person(command)
 	if !there {
@@ -211,10 +211,10 @@ func confirmLive(command *cobra.Command, d *connect.Running, path string, trial 
 	w := shell.Question(command)
 	fmt.Fprintf(w, "LIVE instance %s. ", d.Status.Instance)
 	show(w, &would)
-	fmt.Fprintf(w, "Type %s to go on: ", d.Status.Instance)
+	fmt.Fprintf(w, "Type %s to continue: ", d.Status.Instance)
 	line, err := bufio.NewReader(person).ReadString('\n')
 	if err != nil || strings.TrimSpace(line) != d.Status.Instance {
-		return failure.New(failure.Negative, "--yes does not ask", "nothing was changed")
+		return failure.New(failure.Negative, "--yes skips this question", "nothing was changed")
 	}
 	return nil
 }
@@ -231,9 +231,9 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 	}
 	switch {
 	case len(h.Steps) == 0 && h.Level == record.LevelPause:
-		fmt.Fprintln(w, "  nothing: exits and stops continue")
+		fmt.Fprintln(w, "  no order: exits and stops continue")
 	case len(h.Steps) == 0 && len(h.Blind) == 0:
-		fmt.Fprintln(w, "  nothing: the newest read shows nothing to take away")
+		fmt.Fprintln(w, "  no order: the newest read shows nothing to cancel or close")
 	}
 	if h.DryRun {
 		return
@@ -263,7 +263,7 @@ const (
 type followed struct {
 	doing    string   // what remains to be closed or canceled; empty when nothing is left
 	blind    []string // what the halt cannot read or act on
-	accepted bool     // the exchange has accepted everything that ends what is left
+	accepted bool     // the exchange has accepted all orders that complete the halt
 	halted   bool
 }
 
@@ -291,10 +291,10 @@ func follow(command *cobra.Command, d *connect.Running, scope string, wait time.
 		switch {
 		case !state.halted || len(state.blind) > 0:
 		case state.doing == "":
-			fmt.Fprintln(w, "done: a read after the halt shows nothing of it left")
+			fmt.Fprintln(w, "done: a read after the halt shows nothing left to do")
 			return state, nil
 		case state.accepted && wait <= 0:
-			fmt.Fprintln(w, "under way: the exchange has taken the orders; --wait 1m follows them to their end")
+			fmt.Fprintln(w, "in progress: the exchange has accepted the orders; --wait 1m follows them to their end")
 			return state, nil
 		}
 		select {
@@ -318,7 +318,7 @@ func (f *followed) unfinished(w io.Writer, wait time.Duration) error {
 	if wait == 0 {
 		return failure.New(failure.Temporary, hint, "halted, but %s", left)
 	}
-	return failure.New(failure.Temporary, hint, "after %s it is not done: %s", wait, left)
+	return failure.New(failure.Temporary, hint, "not complete after %s: %s", wait, left)
 }
 
 // unreached returns the reason why a starting daemon waits for its exchange; empty when it does not wait.
@@ -354,8 +354,8 @@ func NewRearm() *cobra.Command {
 	var flags haltFlags
 	command := &cobra.Command{
 		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
-		Long: `Ends a halt: the account's, or with --strategy or --symbol one of a part. Arming a
-strategy by name also releases its latch. Whatever still blocks trading is listed.`,
+		Long: `Ends a halt: the account's, or with --strategy or --symbol that of one part. Rearming a strategy
+by name also releases its latch. Anything that still blocks trading is listed.`,
 		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}
@@ -377,7 +377,7 @@ func (f *haltFlags) rearm(command *cobra.Command) error {
 	}
 	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
 		if out.DryRun {
-			fmt.Fprintln(w, "it would be armed (--dry-run):")
+			fmt.Fprintln(w, "it would be rearmed (--dry-run):")
 		} else {
 			fmt.Fprintln(w, "armed")
 		}

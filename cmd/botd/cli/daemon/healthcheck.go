@@ -28,10 +28,10 @@ func NewHealthcheck() *cobra.Command {
 	var ready bool
 	command := &cobra.Command{
 		Use: "healthcheck", Short: "check that the running botd is alive, or ready; for containers and scripts", Args: cobra.NoArgs,
-		Long: `Asks the running botd over its unix socket whether it is alive: its event loop ran within
-the last 30 s. With --ready, whether it trades on a known state: journal, clock,
-first reconciliation, market data. Trading halted by a person or a limit is alive and
-ready: a restart would not help.
+		Long: `Asks the running botd over its unix socket whether it is alive: its event loop ran within the
+last 30 s. With --ready it asks whether botd trades on a known state: journal, clock, first
+reconciliation, market data. A botd that a person or a limit has halted is alive and ready, since
+a restart would not help.
 
 Exit code 0 when all is well, 1 when it is not, 69 when botd does not answer.`,
 		Example: "  botd healthcheck -c configs\n  botd healthcheck --ready -o json",
@@ -50,7 +50,7 @@ Exit code 0 when all is well, 1 when it is not, 69 when botd does not answer.`,
 			}
 			answered := health{Schema: 1}
 			if err := json.Unmarshal(answer, &answered); err != nil {
-				return failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.Where)
+				return failure.New(failure.Unavailable, "does that address belong to botd?", "the answer from %s is not botd's", d.Where)
 			}
 			err = shell.Print(command.OutOrStdout(), flags.Output, answered, func(w io.Writer) {
 				fmt.Fprintln(w, answered.Status)

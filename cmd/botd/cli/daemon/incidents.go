@@ -31,9 +31,9 @@ func NewIncidents() *cobra.Command {
 		}
 	})
 	command.Flags().BoolVar(&all, "all", false, "include closed incidents")
-	command.Long = `Shows the open incidents, the newest first: one for each cause, with its severity, since when,
-what ends it, and the section of the runbook (docs/operations.md). A state that returns within
-half an hour continues its incident. Incidents survive a restart.`
+	command.Long = `Shows the open incidents, newest first: one for each cause, with its severity, start time, end
+condition, and section of the runbook (docs/operations.md). A state that returns within half an
+hour continues its incident. Incidents survive a restart.`
 	command.Example = "  botd incidents\n  botd incidents --all\n  botd incidents -o json | jq '.items[].kind'"
 	return command
 }
@@ -46,14 +46,14 @@ func showIncident(w io.Writer, i *view.Incident) {
 	fmt.Fprintf(w, "%s  %s  %s (%s) since %s UTC: %s\n", i.ID, i.Severity, strings.ToUpper(strings.ReplaceAll(i.Kind, "_", " ")), of,
 		i.Since.UTC().Format(time.DateTime), i.Cause)
 	if i.Closed != nil {
-		fmt.Fprintf(w, "  over at %s UTC, after %s\n", i.Closed.UTC().Format(time.DateTime), i.Closed.Sub(i.Opened).Round(time.Second))
+		fmt.Fprintf(w, "  ended at %s UTC, after %s\n", i.Closed.UTC().Format(time.DateTime), i.Closed.Sub(i.Opened).Round(time.Second))
 		return
 	}
 	fmt.Fprintf(w, "  way out: %s\n  runbook: %s\n", i.WayOut, i.Runbook)
 	if !i.InForce {
-		fmt.Fprintln(w, "  it is not in force at the moment, and closes unless it returns")
+		fmt.Fprintln(w, "  its state has ended; the incident closes unless it returns")
 	}
 	if i.Times > 1 {
-		fmt.Fprintf(w, "  it has begun %d times\n", i.Times)
+		fmt.Fprintf(w, "  it has occurred %d times\n", i.Times)
 	}
 }

@@ -31,11 +31,11 @@ func intentList() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows the changes botd derived since its start, the newest first, with what became of each:
-refused by a rule, filled, uncertain, and so on. Why one was refused: botd intents show ID.`
+	command.Long = `Shows the changes that botd derived since its start, newest first, with their outcomes: refused by
+a rule, filled, uncertain, and so on. botd intents show ID shows why one was refused.`
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
 	f.add(command)
-	command.Flags().StringVar(&f.outcome, "outcome", "", "of one outcome alone: refused, filled, uncertain ...")
+	command.Flags().StringVar(&f.outcome, "outcome", "", "only this outcome: refused, filled, uncertain ...")
 	return command
 }
 
@@ -49,7 +49,7 @@ func newIntentShow() *cobra.Command {
 		}
 	})
 	command.Long = "Shows one intent's life: why it was derived, each rule's verdict with value and limit, and\nwhen it was journalled, " +
-		"sent, acknowledged and settled. The id is the list's, or a client order id."
+		"sent, acknowledged and settled. The id is the one in the list, or a client order id."
 	command.Example = "  botd intents show 12\n  botd intents show bmain-touj3l-2 -o json"
 	return command
 }

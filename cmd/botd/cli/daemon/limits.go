@@ -41,16 +41,16 @@ func NewLimits() *cobra.Command {
 		}
 	})
 	command.Long = `Shows each limit of the account, of its markets and symbols, and of each strategy: the
-value in use, the limit and the headroom. Resting, in-flight and uncertain orders are
-counted at their worst.
+value in use, the limit and the headroom. Resting, in-flight and uncertain orders count at
+their worst case.
 
 States: ok; near (80 % in use); full (nothing more fits); breached (entries
-are held back: by a daily loss until the next UTC day, by a drawdown until botd rearm,
-by a losing streak until its cool-down is over); unknown (a figure was not read yet, so
-entries are refused). What each limit counts, what happens at it and how that ends:
-docs/risk.md. botd limits set tightens a limit while botd runs.`
+are blocked: by a daily loss until the next UTC day, by a drawdown until botd rearm, by a
+losing streak until its cool-down is over); unknown (a figure has not been read yet, so entries
+are refused). docs/risk.md describes what each limit counts, what a breach does and how it ends.
+botd limits set tightens a limit while botd runs.`
 	command.Example = `  botd limits
-  botd limits set max_daily_loss=1% --reason "numbers come out tonight"
+  botd limits set max_daily_loss=1% --reason "economic data tonight"
   botd limits -o json | jq '.items[] | select(.state != "ok")'`
 	command.AddCommand(newLimitsSet(), newLimitsReset())
 	return command

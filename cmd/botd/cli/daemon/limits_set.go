@@ -23,13 +23,13 @@ type limitFlags struct {
 func newLimitsSet() *cobra.Command {
 	var flags limitFlags
 	command := &cobra.Command{
-		Use: "set LIMIT=VALUE...", Short: "tighten limits while botd runs, below the files", Args: cobra.MinimumNArgs(1),
-		Long: `Tightens limits of the account, or of one strategy, below the configuration; it never
-loosens one. The change applies at once and across restarts, until botd limits reset, or
-until the files are as tight. Nothing is closed: a value beyond the new limit stays, and
-nothing is added to it. Write values as in the files: 2%, 500 USDT, 10, 30s. botd limits,
-the risk page and the audit show who set what, when and why.`,
-		Example: `  botd limits set max_daily_loss=1% max_open_orders=5 --reason "numbers come out tonight"
+		Use: "set LIMIT=VALUE...", Short: "tighten limits below the configured values while botd runs", Args: cobra.MinimumNArgs(1),
+		Long: `Tightens limits of the account, or of one strategy, below the configured values; it never
+loosens one. The change applies at once and across restarts, until botd limits reset, or until
+the files are as tight. Nothing is closed: a value beyond the new limit stays, and nothing is
+added to it. Write values as in the files: 2%, 500 USDT, 10, 30s. botd limits, the risk page
+and the audit log show who set what, when and why.`,
+		Example: `  botd limits set max_daily_loss=1% max_open_orders=5 --reason "economic data tonight"
   botd limits set max_position=0.05 --strategy trend --reason "it is new" --dry-run`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 			for _, rule := range risk.Tightenable() {
@@ -45,7 +45,7 @@ the risk page and the audit show who set what, when and why.`,
 					return err
 				}
 				if value = strings.TrimSpace(value); !given || value == "" {
-					return failure.Usagef("%s: write %s=VALUE; botd limits reset %s ends what was set", argument, rule, rule)
+					return failure.Usagef("%s: write %s=VALUE; botd limits reset %s restores the configured value", argument, rule, rule)
 				}
 				flags.Limits[rule] = &value
 			}
@@ -59,10 +59,10 @@ the risk page and the audit show who set what, when and why.`,
 func newLimitsReset() *cobra.Command {
 	var flags limitFlags
 	command := &cobra.Command{
-		Use: "reset LIMIT...", Short: "restore limits to the files' values", Args: cobra.MinimumNArgs(1),
-		Long: `Ends what botd limits set has set: the limits of the account, or of one strategy, are as
-configured again. A breach in force stays (botd rearm ends it).`,
-		Example:           `  botd limits reset max_daily_loss max_open_orders --reason "the numbers are out"`,
+		Use: "reset LIMIT...", Short: "restore limits to the configured values", Args: cobra.MinimumNArgs(1),
+		Long: `Undoes botd limits set: the limits of the account, or of one strategy, are as configured
+again. A breach in force stays (botd rearm ends it).`,
+		Example:           `  botd limits reset max_daily_loss max_open_orders --reason "data is out"`,
 		ValidArgsFunction: cobra.FixedCompletions(risk.Tightenable(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			flags.Limits = map[string]*string{}
@@ -80,7 +80,7 @@ configured again. A breach in force stays (botd rearm ends it).`,
 }
 
 func (f *limitFlags) flags(command *cobra.Command) {
-	command.Flags().StringVar(&f.Strategy, "strategy", "", "of one strategy, not of the account")
+	command.Flags().StringVar(&f.Strategy, "strategy", "", "a strategy's limits instead of the account's")
 	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show what would change, and change nothing")
 	f.Add(command)

@@ -29,11 +29,11 @@ func NewLogin() *cobra.Command {
 	command := &cobra.Command{
 		Use: "login", Short: "a one-time link that logs you in to the dashboard", Args: cobra.NoArgs,
 		Long: `Prints a link to the running daemon's dashboard that works once, within ten minutes.
-It asks over the unix socket in the data directory, which is for its owner alone: who
-can read the daemon's files may operate it. The code stands behind the # of the link,
-which browsers do not send, so that no log holds it. Without TLS the link names this
-botd's own host below localhost, which browsers find on the machine itself: a cookie set
-at 127.0.0.1 would be sent to every port of it.`,
+It requests the link over the unix socket in the data directory, which only its owner can use:
+anybody who can read the daemon's files may operate it. The code follows the # of the link, which
+browsers do not send, so that no log contains it. Without TLS the link uses a host name of this
+botd's own below localhost, which browsers resolve to the machine itself: a cookie set at
+127.0.0.1 would be sent to every port there.`,
 		Example: "  botd login\n  xdg-open \"$(botd login)\"",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d, err := flags.Daemon(command.Context())
@@ -45,11 +45,11 @@ at 127.0.0.1 would be sent to every port of it.`,
 				return err
 			}
 			if link.Address == "" {
-				return failure.New(failure.Negative, "set listen in botd.yaml", "the daemon serves no dashboard: it listens on its socket alone")
+				return failure.New(failure.Negative, "set listen in botd.yaml", "the daemon serves no dashboard: it listens only on its socket")
 			}
 			out := loginJSON{1, link.Address + link.Path, link.Plain + link.Path, link.Ends}
 			if out.Plain != out.URL {
-				fmt.Fprintln(command.ErrOrStderr(), "where a browser does not find that name: "+out.Plain)
+				fmt.Fprintln(command.ErrOrStderr(), "if your browser cannot resolve that name: "+out.Plain)
 			}
 			return shell.Print(command.OutOrStdout(), flags.Output, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
 		},

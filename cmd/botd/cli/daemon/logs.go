@@ -50,7 +50,7 @@ func NewLogs() *cobra.Command {
 		Use: "logs", Short: "the newest lines of the running daemon's log; -f follows", Args: cobra.NoArgs,
 		Long: `Searches the newest 4,000 log lines, which the running daemon holds in memory; oldest first.
 -f follows new lines until Ctrl-C. --since reads the log's files on disk (retention.logs_mib),
-which survive restarts, whether botd runs or not. The events and their meaning: docs/logs.md.`,
+which survive restarts, whether botd runs or not. docs/logs.md explains the events.`,
 		Example: "  botd logs\n  botd logs -f --level warn\n  botd logs --since 03:10 --until 03:20\n" +
 			"  botd logs --event order. --strategy trend -o jsonl | jq .client_order_id",
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command) },
@@ -103,7 +103,7 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	}
 	form, _, _ := strings.Cut(f.Output, "=")
 	if f.follow && form != "table" && form != "jsonl" {
-		return failure.Usagef("-f never ends: -o table or jsonl")
+		return failure.Usagef("-f never ends: use -o table or jsonl")
 	}
 	if f.since != "" || f.until != "" {
 		return f.stored(command)
@@ -136,7 +136,7 @@ func (f *logsFlags) run(command *cobra.Command) error {
 // stored prints lines of the files on disk.
 func (f *logsFlags) stored(command *cobra.Command) error {
 	if f.since == "" || f.follow {
-		return failure.Usagef("--until goes with --since, and neither with -f")
+		return failure.Usagef("--until requires --since, and neither can be combined with -f")
 	}
 	now := time.Now()
 	since, err := moment.ParsePast("--since", f.since, now)
@@ -251,11 +251,11 @@ func NewLogLevel() *cobra.Command {
 	command := &cobra.Command{
 		Use: "log-level [debug|info|warn|error]", Short: "show or set the level of the daemon's log",
 		Args: cobra.MaximumNArgs(1), ValidArgs: ops.Levels,
-		Long:    "Shows the level of the running daemon's log, or changes it until the daemon ends. SIGUSR1\nturns debug on and off.",
+		Long:    "Shows the level of the running daemon's log, or changes it until the daemon exits. SIGUSR1\ntoggles debug.",
 		Example: "  botd log-level\n  botd log-level debug",
 		RunE: func(command *cobra.Command, levels []string) error {
 			if len(levels) == 1 && !slices.Contains(ops.Levels, levels[0]) {
-				return failure.Usagef("%q is no level: %s", levels[0], strings.Join(ops.Levels, ", "))
+				return failure.Usagef("%q is not a level: %s", levels[0], strings.Join(ops.Levels, ", "))
 			}
 			if dry && len(levels) == 0 {
 				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())

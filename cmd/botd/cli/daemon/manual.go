@@ -94,17 +94,17 @@ func showAction(w io.Writer, h *api.HaltAnswer) {
 	if h.DryRun {
 		fmt.Fprintln(w, "it would send, now:")
 	} else {
-		fmt.Fprintln(w, "sent, or on its way:")
+		fmt.Fprintln(w, "sent, or being sent:")
 	}
 	for i := range h.Steps {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
 	switch {
 	case len(h.Steps) == 0 && len(h.Does) == 0:
-		fmt.Fprintln(w, "  nothing: no opening order fits")
+		fmt.Fprintln(w, "  nothing: no opening order matches")
 		return
 	case len(h.Steps) == 0:
-		fmt.Fprintln(w, "  nothing: it is under way already")
+		fmt.Fprintln(w, "  nothing: it is already in progress")
 	}
 	fmt.Fprintln(w, "consequences:")
 	for _, line := range h.Does {
@@ -121,10 +121,10 @@ func newOrderCancel() *cobra.Command {
 	var all bool
 	command := &cobra.Command{
 		Use: "cancel [ID]", Short: "cancel opening orders, one or all that match, and pause their strategies",
-		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, or all that match
+		Long: `Cancels one of botd's opening orders, by its client order id or the exchange's, or all that match
 --strategy, --symbol and --market (--all: every one), and halts their strategies at level
-pause: otherwise the next round would place them again. Exits and stops continue. The request is in
-the journal, and is repeated until the orders have ended, also after a restart. botd rearm
+pause: otherwise the next round would place them again. Exits and stops continue. The request is
+journalled and repeated until the orders have ended, also after a restart. botd rearm
 --strategy NAME lets a strategy open again.
 
 An order that reduces or protects cannot be canceled here, and a filter skips it: no halt blocks

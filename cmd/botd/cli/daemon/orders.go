@@ -68,9 +68,9 @@ func orderList() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown outcome, and
-with --all also those that ended, the newest first. Foreign orders are not among
-them: botd reconcile shows those.`
+	command.Long = `Shows the orders that botd placed: those in the book, in flight or of unknown outcome, and with
+--all also those that ended, newest first. Foreign orders are not included: botd reconcile shows
+them.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel " +
 		"bmain-touj3l-2 --reason \"too near\" --dry-run"
 	f.add(command)

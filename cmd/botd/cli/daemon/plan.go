@@ -23,12 +23,13 @@ func NewPlan() *cobra.Command {
 	var every time.Duration
 	command := &cobra.Command{
 		Use: "plan", Short: "what the next tick of each strategy would do; nothing is sent", Args: cobra.NoArgs,
-		Long: `Shows what the next tick of each strategy, and the round after it, would do with what is
-known now: the plan as it would be, each order that would be derived, and what the rules
-would answer. It asks the running daemon; without one it reads the journal and
-the venue as a start would. Nothing is written and nothing is sent.
+		Long: `Shows what the next tick of each strategy, and the round after it, would do, based on what is
+known now: the resulting plan, each derived order, and the rules' verdicts. It queries the
+running daemon; without one it reads the journal and the venue as a start would. Nothing is
+written and nothing is sent.
 
-Prices move until then, so the tick may do something else. botd explain STRATEGY shows the reasons.`,
+Prices move in the meantime, so the tick may do something else. botd explain STRATEGY shows the
+reasons.`,
 		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return shell.Watch(command, every, func(w io.Writer) error {
@@ -60,7 +61,7 @@ func previewTicks(command *cobra.Command, flags *connect.Flags) ([]view.TickPrev
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(command.ErrOrStderr(), "no daemon runs: this is what a start would find")
+	fmt.Fprintln(command.ErrOrStderr(), "no daemon is running: this is what a start would find")
 	return rehearsal.Run(command.Context(), config)
 }
 

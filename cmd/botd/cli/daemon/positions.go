@@ -47,7 +47,7 @@ func positionList() *cobra.Command {
 	command.Long = `Shows each open position: its side and size, its average entry price, its profit net of
 fees and funding since it was opened, in USDT and as a percentage of its value at entry (without
 leverage), the stop on the exchange and the liquidation price with their distance from the last
-price, and its age. Prices are rounded to what the symbol trades in; -o json has every digit.`
+price, and its age. Prices are rounded to the symbol's tick; -o json has every digit.`
 	command.Example = "  botd positions\n  botd positions --watch\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
 	return command
 }
@@ -66,9 +66,9 @@ func newPositionHistory() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows closed positions, the newest first, of every run the journal has: those of strategies,
-and foreign ones on the account. net is the price difference
-without fees and funding; "partly" marks one of which a part of the money is not known.`
+	command.Long = `Shows closed positions, newest first, of every run in the journal: those of strategies, and
+foreign ones on the account. net is the price difference without fees and funding; "partly" marks
+a position for which some of the amounts are unknown.`
 	command.Example = "  botd positions history\n  botd positions history --symbol BTC-USDT -o csv"
 	f.add(command)
 	return command

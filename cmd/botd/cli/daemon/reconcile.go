@@ -25,7 +25,7 @@ func NewReconcile() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "reconcile", Short: "run a round now, and show whether exchange and journal agree", Args: cobra.NoArgs,
-		Long: `Makes the running daemon fetch orders and positions now, then shows the last rounds, the
+		Long: `Makes the running daemon fetch orders and positions now, then shows the latest rounds, the
 uncertain placements and the symbols that need a person. With --dry-run it only shows them.
 Exit code 1 when something is uncertain or quarantined.`,
 		Example: "  botd reconcile\n  botd reconcile --dry-run -o json",
@@ -79,7 +79,7 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 		if o.State == unknownFate {
 			word = "UNKNOWN"
 		}
-		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its outcome is fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
+		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its outcome is being fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
 	}
 	for i := range r.Quarantines {
 		q := &r.Quarantines[i]
@@ -109,7 +109,7 @@ func newReconcileRuns() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = "Shows the last rounds of this run, the newest first: whether everything was read, how long\nthat took, and how many intents went out."
+	command.Long = "Shows the latest rounds of this run, newest first: whether everything was read, how long\nthat took, and how many intents were sent."
 	command.Example = "  botd reconcile runs -n 20\n  botd reconcile runs -o jsonl"
 	f.addLimit(command)
 	return command
@@ -138,14 +138,14 @@ func newDifferences() *cobra.Command {
 		}
 		t.Render()
 	})
-	command.Long = `Shows each difference between exchange and journal, the newest first, of every run the journal
-has: quarantine (a person must decide: botd resolve), adopted (the journal took it over),
-ignored (left to whoever made it), found (an order under one of botd's ids), unexplained
-(money of a wallet that no fill, fee or funding explains).`
+	command.Long = `Shows each difference between exchange and journal, newest first, of every run in the journal:
+quarantine (a person must decide: botd resolve), adopted (taken over into the journal),
+ignored (left alone as foreign), found (an order under one of botd's ids), unexplained (a wallet
+change that no fill, fee or funding explains).`
 	command.Example = "  botd reconcile differences\n  botd reconcile differences --open -o json"
 	f.addLimit(command)
 	flags := command.Flags()
-	flags.StringVar(&f.kind, "kind", "", "of one kind alone: quarantine, adopted, ignored, found, unexplained")
+	flags.StringVar(&f.kind, "kind", "", "only this kind: quarantine, adopted, ignored, found, unexplained")
 	flags.StringVar(&f.symbol, "symbol", "", "only this symbol")
 	flags.StringVar(&f.market, "market", "", "only this market: futures or spot")
 	flags.BoolVar(&open, "open", false, "only quarantines that wait for a person")

@@ -28,25 +28,25 @@ type resolveFlags struct {
 func NewResolve() *cobra.Command {
 	var flags resolveFlags
 	command := &cobra.Command{
-		Use: "resolve [SYMBOL]", Short: "end a quarantine by a person's decision", Args: cobra.MaximumNArgs(1),
-		Long: `A symbol is quarantined when the exchange's report does not fit what botd did:
-nothing opens there until a person decides. Without a symbol this lists the quarantines;
-with one it shows the evidence, and what each decision would change:
+		Use: "resolve [SYMBOL]", Short: "decide how to end a quarantine", Args: cobra.MaximumNArgs(1),
+		Long: `A symbol is quarantined when the exchange's report contradicts botd's own actions: nothing
+opens there until a person decides. Without a symbol this lists the quarantines; with one it
+shows the evidence, and what each decision would change:
 
-  --adopt    the difference becomes botd's: its strategy manages the whole position
+  --adopt    the difference becomes botd's: the symbol's strategy manages the whole position
   --ignore   the difference stays foreign; botd leaves it alone and keeps trading
 
 The decision is written to the journal. It sends nothing to the exchange.`,
 		Example: `  botd resolve
   botd resolve BTC-USDT
-  botd resolve BTC-USDT --adopt --reason "I bought 0.01 manually, let the strategy have it"`,
+  botd resolve BTC-USDT --adopt --reason "I bought 0.01 manually; the strategy may manage it"`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 1 {
 				flags.Symbol = arguments[0]
 			}
 			switch {
 			case flags.adopt && flags.ignore:
-				return failure.Usagef("--adopt and --ignore exclude each other: give one of them")
+				return failure.Usagef("--adopt and --ignore are mutually exclusive")
 			case flags.adopt || flags.ignore:
 				return flags.decide(command)
 			case flags.Reason != "" || flags.DryRun:
@@ -58,7 +58,7 @@ The decision is written to the journal. It sends nothing to the exchange.`,
 	command.Flags().BoolVar(&flags.adopt, "adopt", false, "adopt the difference as botd's")
 	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference alone, as foreign")
 	connect.ReasonFlag(command, &flags.Reason)
-	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
+	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol that is quarantined in both")
 	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
 	flags.Add(command)
 	return command
@@ -130,7 +130,7 @@ func showQuarantine(w io.Writer, q *view.Quarantine) {
 		fmt.Fprintf(w, " (strategy %s)", q.Strategy)
 	}
 	fmt.Fprintf(w, ", quarantined since %s\n  cause: %s\n", q.Since.Format(time.DateTime), q.Cause)
-	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; explained by nothing %s\n", q.Position,
+	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; unexplained %s\n", q.Position,
 		q.Explained, q.Ignored, q.Difference)
 	if len(q.Unknown)+len(q.Orders) > 0 {
 		t := shell.NewTable(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})

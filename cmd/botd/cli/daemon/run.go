@@ -13,7 +13,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
-	_ "botd/internal/hangup" // a reload must not kill a process that has just begun
+	_ "botd/internal/hangup" // a reload must not kill a process that has just started
 	"botd/runtime/daemon"
 	"botd/runtime/gateway"
 	"botd/runtime/ops"
@@ -30,14 +30,13 @@ func NewRun() *cobra.Command {
 	var flags runFlags
 	command := &cobra.Command{
 		Use: "run", Short: "run strategies: the daemon", Args: cobra.NoArgs,
-		Long: `Runs the strategies of a configuration. Without flags it is a demo: a simulated
-exchange inside botd with a moving market, three example strategies, no keys and
-no network; its paper account, orders and positions are stored in ./data/demo and
-found again by the next start.
+		Long: `Runs the strategies of a configuration. Without flags it is a demo: a simulated exchange inside
+botd with a moving market, three example strategies, no keys and no network; its account, orders
+and positions are stored in ./data/demo, and the next start continues with them.
 
-mode: paper trades a simulated account on a real venue's prices: it needs the venue's
-address and no keys, and sends it nothing but public reads. Orders fill against the
-venue's own book and trades; the account is stored in data_dir/paper.
+mode: paper trades a simulated account at a real venue's prices: it needs the venue's address but
+no keys, and sends only public reads. Orders fill against the venue's own book and trades; the
+account is stored in data_dir/paper.
 
 Trading with real money must be set twice: mode: live in botd.yaml, and --mode live here.
 Ctrl-C stops cleanly and lists what stays open on the exchange; a second one ends at once.`,

@@ -46,7 +46,7 @@ func NewStatus() *cobra.Command {
 			rounded(s.Equity, 2), shell.Amount(w, gain(s.Today.Change)), percent(&s.Today.ChangeRatio), s.Today.DrawdownRatio*100, rounded(s.Available, 2),
 			s.Positions, s.Open, s.Unsettled)
 		if len(s.Uncounted) > 0 {
-			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
+			fmt.Fprintf(w, "not included: %s in the spot wallet that botd did not buy\n", holdings(s.Uncounted))
 		}
 		if s.Unclean {
 			fmt.Fprintf(w, "the previous run did not stop cleanly (found at the start, %s)\n", s.Started.Format(time.DateTime))
@@ -62,10 +62,10 @@ func NewStatus() *cobra.Command {
 		}
 		t.Render()
 	})
-	command.Long = `Shows the state of the running daemon: ready or not, equity, the day and the drawdown from its
-peak; each declared state that blocks openings, with its cause, since when and its way out
-(docs/concepts.md); and each strategy: its position, what that has made at the last price in USDT
-and as a percentage of its value at entry, its age, and all that the strategy has made since it
+	command.Long = `Shows the state of the running daemon: readiness, equity, the day's change and the drawdown from
+its peak; each declared state that blocks openings, with its cause, start time and way out
+(docs/concepts.md); and for each strategy its position, the position's profit at the last price in
+USDT and as a percentage of its value at entry, its age, and the strategy's total profit since it
 began, net of fees and funding. Amounts are rounded; -o json has every digit.`
 	command.Example = "  botd status\n  botd status --watch\n  botd status -o json | jq -r .ready"
 	return command
@@ -91,7 +91,7 @@ func showLaneUse(w io.Writer, use *view.LaneUse) {
 		text += fmt.Sprintf(", nothing left after %s", time.Duration(use.DoneAfterMS)*time.Millisecond)
 	}
 	if use.Active {
-		text += "; the engine does not answer yet"
+		text += "; the engine is not answering yet"
 	} else {
 		text += fmt.Sprintf("; the engine took over after %s", time.Duration(use.TookMS)*time.Millisecond)
 	}
@@ -111,7 +111,7 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 		}
 		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s%s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut, until(d))
 		if d.Doing != "" {
-			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
+			fmt.Fprintf(w, "  in progress: %s\n", d.Doing)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func showOtherIncidents(w io.Writer, s *view.Status) {
 	}
 }
 
-// until returns the time at which a state ends by itself, where that is known.
+// until returns the time at which a state ends automatically, if that is known.
 func until(d *view.Degraded) string {
 	if d.Until == nil {
 		return ""

@@ -27,7 +27,7 @@ func newStrategyStop(name string, level record.HaltLevel, short, long string) *c
 		Use: name + " NAME", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: connect.CompleteStrategies,
 		Long: long + `
 The same as botd halt --level ` + level.String() + ` --strategy NAME: journalled, in force across restarts, and
-ended by botd strategy resume NAME. On a live account a person at a terminal is asked.`,
+ended by botd strategy resume NAME. On a live account a person at a terminal must confirm it.`,
 		Example: "  botd strategy " + name + " trend --reason news --dry-run\n  botd strategy " + name + " trend --reason news",
 		RunE: func(command *cobra.Command, names []string) error {
 			flags.Level, flags.Strategy = level, names[0]
@@ -42,7 +42,7 @@ func newStrategyResume() *cobra.Command {
 	var flags haltFlags
 	command := &cobra.Command{
 		Use: "resume NAME", Short: "one strategy may open again", Args: cobra.ExactArgs(1), ValidArgsFunction: connect.CompleteStrategies,
-		Long:    "Ends the halt of one strategy and releases its latch: botd rearm --strategy NAME. Whatever still\nblocks it is listed.",
+		Long:    "Ends the halt of one strategy and releases its latch, as botd rearm --strategy NAME does. Anything\nthat still blocks it is listed.",
 		Example: "  botd strategy resume trend --reason back --dry-run\n  botd strategy resume trend --reason back",
 		RunE: func(command *cobra.Command, names []string) error {
 			flags.Strategy = names[0]

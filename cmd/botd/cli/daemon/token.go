@@ -24,8 +24,9 @@ import (
 func NewToken() *cobra.Command {
 	return shell.Group("token", "named tokens with a role and an expiry, for programs and people",
 		`Tokens for people and programs that view or operate botd without access to its files: each has a
-name, which the journal records, a role (viewer or operator) and an expiry, and can be revoked by
-itself. The running daemon stores their hashes (tokens.json in its data directory), never the tokens.`,
+name, which the journal records, a role (viewer or operator) and an expiry, and can be revoked
+individually. The running daemon stores their hashes (tokens.json in its data directory), never
+the tokens.`,
 		"  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
 		newTokenCreate(), newTokenList(), newTokenRevoke())
 }
@@ -36,9 +37,9 @@ func newTokenCreate() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "create NAME", Short: "create a token, shown only once", Args: cobra.ExactArgs(1),
-		Long: `Creates a token and prints it, only now. It logs in to the dashboard, or goes into the header
-Authorization: Bearer. Tokens are created over the daemon's unix socket only, so that a token
-cannot create others.`,
+		Long: `Creates a token and prints it, this once. It logs you in to the dashboard, or authenticates a
+request in the header Authorization: Bearer. Tokens are created only over the daemon's unix
+socket, so that a token cannot create others.`,
 		Example: "  botd token create phone --role viewer --for 30d\n  botd token create grafana > grafana.token && chmod 600 grafana.token",
 		RunE: func(command *cobra.Command, names []string) error {
 			request := api.TokenRequest{Name: names[0], Role: role}
@@ -66,7 +67,7 @@ cannot create others.`,
 		},
 	}
 	command.Flags().StringVarP(&flags.Directory, "config", "c", "", "configuration directory, for the data directory")
-	command.Flags().StringVar(&role, "role", "viewer", "viewer: sees everything; operator: changes things too")
+	command.Flags().StringVar(&role, "role", "viewer", "viewer: can see everything; operator: can also make changes")
 	command.Flags().StringVar(&length, "for", "90d", "lifetime: 30d, 12h; 0 for no expiry")
 	shell.DryRunFlag(command, &dry, "show which token it would create, and create none")
 	shell.CompleteWith(command, "role", "viewer", "operator")
@@ -74,7 +75,7 @@ cannot create others.`,
 	return command
 }
 
-// foretellToken shows the token that would be made, unless one of that name exists.
+// foretellToken shows the token that would be created, unless one of that name exists.
 func foretellToken(command *cobra.Command, d *client.Daemon, request *api.TokenRequest, output string) error {
 	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
 	if err != nil {
@@ -83,7 +84,7 @@ func foretellToken(command *cobra.Command, d *client.Daemon, request *api.TokenR
 	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == request.Name }) {
 		return failure.New(failure.Negative, "botd token revoke "+request.Name+" ends it", "there is a token %q already", request.Name)
 	}
-	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", request.Name, request.Role,
+	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("create the token %s, for a %s%s", request.Name, request.Role,
 		endText(request.Ends, ", until "))}}
 	raw, err := json.Marshal(change)
 	if err != nil {
@@ -115,7 +116,7 @@ func newTokenList() *cobra.Command {
 		t.Render()
 		fmt.Fprintln(w, "besides these: the operator's in the file token, the viewer's in token-viewer, in the data directory")
 	})
-	command.Long = "Lists the tokens that botd token create made, those that have ended too. The tokens themselves are stored\nnowhere."
+	command.Long = "Lists the tokens that botd token create made, including expired and revoked ones. The tokens themselves are\nnot stored."
 	command.Example = "  botd token list\n  botd token list -o json"
 	return command
 }

@@ -21,13 +21,13 @@ func NewTrades() *cobra.Command {
 	var f filter
 	command := connect.ShowFor("trades", "round trips, net of fees and funding", func() string { return f.path("/api/v1/trades") },
 		tradeTable)
-	command.Long = `Shows each round trip of the strategies, the newest first, of every run in the journal: what
-was entered and closed at which mean price, what closed it, and its profit net of fees and
-funding. The sum below is of the round trips shown.
+	command.Long = `Shows each round trip of the strategies, newest first, of every run in the journal: its size,
+mean entry and exit prices, what closed it, and its profit net of fees and funding. The total
+covers the round trips shown.
 
-One is listed once its money is booked (botd ledger). On futures fees and funding follow from
-the wallet (derived); on spot they are as the exchange reported them. One marked "in part" began
-before the books, or part of its money is unknown.`
+A round trip is listed once its amounts are booked (botd ledger). On futures fees and funding are
+derived from the wallet (derived); on spot they are as the exchange reported them. One marked
+"in part" began before the ledger did, or some of its amounts are unknown.`
 	command.Example = "  botd trades --strategy trend\n  botd trades -n 1000 -o csv > trades.csv\n  botd trades -o json | jq '[.items[] | " +
 		".pnl | tonumber] | add'"
 	f.add(command)
@@ -60,6 +60,6 @@ func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 	}
 	t.Render()
 	if n := len(p.Items); n > 0 {
-		fmt.Fprintf(w, "%d round trips, %d of them with a profit; net %s %s\n", n, won, shell.Amount(w, withSign(asRead(net.String()))), p.Items[0].Asset)
+		fmt.Fprintf(w, "%d round trips, %d of them profitable; net %s %s\n", n, won, shell.Amount(w, withSign(asRead(net.String()))), p.Items[0].Asset)
 	}
 }

@@ -21,16 +21,16 @@ type transferFlags struct {
 func NewLedgerTransfer() *cobra.Command {
 	var flags transferFlags
 	command := &cobra.Command{
-		Use: "transfer", Short: "book a deposit or withdrawal that was not recognized by itself", Args: cobra.NoArgs,
-		Long: `Books money that came into a wallet from outside, or, with a negative amount, went out. The
-running daemon recognizes most transfers by itself (log event ledger.transfer). It cannot when
-something was traded or funding was due in the same moment: the change is then unexplained
-(botd ledger), counts as a gain or loss, and may hold entries back.
+		Use: "transfer", Short: "book a deposit or withdrawal that botd did not recognize", Args: cobra.NoArgs,
+		Long: `Books money that came into a wallet from outside or, with a negative amount, left it. The
+running daemon recognizes most transfers automatically (log event ledger.transfer). It cannot when
+there was a trade, or funding was due, at the same moment: the change is then unexplained
+(botd ledger), counts as a gain or loss, and may block entries.
 
-A transfer explains such a change, also one that is yet to come: the next change of that wallet
-up to the amount counts as it. Daily loss, drawdown and results are measured without it, and a
-limit that only the transfer crossed holds again. The journal stores who declared it. To
-correct a mistake, book the opposite amount.`,
+A transfer explains such a change, even one still to come: the next change of that wallet, up to
+the amount, is attributed to it. Daily loss, drawdown and results exclude it, and the breach of a
+limit that only the transfer caused ends. The journal records who declared it. To correct a
+mistake, book the opposite amount.`,
 		Example: `  botd ledger transfer --market futures --asset USDT --amount 5000
   botd ledger transfer --market spot --asset USDT --amount -250.5 --note "to the cold wallet" --dry-run`,
 		RunE: func(command *cobra.Command, _ []string) error { return flags.declare(command) },
@@ -38,9 +38,9 @@ correct a mistake, book the opposite amount.`,
 	f := command.Flags()
 	f.StringVar(&flags.Market, "market", "", "futures or spot")
 	f.StringVar(&flags.Asset, "asset", "", "USDT, or an asset that a strategy trades on spot")
-	f.StringVar(&flags.Amount, "amount", "", "how much came in; negative: how much went out")
+	f.StringVar(&flags.Amount, "amount", "", "amount received; negative for an amount withdrawn")
 	f.StringVar(&flags.Note, "note", "", "why, for the journal")
-	f.StringVar(&flags.Strategy, "strategy", "", "futures: whose result counted it, where several strategies trade there")
+	f.StringVar(&flags.Strategy, "strategy", "", "futures: the strategy whose result included it, if several strategies trade there")
 	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
 	flags.Add(command)
 	return command
@@ -56,7 +56,7 @@ func (f *transferFlags) declare(command *cobra.Command) error {
 		return failure.Usagef("--market %s: want futures or spot", f.Market)
 	}
 	if _, err := strconv.ParseFloat(f.Amount, 64); err != nil {
-		return failure.Usagef("--amount %s: want a number as 5000 or -250.5", f.Amount)
+		return failure.Usagef("--amount %s: want a number such as 5000 or -250.5", f.Amount)
 	}
 	return f.Send(command, http.MethodPost, "/api/v1/ledger/transfer", f.TransferRequest)
 }

@@ -20,12 +20,12 @@ func newAcceptKey() *cobra.Command {
 	var dry bool
 	command := &cobra.Command{
 		Use: "accept-key", Short: "assign the journal of a replaced exchange key to the new key", Args: cobra.NoArgs,
-		Long: `A journal belongs to one account of the exchange, which it knows by the key it began with.
-A running botd takes a new key over by itself when its files change (docs/operations.md);
-this is for a key that was replaced while botd was down, or that botd could not recognize.
-It records that the key in key_file is of the same account. Be sure that it is: with the
-key of another one, botd takes that account's positions for its own. botd must not run
-meanwhile (75).`,
+		Long: `A journal belongs to one account of the exchange, which it identifies by the key it began with. A
+running botd switches to a new key automatically when the key's files change
+(docs/operations.md); this command is for a key that was replaced while botd was down, or that
+botd could not recognize. It records that the key in key_file belongs to the same account. Be sure
+that it does: with another account's key, botd treats that account's positions as its own. botd
+must not be running (75).`,
 		Example: "  botd journal accept-key -c /etc/botd --dry-run\n  botd journal accept-key -c /etc/botd",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := connect.LoadSettings(command.Context(), directory, configs.Live, "-c DIR names the configuration")
@@ -77,6 +77,6 @@ func acceptKey(command *cobra.Command, config *configs.Config, folder string, dr
 			fmt.Fprintf(w, "the journal began with the key of fingerprint %s; key_file holds %s; nothing is recorded\n", bound.KeyFingerprint, fingerprint)
 			return
 		}
-		fmt.Fprintf(w, "ok: the key of fingerprint %s has the journal that began with %s\n", fingerprint, bound.KeyFingerprint)
+		fmt.Fprintf(w, "ok: the journal that began with the key of fingerprint %s now accepts that of fingerprint %s\n", bound.KeyFingerprint, fingerprint)
 	})
 }

@@ -33,11 +33,11 @@ func NewBackup() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "backup [FILE]", Short: "copy the journal, also while botd runs, and verify the copy", Args: cobra.MaximumNArgs(1),
-		Long: `Copies the journal as it stands at one moment into a new file, without stopping botd or
-keeping it from writing. The copy is verified as a whole before it gets its name: the chain
-of records, the ledger, the derived tables, and that it is the beginning of the journal.
-FILE may be a directory: then the name is made of mode, instance and time. Without FILE the
-running daemon makes one in data_dir/MODE/backups, and stores the newest 7 of these.
+		Long: `Copies a consistent state of the journal into a new file, without stopping botd or blocking its
+writes. The copy is fully verified before it gets its name: the chain of records, the ledger, the
+derived tables, and that it is a prefix of the journal. FILE may be a directory: then the name
+consists of mode, instance and time. Without FILE the running daemon makes a backup in
+data_dir/MODE/backups, which holds the newest 7.
 
 The journal is all that botd must remember: a backup and the configuration are
 sufficient to resume. The account of demo or paper is copied at the same moment, to FILE.exchange.json:
@@ -59,10 +59,10 @@ store both together. Keys and candles are not in a backup.`,
 				return err
 			}
 			if folder := filepath.Dir(to); !isFolder(folder) {
-				return failure.New(failure.IO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
+				return failure.New(failure.IO, "create it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
 			}
 			if dry {
-				fmt.Fprintf(command.OutOrStdout(), "copy %s into %s, and verify the copy as a whole\nnothing was done (--dry-run)\n", path, to)
+				fmt.Fprintf(command.OutOrStdout(), "would copy %s to %s, and verify the copy\nnothing was done (--dry-run)\n", path, to)
 				return nil
 			}
 			made, err := store.Backup(command.Context(), to)
@@ -154,21 +154,21 @@ func NewRestore() *cobra.Command {
 	command := &cobra.Command{
 		Use: "restore FILE", Short: "restore the journal from a backup", Args: cobra.ExactArgs(1),
 		Long: `Verifies a backup, copies it into the data directory and verifies the copy; the journal
-that was there stays beside it as journal.db.before-TIME. The account of demo and paper
-(FILE.exchange.json) comes with it. botd must not run meanwhile. With --verify the backup
-is verified and nothing is changed.
+that was there stays next to it as journal.db.before-TIME. The account of demo and paper
+(FILE.exchange.json) is restored with it. botd must not be running. With --verify the backup is
+verified and nothing is changed.
 
-A backup does not know what was sent after it was made. The next start finds out from the
-exchange: client order ids are not made twice, since their epoch is the time of the start;
-an order of botd's that the backup does not know halts the account, a position that its
-fills do not explain quarantines its symbol, and nothing is canceled or closed. Look at
-botd status then, and decide with botd resolve and botd rearm.`,
+A backup does not know the orders that were sent after it was made. The next start learns of them
+from the exchange: client order ids are never reused, since their epoch is the time of the start;
+an order of botd's that the backup does not know halts the account, a position that its fills do
+not explain quarantines its symbol, and nothing is canceled or closed. Then check botd status,
+and decide with botd resolve and botd rearm.`,
 		Example: "  botd restore --verify /backups/live-main-20270115T080000Z.db\n  botd restore /backups/live-main-20270115T080000Z.db -c configs",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			done := restoreDone{Schema: 1, InUse: !verify && !dry}
 			_, err := os.Stat(arguments[0])
 			if err != nil {
-				return failure.New(failure.NoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
+				return failure.New(failure.NoInput, "botd backup FILE makes one; a migration leaves its own next to the journal", "read the backup: %w", err)
 			}
 			if verify {
 				done.Backup, err = verifyBackup(command.Context(), arguments[0], keyFile)
@@ -205,7 +205,7 @@ func refuseIgnore(config *configs.Config) error {
 		return nil
 	}
 	return failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start with it has settled",
-		"with foreign: ignore, a position that the journal does not know passes for another's, and its strategy enters again")
+		"with foreign: ignore, a position that the journal does not know counts as foreign, and its strategy enters again")
 }
 
 // restore puts a backup into the configured data directory.
@@ -226,7 +226,7 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 		return r, err
 	}
 	if made.Binding.Mode != string(config.Mode) || made.Binding.Instance != config.Instance {
-		return r, failure.New(failure.Config, "--mode and -c choose another account",
+		return r, failure.New(failure.Config, "--mode and -c select another account",
 			"%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
 			backup, made.Binding.Mode, made.Binding.Instance, config.Mode, config.Instance)
 	}
@@ -264,8 +264,8 @@ func restoredText(w io.Writer, done *restoreDone) {
 		fmt.Fprintf(w, "the account that was there is %s\n", done.ReplacedAccount)
 	}
 	if done.Account != nil {
-		fmt.Fprintln(w, "journal and account are of one moment: the next start goes on from there")
+		fmt.Fprintln(w, "journal and account are of the same moment: the next start continues from there")
 		return
 	}
-	fmt.Fprintln(w, "what was sent after the backup is found out from the exchange at the next start: look at botd status then")
+	fmt.Fprintln(w, "the next start learns from the exchange what was sent after the backup: check botd status then")
 }

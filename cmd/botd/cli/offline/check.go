@@ -42,7 +42,7 @@ func NewCheck() *cobra.Command {
 		},
 	}
 	connect.ConfigFlag(command, &directory)
-	command.Flags().BoolVar(&strict, "strict", false, "a warning is a negative answer too (exit code 1)")
+	command.Flags().BoolVar(&strict, "strict", false, "exit with code 1 on warnings too")
 	command.Flags().Bool("offline", true, "it always is")
 	if err := command.Flags().MarkHidden("offline"); err != nil {
 		panic("botd: " + err.Error()) // no such flag: a mistake above

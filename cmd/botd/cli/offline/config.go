@@ -83,7 +83,7 @@ secrets; the journal's config hash covers exactly this text.`,
 		},
 	}
 	connect.ConfigFlag(command, &directory)
-	command.Flags().BoolVar(&effective, "effective", false, "what holds, defaults included")
+	command.Flags().BoolVar(&effective, "effective", false, "the values in force, defaults included")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -123,9 +123,9 @@ func newConfigKeys() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "keys", Short: "every key of botd.yaml and of strategy files, with type, bounds and default", Args: cobra.NoArgs,
-		Long: `Lists every key, as the reader of the configuration knows it; with -o json also what each
-is, in which modes it counts, an example, and what else sets it (docs/configuration.md). What
-the limits count: docs/risk.md. Parameters of a strategy: botd strategy show NAME.`,
+		Long: `Lists every key that botd reads; with -o json also the meaning of each, the modes in which it
+applies, an example, and what else sets it (docs/configuration.md). docs/risk.md describes what
+limits count, botd strategy show NAME the parameters of a strategy.`,
 		Example: "  botd config keys\n  botd config keys -o csv=key,kind,default",
 		RunE: func(command *cobra.Command, _ []string) error {
 			root, file := configs.Keys()
@@ -168,8 +168,8 @@ func keyTable(w io.Writer, rows []keyRow) {
 func newConfigSchema() *cobra.Command {
 	command := &cobra.Command{
 		Use: "schema [botd|strategy]", Short: "the JSON Schema of botd.yaml, or of a strategy's file, for editors", Args: cobra.MaximumNArgs(1),
-		Long: `Prints a JSON Schema, made from the reader of the configuration; editors use it to complete
-keys and mark errors. botd check finds more than a schema can express.`,
+		Long: `Prints a JSON Schema, derived from the code that reads the configuration; editors use it to
+complete keys and mark errors. botd check finds more than a schema can express.`,
 		Example: "  botd config schema > botd.schema.json\n  botd config schema strategy > strategy.schema.json\n  # first line of " +
 			"botd.yaml:  # yaml-language-server: $schema=botd.schema.json",
 		ValidArgs: []string{"botd", "strategy"},

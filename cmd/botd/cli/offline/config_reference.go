@@ -14,8 +14,8 @@ func newConfigReference() *cobra.Command {
 	var into string
 	command := &cobra.Command{
 		Use: "reference", Short: "docs/configuration.md: every key with its meaning, bounds, default and an example", Args: cobra.NoArgs,
-		Long: `Prints the reference of the configuration as Markdown, made from its reader and from the
-registry of strategies: a program of your own prints one with your strategies in it.`,
+		Long: `Prints the configuration reference as Markdown, derived from the code that reads it and from the
+registry of strategies: a program of your own includes your strategies.`,
 		Example: "  botd config reference | less\n  go run ./cmd/botd config reference --into docs/configuration.md",
 		RunE: func(command *cobra.Command, _ []string) error {
 			text := configs.Reference(connect.Registry(command.Context()))

@@ -30,10 +30,9 @@ func NewDoctor() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{
 		Use: "doctor", Short: "check clock, disk, permissions, configuration, venue, journal and version", Args: cobra.NoArgs,
-		Long: `Checks everything that botd needs to run well, and shows a remedy for each problem. Nothing is
-changed and no order is sent: of a venue with keys it reads the account, to try the
-signature. It may be run while botd runs. Exit code 1 when something fails; a warning
-leaves 0.`,
+		Long: `Checks everything that botd needs to run well, and shows a remedy for each problem. It changes
+nothing and sends no order; at a venue with keys it reads the account to test the signature. You
+can run it while botd runs. Exit code 1 when a check fails; warnings do not affect it.`,
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d := doctor.Examine(command.Context(), patientOf(command.Context(), &flags))

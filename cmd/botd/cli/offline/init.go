@@ -57,11 +57,11 @@ A configuration for live gets no strategy unless --strategy names one.`,
 	f := command.Flags()
 	f.StringVar(&flags.mode, "mode", "", "demo, paper or live (default demo)")
 	f.StringVar(&flags.instance, "instance", "", "1 to 10 of a-z and 0-9; part of every order's id (default main)")
-	f.StringVar(&flags.listen, "listen", "", "address of dashboard and API; another for a second botd on the machine (default 127.0.0.1:8420)")
+	f.StringVar(&flags.listen, "listen", "", "address of dashboard and API; choose a different one for a second botd on the machine (default 127.0.0.1:8420)")
 	f.StringVar(&flags.baseURL, "base-url", "", "the venue's address; paper and live need it")
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
-	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to begin with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
+	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to start with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
 	shell.DryRunFlag(command, &flags.dry, "name the files, and write none")
 	shell.CompleteWith(command, "strategy", append(exampleNames(), "none")...)
 	return command
@@ -69,7 +69,7 @@ A configuration for live gets no strategy unless --strategy names one.`,
 
 // exampleNames returns the strategies of the built-in configuration.
 func exampleNames() (names []string) {
-	paths, _ := fs.Glob(configs.Examples(), "strategies/*.yaml") // its only error is a bad pattern
+	paths, _ := fs.Glob(configs.Examples(), "strategies/*.yaml") // the only possible error is a bad pattern
 	for _, path := range paths {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ".yaml"))
 	}
@@ -201,7 +201,7 @@ func wrongInstance(answer string) string {
 func wrongAddress(answer string) string {
 	address, err := url.Parse(answer)
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-		return "an address as https://venue.example"
+		return "an address such as https://venue.example"
 	}
 	return ""
 }
@@ -229,7 +229,7 @@ func (f *initFlags) complete() error {
 	case mode != configs.Demo && mode != configs.Paper && mode != configs.Live:
 		return failure.Usagef("--mode %s: demo, paper or live", f.mode)
 	case f.listen != "" && wrongListen(f.listen):
-		return failure.Usagef("--listen %s: want host:port, as 127.0.0.1:8420", f.listen)
+		return failure.Usagef("--listen %s: want host:port, such as 127.0.0.1:8420", f.listen)
 	case mode != configs.Demo && (f.baseURL == "" || f.baseURL == "https://"):
 		return failure.Usagef("mode %s needs --base-url, the venue's address", f.mode)
 	case mode == configs.Live && (f.keyFile == "") != (f.secretFile == ""):
@@ -263,7 +263,7 @@ func (f *initFlags) texts() (map[string]string, error) {
 	root = modeLine.ReplaceAllLiteralString(root, map[string]string{
 		"demo":  "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live",
 		"paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
-		"live":  "mode: live # real money; botd run --mode live asks for it a second time. Also: demo, paper"}[f.mode])
+		"live":  "mode: live # real money; it must also be set by botd run --mode live. Also: demo, paper"}[f.mode])
 	root = instanceLine.ReplaceAllLiteralString(root, "instance: "+f.instance)
 	if f.listen != "" {
 		root = listenLine.ReplaceAllString(root, strings.ReplaceAll(fmt.Sprintf("listen: %q", f.listen), "$", "$$")+"$1")

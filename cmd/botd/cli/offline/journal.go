@@ -25,10 +25,10 @@ import (
 
 // NewJournal returns the command botd journal.
 func NewJournal() *cobra.Command {
-	return shell.Group("journal", "read the journal: tail, export, head, verify; begin a keyed chain; accept a new key of the exchange",
-		`The journal is botd's memory: one record after the other, each with the hash of the one
-before it, written before anything is sent. These commands read it, also while botd runs
-and writes it; key alone adds a record, accept-key a file beside it.`,
+	return shell.Group("journal", "read the journal: tail, export, head, verify; start a keyed chain; accept a new exchange key",
+		`The journal is botd's memory: a sequence of records, each with the hash of the previous one,
+written before anything is sent. These commands read it, also while botd writes to it; only key
+adds a record, and accept-key a file next to it.`,
 		"  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
 		newTail(), newExport(), newHead(), newVerifyJournal(), newKey(), newAcceptKey())
 }
@@ -40,7 +40,7 @@ func (f *journalFlags) add(command *cobra.Command) {
 	command.Flags().StringVarP(&f.directory, "config", "c", "", "configuration directory")
 	command.Flags().StringVar(&f.mode, "mode", "", "demo, paper or live (default: as configured)")
 	command.Flags().StringVar(&f.file, "file", "", "a journal's file, such as a backup (default: the configured data_dir's)")
-	command.Flags().StringVar(&f.keyFile, "key-file", "", "with --file: the file of its chain's key (default: none, so that consistency alone is proven)")
+	command.Flags().StringVar(&f.keyFile, "key-file", "", "with --file: the file of its chain's key (default: none, so that only consistency is proven)")
 }
 
 // find returns the journal's file, and the key of its chain or nil.
@@ -49,7 +49,7 @@ func (f *journalFlags) find(ctx context.Context) (path string, key *journal.Key,
 	config := &configs.Config{JournalKeyFile: f.keyFile}
 	if path == "" {
 		if f.keyFile != "" {
-			return "", nil, failure.Usagef("--key-file goes with --file; else journal_key_file in botd.yaml names the key")
+			return "", nil, failure.Usagef("--key-file requires --file; otherwise journal_key_file in botd.yaml names the key")
 		}
 		if config, err = connect.LoadSettings(ctx, f.directory, configs.Mode(f.mode), "--file FILE needs no configuration"); err != nil {
 			return "", nil, err
@@ -109,8 +109,8 @@ func (f *recordFlags) add(command *cobra.Command) {
 	command.Flags().StringSliceVar(&f.kinds, "kind", nil, "only these: "+strings.Join(recordKinds(), ", "))
 	command.Flags().StringVar(&f.symbol, "symbol", "", "only of this symbol")
 	command.Flags().StringVar(&f.strategy, "strategy", "", "only of this strategy")
-	command.Flags().StringVar(&f.since, "since", "", "only from then on: 2h for the last two hours, or a time as 2026-01-31T15:04")
-	command.Flags().Int64Var(&f.after, "after", 0, "only after the record of this sequence")
+	command.Flags().StringVar(&f.since, "since", "", "only from this time on: 2h for the last two hours, or a time such as 2026-01-31T15:04")
+	command.Flags().Int64Var(&f.after, "after", 0, "only after the record with this sequence number")
 }
 
 func recordKinds() (names []string) {
@@ -144,9 +144,9 @@ func newTail() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "tail", Short: "the last records, one per line", Args: cobra.NoArgs,
-		Long: `Shows the newest records of the journal, also while botd writes it. With --follow it goes
-on until Ctrl-C. -o jsonl gives each record whole, a line each, -o json a list of them;
-quantities and prices of orders are in units of the symbol's scale, as the journal keeps them.`,
+		Long: `Shows the newest records of the journal, also while botd writes to it. With --follow it continues
+until Ctrl-C. -o jsonl prints each complete record on a line, -o json a list of them; quantities
+and prices of orders are in units of the symbol's scale, as in the journal.`,
 		Example: "  botd journal tail\n  botd journal tail -n 100 --kind sending,ended --symbol BTC-USDT\n  botd journal tail --follow -o jsonl",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if last < 0 {
@@ -171,7 +171,7 @@ quantities and prices of orders are in units of the symbol's scale, as the journ
 	from.add(command)
 	choose.add(command)
 	command.Flags().IntVarP(&last, "lines", "n", 20, "how many records; 0 for all")
-	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new records as they come")
+	command.Flags().BoolVarP(&follow, "follow", "f", false, "follow new records as they are written")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -206,9 +206,9 @@ func newExport() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "export", Short: "every record, as one line of JSON", Args: cobra.NoArgs,
-		Long: `Writes the records of the journal to standard output, a line of JSON each, with sequence
-and hash. Without a choice the chain of hashes is checked on the way: the export stops at
-a record that was altered.`,
+		Long: `Writes the records of the journal to standard output, one line of JSON each, with sequence
+number and hash. Without a filter it also verifies the hash chain: the export stops at an altered
+record.`,
 		Example: "  botd journal export > journal.jsonl\n  botd journal export --kind posting --since 2026-01-01 | jq .lines",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, filter, err := from.choose(command.Context(), &choose)
@@ -243,22 +243,22 @@ func newVerifyJournal() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
-		Long: `Reads the whole journal as it stands at one moment, also while botd writes it, and checks
+		Long: `Reads a consistent state of the whole journal, also while botd writes to it, and checks
 
   the file     SQLite's integrity check passes
   the chain    every record carries the hash of the one before it, and its own
-  the ledger   every entry sums to zero in each asset, and follows from what was read
+  the ledger   every entry sums to zero in each asset, and follows from the readings
   the tables   every row of placements and balances follows from the records
-  the binding  what the journal belongs to is what its last start wrote into the chain
-  the segments the sealed records too, in the same way; what is moved away is named, and the
-               rest is verified from the state in the checkpoint after it
-  the end      the record named in journal.db.head is there: a running botd writes it beside
-               the journal every minute, at a clean stop, and with each backup
+  the binding  the journal's owner is the one that its last start wrote into the chain
+  the segments the sealed records, in the same way; segments that were moved away are named,
+               and the rest is verified from the state in the checkpoint after them
+  the end      the record named in journal.db.head exists: a running botd updates that file
+               every minute, at a clean stop, and with each backup
 
-A chain cannot show by itself that records were cut off its end, and whoever can change the
-journal can change the file beside it: note a hash elsewhere, and --expect it. Without
-journal_key_file it cannot show either that somebody rewrote all of it: the result reports
-whether only consistency is proven, or whether a key authenticates it ("proves").
+A chain cannot reveal by itself that records were cut off its end, and anybody who can change the
+journal can change the head file: note a hash elsewhere, and pass it to --expect. Without
+journal_key_file it cannot reveal a complete rewrite either: the result states whether only
+consistency is proven, or whether a key authenticates the journal ("proves").
 
 Exit code 1 if a check fails; each problem is shown with its location, expected and actual
 value. The last hash is printed: two copies of a journal with the same last hash are equal.`,
@@ -294,8 +294,8 @@ value. The last hash is printed: two copies of a journal with the same last hash
 		},
 	}
 	from.add(command)
-	command.Flags().StringVar(&expect, "expect", "", "a hash noted before: a record with it must be there")
-	command.Flags().StringVar(&segments, "segments", "", "the directory that has the segments with sealed records (default: beside the journal)")
+	command.Flags().StringVar(&expect, "expect", "", "a hash noted earlier: a record with it must exist")
+	command.Flags().StringVar(&segments, "segments", "", "the directory of the segments with sealed records (default: next to the journal)")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -304,13 +304,13 @@ value. The last hash is printed: two copies of a journal with the same last hash
 func (v *verifiedJournal) proof() string {
 	switch {
 	case v.Proves == journal.ProvesAuthenticity && v.Keyed == 1:
-		return "keyed from record 1 on: who wrote the records had the key"
+		return "keyed from record 1 on: whoever wrote the records had the key"
 	case v.Proves == journal.ProvesAuthenticity:
-		return fmt.Sprintf("keyed from record %d on: who wrote the records from there had the key, and those before are as they were then", v.Keyed)
+		return fmt.Sprintf("keyed from record %d on: whoever wrote the records from there on had the key, and earlier ones have not changed since", v.Keyed)
 	case v.Keyed > 0:
-		return fmt.Sprintf("keyed from record %d on, and checked without the key: this proves only consistency, not who wrote it", v.Keyed)
+		return fmt.Sprintf("keyed from record %d on, but checked without the key: this proves only consistency, not authorship", v.Keyed)
 	}
-	return "not keyed: this proves only consistency; who can write the file can rebuild all of it (journal_key_file; --expect HASH)"
+	return "not keyed: this proves only consistency; anybody who can write to the file can rebuild it (journal_key_file; --expect HASH)"
 }
 
 // where describes the part of the chain that is verified.
@@ -323,20 +323,20 @@ func (v *verifiedJournal) where() string {
 
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
-		fmt.Fprintf(w, "ok: %d records, the chain is whole%s; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.where(), found.Entries,
+		fmt.Fprintf(w, "ok: %d records, the chain is intact%s; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.where(), found.Entries,
 			found.Rows, found.Hash)
 		if h := found.Head; h != nil {
-			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.DateTime))
+			fmt.Fprintf(w, "record %d, the head noted at %s, is still in the chain\n", h.Records, h.At.UTC().Format(time.DateTime))
 		}
 		if found.Segments > 0 {
-			fmt.Fprintf(w, "%d segments with sealed records are sound\n", found.Segments)
+			fmt.Fprintf(w, "%d segments with sealed records are intact\n", found.Segments)
 		}
 		for _, span := range found.Missing {
-			fmt.Fprintf(w, "not verified: sealed records %s, whose segments are not here (--segments DIR)\n", span)
+			fmt.Fprintf(w, "not verified: sealed records %s, whose segments were not found (--segments DIR)\n", span)
 		}
 		fmt.Fprintln(w, found.proof())
 		if found.Older {
-			fmt.Fprintln(w, "an older botd wrote it: its derived tables are rebuilt by the next start, and were not checked")
+			fmt.Fprintln(w, "an older botd wrote it: the next start rebuilds its derived tables, which were not checked")
 		}
 		return
 	}
@@ -345,5 +345,5 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 		t.AppendRow(table.Row{p.Table, printable.Text(p.Key), printable.Text(p.Want), printable.Text(p.Have)})
 	}
 	t.Render()
-	fmt.Fprintf(w, "%d problems in %s, after %d sound records\n", len(found.Problems), found.File, found.Records)
+	fmt.Fprintf(w, "%d problems in %s, after %d valid records\n", len(found.Problems), found.File, found.Records)
 }

@@ -31,14 +31,14 @@ func newHead() *cobra.Command {
 		Use: "head", Short: "print the hash of the newest record, to note it elsewhere", Args: cobra.NoArgs,
 		Long: `Prints how many records the journal has, the hash of the newest one, and its time.
 
-Note the hash where nobody who can change the journal can change it: another machine, a
-ledger, paper. botd journal verify --expect HASH then proves that the chain still passes
-through it, so that nothing up to there was changed. The daily notification has it too.
+Note the hash where nobody who can change the journal can change it: on another machine, or on
+paper. botd journal verify --expect HASH then proves that the chain still contains it, so that
+nothing before it was changed. The daily notification contains it too.
 
-botd notes the newest hash beside the journal (journal.db.head), too, and refuses to start on a
-journal that does not hold it: it was cut, rewritten, or replaced by an older one. --accept takes
-the journal as it is. Verify it first; orders that it lacks are foreign to botd afterwards, so
-that it is refused with foreign: ignore, which would have them made again.`,
+botd also notes the newest hash next to the journal (journal.db.head), and refuses to start on a
+journal that does not contain it, since such a journal was truncated, rewritten, or replaced by an
+older one. --accept accepts the journal as it is. Verify it first: botd then treats the missing
+orders as foreign. With foreign: ignore this is refused, since botd would place them again.`,
 		Example: "  botd journal head\n  botd journal head -o json >> /mnt/elsewhere/heads.jsonl\n  botd journal head --accept",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if accept && from.file == "" {
@@ -70,7 +70,7 @@ that it is refused with foreign: ignore, which would have them made again.`,
 		},
 	}
 	from.add(command)
-	command.Flags().BoolVar(&accept, "accept", false, "take the journal as it is: forget the hash that was noted beside it")
+	command.Flags().BoolVar(&accept, "accept", false, "accept the journal as it is, and discard the noted hash")
 	shell.OutputFlag(command, &output)
 	return command
 }

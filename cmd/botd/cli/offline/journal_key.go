@@ -23,12 +23,12 @@ func newKey() *cobra.Command {
 records, and adds a record of the change. Later links carry a code that only the holder of the
 key can make; nobody without it can change existing or later records unnoticed.
 
-A new journal is keyed from its first record on and needs no such command. Where a key is
-configured botd refuses to start on a journal that is not keyed, since somebody may have
-put it there: if this one ever was keyed, do not run this, restore a backup. The records
-from before the key prove only consistency; --expect compares them with a head noted before.
+A new journal is keyed from its first record on and does not need this command. If a key is
+configured, botd refuses to start on an unkeyed journal, since somebody may have planted it: if
+this one was ever keyed, do not run this command, restore a backup. Records from before the key
+prove only consistency; --expect compares them with a head noted earlier.
 
-botd must not run meanwhile (75).`,
+botd must not be running (75).`,
 		Example: "  openssl rand -hex 32 > /etc/botd/journal-key     # umask 077; and journal_key_file: in botd.yaml\n  botd journal key\n" +
 			"  botd journal key --expect 9e1b86e2aa8b9e24d2c82c6b3ffdc7b7eb5ba4c01e6ebfcaee3442ac9724ed01",
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -34,19 +34,20 @@ func NewLedger() *cobra.Command {
 	var flags ledgerFlags
 	command := &cobra.Command{
 		Use: "ledger", Short: "each strategy's profit and costs, in double entry", Args: cobra.NoArgs,
-		Long: `Shows the ledger the journal holds, also while botd runs: per strategy and symbol what was
-bought and sold, the profit realized, fees and funding; every account of the books; and
-unexplained changes. --entries shows the entries instead, a line for each amount.
+		Long: `Shows the ledger in the journal, also while botd runs: for each strategy and symbol the amounts
+bought and sold, realized profit, fees and funding; every ledger account; and unexplained
+changes. --entries shows the entries instead, one line for each amount.
 
 Every entry sums to zero in each asset: assets and expenses are positive (wallet, holding, fees,
-funding), income and transfers are negative. The wallet is what the exchange reported, so the books equal it to the last digit.
+funding), income and transfers are negative. The wallet is the one that the exchange reported,
+so the ledger equals it to the last digit.
 
-On spot, money is as the exchange reported each execution. On futures an order carries neither
-price nor fee: profit is the position's realizedPNL, and what the wallet changed beyond it
-is fees and funding, separated by what was traded and held; such amounts are marked
-derived. Money that comes in or goes out while nothing is traded is booked as transferred. A
-change that nothing explains (a deposit beside a trade, a correction by the exchange) is
-booked as unexplained, and stays visible until botd ledger transfer declares what it was.`,
+On spot, amounts are those of the executions that the exchange reported. On futures an order
+carries neither price nor fee: profit is the position's realizedPNL, and the rest of the wallet's
+change is fees and funding, allocated by trades and positions; such amounts are marked derived.
+Money that arrives or leaves while nothing is traded is booked as transferred. A change that
+nothing explains (a deposit during a trade, a correction by the exchange) is booked as
+unexplained, and stays visible until botd ledger transfer declares it.`,
 		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			since, err := moment.ParseSince(flags.since)
@@ -80,9 +81,9 @@ booked as unexplained, and stays visible until botd ledger transfer declares wha
 	}
 	flags.from.add(command)
 	f := command.Flags()
-	f.BoolVar(&flags.entries, "entries", false, "the entries, a line for each amount")
+	f.BoolVar(&flags.entries, "entries", false, "the entries, one line for each amount")
 	f.StringVar(&flags.strategy, "strategy", "", "only of this strategy")
-	f.StringVar(&flags.since, "since", "", "entries from then on: 24h, or a time as 2026-01-31T15:04")
+	f.StringVar(&flags.since, "since", "", "only entries from this time on: 24h, or a time such as 2026-01-31T15:04")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -107,7 +108,7 @@ func (f *ledgerFlags) known(books *ledger.Ledger) error {
 	if f.strategy == "" || slices.Contains(booked, f.strategy) {
 		return nil
 	}
-	return failure.New(failure.Negative, "booked are: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
+	return failure.New(failure.Negative, "booked strategies: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
 }
 
 func (f *ledgerFlags) report(books *ledger.Ledger) *ledgerPage {
@@ -193,7 +194,7 @@ func ledgerTable(w io.Writer, page *ledgerPage) {
 	}
 	for i := range page.Declared {
 		r := &page.Declared[i]
-		fmt.Fprintf(w, "declared: a transfer of %s %s that the %s wallet has not shown yet\n", r.Amount, r.Asset, r.Market)
+		fmt.Fprintf(w, "declared: a transfer of %s %s that has not appeared in the %s wallet yet\n", r.Amount, r.Asset, r.Market)
 	}
 	if len(page.Unexplained) == 0 {
 		fmt.Fprintln(w, "nothing is unexplained")

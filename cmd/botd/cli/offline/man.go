@@ -24,7 +24,7 @@ func NewMan() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "man [COMMAND...]", Short: "manual pages of botd and each of its commands",
-		Long: `Prints the manual page of botd, or of one of its commands, for man to read. With
+		Long: `Prints the manual page of botd, or of one of its commands, in man format. With
 --dir every page is written to that directory, in the layout that system packages expect. With
 --markdown all commands as one page with a line each: docs/cli.md; with --api the admin API:
 docs/api.md.`,
@@ -34,12 +34,12 @@ docs/api.md.`,
 			root := command.Root()
 			if markdown || api {
 				if len(names) > 0 || directory != "" || markdown && api {
-					return failure.Usagef("--markdown and --api are one page each: take out --dir, one of them, and %q", strings.Join(names, " "))
+					return failure.Usagef("--markdown and --api each print one page: omit --dir, one of the two, and %q", strings.Join(names, " "))
 				}
 				return writePage(command, api, into)
 			}
 			if into != "" {
-				return failure.Usagef("--into is for --markdown and --api")
+				return failure.Usagef("--into requires --markdown or --api")
 			}
 			if directory == "" {
 				found, rest, err := root.Find(names)
@@ -49,7 +49,7 @@ docs/api.md.`,
 				return failure.Wrap(failure.IO, writeManual(command.OutOrStdout(), found))
 			}
 			if len(names) > 0 {
-				return failure.Usagef("--dir writes the pages of all commands: take out %q", strings.Join(names, " "))
+				return failure.Usagef("--dir writes the pages of all commands: omit %q", strings.Join(names, " "))
 			}
 			written, err := writeManuals(directory, root)
 			if err != nil {
@@ -129,12 +129,12 @@ var ExitCodes = []struct {
 	What string
 }{
 	{failure.OK, "done"},
-	{failure.Negative, "negative: a check found problems, a test failed"},
+	{failure.Negative, "negative result: a check found problems, a test failed"},
 	{failure.Usage, "the command line is wrong"},
 	{failure.Data, "bad data"},
-	{failure.NoInput, "an input is missing"},
+	{failure.NoInput, "missing input"},
 	{failure.Unavailable, "the daemon or the exchange cannot be reached"},
-	{failure.Internal, "a bug of botd"},
+	{failure.Internal, "a bug in botd"},
 	{failure.IO, "reading or writing failed"},
 	{failure.Temporary, "not now: try again"},
 	{failure.Credentials, "key, token or permission are missing or wrong"},

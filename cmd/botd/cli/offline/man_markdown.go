@@ -27,8 +27,8 @@ func WriteMarkdown(root *cobra.Command) []byte {
 	for _, e := range ExitCodes {
 		fmt.Fprintf(&b, "| %d | %s |\n", e.Code, e.What)
 	}
-	b.WriteString("\nA daemon that stops cleanly on Ctrl-C or SIGTERM ends with 0; a second signal ends it at once, with 130 or 143. " +
-		"systemd does not start botd\nagain after 64, 65, 77 and 78: a person must act first.\n")
+	b.WriteString("\nA daemon that stops cleanly on Ctrl-C or SIGTERM exits with 0; a second signal ends it at once, with 130 or 143. " +
+		"systemd does not\nrestart botd after 64, 65, 77 and 78: a person must act first.\n")
 	b.WriteString("\n## Environment\n\n| variable | what it does |\n|---|---|\n")
 	for _, e := range environment {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", e.name, e.what)
@@ -40,11 +40,12 @@ func WriteMarkdown(root *cobra.Command) []byte {
 var environment = []struct{ name, what string }{
 	{"NO_COLOR", "no colors if not empty; the same with TERM=dumb or `--no-color`"},
 	{"FORCE_COLOR", "colors even without a terminal"},
-	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon reached over TCP; without it the one in its data directory"},
-	{"BOTD_CONFIG", "configuration directory, where neither `-c` nor ./configs is there; without it /etc/botd. `botd run` does not read it"},
-	{"BOTD_CACHE", "directory for parsed candles, or `off`; without it the user's cache directory"},
+	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon reached over TCP; default: the token in its data directory"},
+	{"BOTD_CONFIG", "configuration directory, if there is neither `-c` nor ./configs; default /etc/botd. `botd run` does not read it"},
+	{"BOTD_CACHE", "directory for parsed candles, or `off`; default: the user's cache directory"},
 	{"CREDENTIALS_DIRECTORY",
-		"set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN, BOTD_METRICS_TOKEN, BOTD_HEARTBEAT and BOTD_TELEGRAM_TOKEN are"},
+		"set by systemd: the directory of BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN, BOTD_METRICS_TOKEN, BOTD_HEARTBEAT, " +
+			"BOTD_TELEGRAM_TOKEN"},
 	{"NOTIFY_SOCKET", "set by systemd: the socket for readiness and the watchdog"},
 }
 

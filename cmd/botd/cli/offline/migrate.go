@@ -16,11 +16,11 @@ func NewMigrate() *cobra.Command {
 	var output string
 	var dry bool
 	command := &cobra.Command{
-		Use: "migrate", Short: "bring the journal to this version's schema, with a backup first", Args: cobra.NoArgs,
-		Long: `Brings a journal that an older botd wrote to the schema of this one: forward only, all of
-it or nothing. Records and their chain of hashes stay as they are and new ones follow
-them; what is derived from them is rebuilt, and everything is verified after. A backup is made beside the journal first. botd run does the
-same by itself; this does it without running.
+		Use: "migrate", Short: "migrate the journal to this version's schema, after a backup", Args: cobra.NoArgs,
+		Long: `Migrates a journal that an older botd wrote to this version's schema: forward only, and
+atomically. Records and their hash chain stay as they are, and new ones follow them; derived data
+is rebuilt, and everything is verified afterwards. A backup is made next to the journal first.
+botd run does the same automatically; this command does it without running.
 
 --dry-run tries it on a copy and changes nothing. A journal that a newer botd wrote is
 refused (exit code 78); one that is in use is left alone (75).`,
@@ -46,11 +46,11 @@ refused (exit code 78); one that is in use is left alone (75).`,
 func migrateText(w io.Writer, m *journal.Migration) {
 	switch {
 	case m.From == m.To:
-		fmt.Fprintf(w, "%s has schema %d, this botd's: nothing to do\n", m.Journal, m.To)
+		fmt.Fprintf(w, "%s already has this version's schema, %d: nothing to do\n", m.Journal, m.To)
 	case m.DryRun:
-		fmt.Fprintf(w, "%s would go from schema %d to %d; tried on a copy, nothing was changed\n", m.Journal, m.From, m.To)
+		fmt.Fprintf(w, "%s would be migrated from schema %d to %d; tried on a copy, nothing was changed\n", m.Journal, m.From, m.To)
 	default:
-		fmt.Fprintf(w, "%s went from schema %d to %d\nbackup    %s\n", m.Journal, m.From, m.To, m.Backup)
+		fmt.Fprintf(w, "%s was migrated from schema %d to %d\nbackup    %s\n", m.Journal, m.From, m.To, m.Backup)
 	}
 	fmt.Fprintf(w, "verified  %d records, %d ledger entries, %d derived rows\n", m.Report.Records, m.Report.Entries, m.Report.Rows)
 }

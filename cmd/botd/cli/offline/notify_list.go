@@ -76,7 +76,7 @@ func channelsOf(config *configs.Config) (all []channel, unread bool) {
 		case err != nil:
 			one.Reason, unread = err.Error(), true
 		case !whole:
-			one.Reason, unread = "no address of a service", true // the text may be a secret, so none of it is shown
+			one.Reason, unread = "not an address of a service", true // the text may be a secret, so none of it is shown
 		default:
 			one.Service = service
 		}

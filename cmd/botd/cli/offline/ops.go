@@ -18,8 +18,8 @@ import (
 // NewOps returns the command botd ops.
 func NewOps() *cobra.Command {
 	return shell.Group("ops", "monitoring: alert rules, a dashboard, a systemd unit",
-		`Writes what is needed to run botd unattended, from the code that registers the metrics:
-rules and dashboard cannot name what does not exist.`,
+		`Generates what is needed to run botd unattended, from the code that registers the metrics, so
+that rules and dashboard refer only to existing ones.`,
 		"  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n"+
 			"  botd ops unit --mode live > /etc/systemd/system/botd.service",
 		newOpsRules(), newOpsDashboard(), newOpsUnit(), newOpsMetrics())
@@ -29,8 +29,9 @@ func newOpsRules() *cobra.Command {
 	return &cobra.Command{
 		Use: "rules", Short: "recording and alert rules for Prometheus", Args: cobra.NoArgs,
 		Long: `Prints 13 recording rules and 36 alerts: 13 that page (somebody must act at once), 22
-tickets, and one that always fires, to monitor the alerting path. The annotations of each explain its meaning and what to do. Scrape botd under
-a job whose name begins with botd, a job an account.`,
+tickets, and one that always fires, to monitor the alerting path. The annotations of each alert
+explain its meaning and what to do. Scrape botd under a job whose name begins with botd, one job
+per account.`,
 		Example: "  botd ops rules > botd.rules.yml && promtool check rules botd.rules.yml",
 		RunE: func(command *cobra.Command, _ []string) error {
 			text, err := ops.RulesYAML()
@@ -65,7 +66,7 @@ func newOpsUnit() *cobra.Command {
 	command := &cobra.Command{
 		Use: "unit", Short: "a hardened systemd unit", Args: cobra.NoArgs,
 		Long: `Prints a systemd unit: a dynamic user with access only to configuration and state, the key
-as a credential, a watchdog fed by finished rounds,
+as a credential, a watchdog fed by finished rounds, and
 reload by SIGHUP. systemd-analyze security rates it 1.2.`,
 		Example: "  botd ops unit --mode live > /etc/systemd/system/botd.service\n  systemctl enable --now botd",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -96,7 +97,7 @@ reload by SIGHUP. systemd-analyze security rates it 1.2.`,
 	f.StringVar(&unit.Mode, "mode", string(configs.Demo), "demo, paper or live")
 	f.StringVar(&unit.Binary, "binary", "", "path of botd (default: this program)")
 	f.StringVarP(&unit.Config, "config", "c", "/etc/botd", "configuration directory")
-	f.DurationVar(&watchdog, "watchdog", watchdog, "after how long without a finished round botd is started again")
+	f.DurationVar(&watchdog, "watchdog", watchdog, "time without a finished round after which systemd restarts botd")
 	return command
 }
 

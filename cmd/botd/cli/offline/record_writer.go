@@ -21,9 +21,9 @@ type recordWriter struct {
 func newRecordWriter(w io.Writer, form string, follow bool) (*recordWriter, error) {
 	switch {
 	case form != "table" && form != "json" && form != "jsonl":
-		return nil, failure.Usagef("-o %s: records are no columns; table, json or jsonl", form)
+		return nil, failure.Usagef("-o %s: records have no columns; use table, json or jsonl", form)
 	case follow && form == "json":
-		return nil, failure.Usagef("--follow never ends: -o table or jsonl")
+		return nil, failure.Usagef("--follow never ends: use -o table or jsonl")
 	}
 	return &recordWriter{w: w, form: form}, shell.RefuseShape(w, form)
 }

@@ -25,12 +25,12 @@ func supportBundle() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use: "support", Short: "create a support bundle for troubleshooting, without keys and tokens", Args: cobra.NoArgs,
-		Long: `Writes a .tar.gz with the version, what botd doctor finds, the effective configuration,
+		Long: `Writes a .tar.gz with the version, the findings of botd doctor, the effective configuration,
 the newest records of the journal and the result of its verification; and, if botd runs, its
 status, orders, intents, positions, limits, metrics, and the newest lines of its log.
 
-Keys, secrets and tokens are taken out wherever they stand, also encoded. Amounts,
-symbols and addresses stay: look into the file before you give it away.`,
+Keys, secrets and tokens are removed wherever they occur, encoded forms included. Amounts, symbols
+and addresses stay: review the file before you share it.`,
 		Example: "  botd support\n  botd support -c /etc/botd --out fault.tar.gz && tar -tzf fault.tar.gz",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if out == "" {
@@ -44,12 +44,12 @@ symbols and addresses stay: look into the file before you give it away.`,
 			for _, gap := range b.Gaps {
 				fmt.Fprintln(command.ErrOrStderr(), "not there:", gap)
 			}
-			fmt.Fprintf(command.ErrOrStderr(), "%s; %s taken out\n", plural.Of(len(b.Files), "file"), plural.Of(b.Redacted, "secret"))
+			fmt.Fprintf(command.ErrOrStderr(), "%s; %s removed\n", plural.Of(len(b.Files), "file"), plural.Of(b.Redacted, "secret"))
 			fmt.Fprintln(command.OutOrStdout(), out)
 			return nil
 		},
 	}
 	flags.AddDaemon(command)
-	command.Flags().StringVar(&out, "out", "", "file to write (default botd-support-TIME.tar.gz); it must not be there yet")
+	command.Flags().StringVar(&out, "out", "", "file to write (default botd-support-TIME.tar.gz); it must not exist yet")
 	return command
 }

@@ -38,9 +38,9 @@ func NewTimeline() *cobra.Command {
 	var f timelineFlags
 	command := &cobra.Command{
 		Use: "timeline", Short: "chronological view of journal, log and incidents", Args: cobra.NoArgs,
-		Long: `Shows the account's story from its files, whether botd runs or not: the log on disk, the
-journal with what people did, and the incidents, in the order of their times (UTC). --at
-shows five minutes before and after a time; without a time, the last hour.`,
+		Long: `Shows the account's events from its files, whether botd runs or not: the log on disk, the
+journal with user actions, and the incidents, in chronological order (UTC). --at shows five
+minutes before and after a time; without a time, it shows the last hour.`,
 		Example: "  botd timeline --at 03:12\n  botd timeline --since 2026-11-22T22:00 --until 2026-11-23T07:00 --strategy trend\n" +
 			"  botd timeline --since 12h -o json",
 		RunE: func(command *cobra.Command, _ []string) error { return f.run(command) },
@@ -50,7 +50,7 @@ shows five minutes before and after a time; without a time, the last hour.`,
 	flags.StringVar(&f.at, "at", "", "around this time: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 10m (ago)")
 	flags.StringVar(&f.since, "since", "", "start time, in the format of --at")
 	flags.StringVar(&f.until, "until", "", "end time, in the format of --at")
-	flags.StringVar(&f.strategy, "strategy", "", "one strategy, with what concerns the whole account")
+	flags.StringVar(&f.strategy, "strategy", "", "one strategy, with events that concern the whole account")
 	flags.BoolVar(&f.all, "all", false, "routine lines too: candles, derived intents, approvals, acknowledgments")
 	command.MarkFlagsMutuallyExclusive("at", "since")
 	shell.OutputFlag(command, &f.output)
@@ -62,8 +62,8 @@ func NewAudit() *cobra.Command {
 	f := timelineFlags{audit: true}
 	command := &cobra.Command{
 		Use: "audit", Short: "audit log: user, change, time and origin", Args: cobra.NoArgs,
-		Long: `Lists what people asked for (halts, limits, cancels, reloads, transfers), from the journal,
-whether botd runs or not, oldest first. --since 12h or a time bounds it.`,
+		Long: `Lists what people requested (halts, limits, cancels, reloads, transfers), from the journal,
+whether botd runs or not, oldest first. --since takes 12h or a time.`,
 		Example: "  botd audit\n  botd audit --since 24h -o json",
 		RunE:    func(command *cobra.Command, _ []string) error { return f.run(command) },
 	}
@@ -116,7 +116,7 @@ func (f *timelineFlags) run(command *cobra.Command) error {
 				fmt.Fprintf(w, "%s UTC  %-8s  %s\n", e.At.Format("2006-01-02 15:04:05.000"), e.Source, printable.Lines(textOf(e)))
 			}
 			if story.Left > 0 {
-				fmt.Fprintf(w, "and %d more: choose a shorter time\n", story.Left)
+				fmt.Fprintf(w, "and %d more: choose a shorter period\n", story.Left)
 			}
 			if len(entries) == 0 {
 				fmt.Fprintf(w, "nothing between %s and %s UTC\n", since.UTC().Format(time.DateTime), until.UTC().Format(time.DateTime))
@@ -146,7 +146,7 @@ func textOf(e *timeline.Entry) string {
 	return text
 }
 
-// collect adds the files of a data directory to a story.
+// collect adds the files of a data directory to a timeline.
 func (f *timelineFlags) collect(ctx context.Context, story *timeline.Story) error {
 	path, key, err := f.journal.find(ctx)
 	if err != nil {

@@ -17,8 +17,8 @@ func NewVersion() *cobra.Command {
 	var sbom bool
 	command := &cobra.Command{
 		Use: "version", Short: "the version of this botd, and its dependencies", Args: cobra.NoArgs,
-		Long: `Prints version, revision, Go and platform. --sbom prints every module this binary is made
-of as CycloneDX JSON, from the binary itself; two builds of the same source print the same.`,
+		Long: `Prints version, revision, Go and platform. --sbom prints every module in this binary as CycloneDX
+JSON, read from the binary itself; two builds of the same source print the same.`,
 		Example: "  botd version -o json\n  botd version --sbom > botd.cdx.json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if sbom {
@@ -31,7 +31,7 @@ of as CycloneDX JSON, from the binary itself; two builds of the same source prin
 			return shell.Print(command.OutOrStdout(), output, version.Read(), func(w io.Writer) { fmt.Fprintln(w, version.Line()) })
 		},
 	}
-	command.Flags().BoolVar(&sbom, "sbom", false, "the bill of materials, as CycloneDX JSON")
+	command.Flags().BoolVar(&sbom, "sbom", false, "the software bill of materials, as CycloneDX JSON")
 	shell.OutputFlag(command, &output)
 	return command
 }

@@ -38,8 +38,8 @@ type backtestFlags struct {
 func NewBacktest() *cobra.Command {
 	return shell.Group("backtest", "run strategies over recorded candles",
 		`Runs strategies over recorded candles with the engine that trades live, on the simulated
-exchange, and lists the assumptions (docs/backtest.md). warmup and lookahead find the two
-mistakes that make a backtest too good; verify runs a saved report again.`,
+exchange, and lists the assumptions (docs/backtest.md). warmup and lookahead find the two mistakes
+that most often make a backtest look too good; verify runs a saved report again.`,
 		"  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n"+
 			"  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
 		newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(),
@@ -59,24 +59,25 @@ Binance's kline CSV, plain or gzip. The file's backtest block sets the costs of 
   backtest:
     cash: 10000
     fees: {maker: 0.0002, taker: 0.0005}
-    slippage: 0.0002        # share of the price, to the cost of taker orders; default 0
-    slippage_volume: 0.1    # and that times the order's share of the candle's volume; default 0
+    slippage: 0.0002        # share of the price, against taker orders; default 0
+    slippage_volume: 0.1    # plus this, times the order's share of the candle's volume; default 0
     volume_cap: 10%         # maximum share of a candle's volume that fills; default unlimited
     latency: 500ms          # taker orders pay the worst price within this time; default 0
     resting: through        # a resting order fills when the price has gone a tick through it; or: touch
     path: worst             # through a candle: worst, direction, low_first, high_first, best
     funding: 0.0001         # of each payment, without --funding; default 0
     risk_free_annual: 0     # subtracted from the returns of Sharpe and Sortino; default 0
-    fill: next_open         # what a close decides is filled at the next open, never in its own candle
+    fill: next_open         # a decision on a close is filled at the next open, never in its own candle
 
-Three columns are shown: ideal (no costs, the more favorable path), realistic (as configured: all other
-figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
+Three columns are shown: ideal (no costs, the more favorable path), realistic (as configured; all
+other figures are from this column), pessimistic (taker fees throughout, twice the slippage and
+latency, the worst path).
 docs/backtest.md describes the assumptions inside a candle.
 
 Files of candles above a megabyte are parsed once: their columns are cached by content in the
 user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).
 
-Several strategies (-s several times, or -c DIR) trade one account in one order of time, and
+Several strategies (-s several times, or -c DIR) trade one account in chronological order, and
 share its margin and limits. Their files are given in the same order, or as SYMBOL=FILE or NAME=FILE.`,
 		Example: `  botd backtest run -s configs/strategies/trend.yaml --data candles.csv
   botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json
@@ -96,8 +97,8 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 		"a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it",
 	)
 	f.StringVar(&flags.note, "note", "", "a note to save with the report")
-	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
-	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
+	f.StringVar(&flags.period, "breakdown", "", "also print a table of the round trips by day, week or month")
+	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, reshuffled trades, look-ahead")
 	f.BoolVar(&flags.onlyOne, "one-column", false, "run only the realistic column")
 	shell.OutputFlag(run, &flags.output)
 	return run
@@ -160,7 +161,7 @@ func (f *backtestFlags) check(ctx context.Context) error {
 	}
 	switch {
 	case f.keep != "" && f.out != "":
-		return failure.Usagef("--keep and --out: give one of them")
+		return failure.Usagef("--keep and --out are mutually exclusive")
 	case f.keep != "" && !saved.Name.MatchString(f.keep):
 		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	case f.keep != "":
@@ -169,7 +170,7 @@ func (f *backtestFlags) check(ctx context.Context) error {
 			return err
 		}
 		if f.out = filepath.Join(reports, f.keep); saved.Exists(f.out) {
-			return failure.New(failure.Usage, "choose another name, or remove the directory", "%s is there already", f.out)
+			return failure.New(failure.Usage, "choose another name, or remove the directory", "%s already exists", f.out)
 		}
 	case f.note != "" && f.out == "":
 		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is saved with a report")
@@ -208,11 +209,11 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 	f.StringArrayVarP(&b.StrategyFiles, "strategy", "s", nil, "strategy file (YAML); may be repeated")
 	f.StringVarP(&b.Directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
 	f.StringArrayVar(&b.Data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
-	f.StringArrayVar(&b.Funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
+	f.StringArrayVar(&b.Funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; default: the configured constant rate")
 	f.StringArrayVar(&b.Trades, "trades", nil, "recorded trades (id, price, qty, time_ms, side), which replace the guessed path; as --data")
 	f.StringArrayVar(&b.Detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
-	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that "+
-		"no file is given for")
+	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, such as data/demo/recorded, for candles and funding rates that "+
+		"have no file of their own")
 	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
 	f.StringArrayVar(
 		&b.Signals,
@@ -221,8 +222,8 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 		"recorded signals for strategy: signal (CSV or Parquet: time_ms,strategy,target), each from its time on",
 	)
 	f.StringArrayVar(&b.Columns, "columns", nil, "series from outside for column(name) (CSV or Parquet: time_ms and numbers), FILE or FILE=PREFIX")
-	f.BoolVar(&b.Repair, "repair", false, "drop wrong rows, and report them")
-	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
+	f.BoolVar(&b.Repair, "repair", false, "drop invalid rows, and report them")
+	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up on the first of them")
 	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")
 }
 

@@ -24,8 +24,8 @@ func newLookahead() *cobra.Command {
 		Use: "lookahead", Short: "check whether a strategy uses candles from the future", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that end earlier, and compares
 the decisions. Up to the end of the shorter data they must be the same; a strategy that decides
-otherwise uses candles from the future. Exit code 1 when a decision depends on later candles,
-and when a strategy decided nothing, so that nothing of it was examined.`,
+differently uses candles from the future. Exit code 1 when a decision depends on later candles,
+and when a strategy made no decision that could be examined.`,
 		Example: "  botd backtest lookahead -s trend.yaml --data candles.csv\n  botd backtest lookahead -s trend.yaml --data candles.csv --cuts 100 -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if cuts < 1 || cuts > 10_000 {
@@ -49,7 +49,7 @@ and when a strategy decided nothing, so that nothing of it was examined.`,
 		},
 	}
 	addFiles(command, &files)
-	command.Flags().IntVar(&cuts, "cuts", 20, "runs on cut-off data")
+	command.Flags().IntVar(&cuts, "cuts", 20, "runs on truncated data")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -60,16 +60,16 @@ func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
 			d.Cut.Format("2006-01-02 15:04"), d.Without)
 	}
 	for _, name := range found.Unexamined {
-		fmt.Fprintf(w, "not examined: %s decided nothing before the last of %d cuts; take more candles, or others\n", name, found.Cuts)
+		fmt.Fprintf(w, "not examined: %s decided nothing before the last of %d cuts; use more candles, or others\n", name, found.Cuts)
 	}
 	if found.OK {
-		fmt.Fprintf(w, "ok: %d decisions, compared at %d cuts; none depends on candles that come later\n", found.Decisions, found.Cuts)
+		fmt.Fprintf(w, "ok: %d decisions, compared at %d cuts; none depends on later candles\n", found.Decisions, found.Cuts)
 		return
 	}
 	if len(found.Differences) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "look-ahead: in %d of %d cuts a decision depends on candles that come later\n", len(found.Differences), found.Cuts)
+	fmt.Fprintf(w, "look-ahead: in %d of %d cuts a decision depends on later candles\n", len(found.Differences), found.Cuts)
 }
 
 func newWarmup() *cobra.Command {
@@ -80,9 +80,9 @@ func newWarmup() *cobra.Command {
 	command := &cobra.Command{
 		Use: "warmup", Short: "check how many earlier candles a strategy needs", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that begin later, and counts
-at how many candles of the second half another plan was in force. Averages with infinite
-memory, and strategies that wait for an event, need more candles than they declare; live
-they get only as many as they declare.`,
+on how many candles of the second half a different plan was in force. Averages with infinite
+memory, and strategies that wait for an event, need more candles than they declare; live they get
+only as many as they declare.`,
 		Example: "  botd backtest warmup -s trend.yaml --data candles.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, err := files.Config()
@@ -124,9 +124,9 @@ func newVerify() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "verify REPORT", Short: "run a saved report again and compare the hashes", Args: cobra.ExactArgs(1),
-		Long: `Runs the backtest of a report again: a report.json, or the directory it is in. The report holds its strategies; the candles are
-read from where they were, or from --data. The same data, configuration and program give the
-same result on any machine. Exit code 1 when anything differs.`,
+		Long: `Runs the backtest of a report again: a report.json, or the directory it is in. The report contains its
+strategies; the candles are read from their original location, or from --data. The same data,
+configuration and program give the same result on any machine. Exit code 1 when anything differs.`,
 		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report\n  botd " +
 			"backtest verify report/report.json --data elsewhere/candles.csv",
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -142,11 +142,11 @@ same result on any machine. Exit code 1 when anything differs.`,
 	}
 	loadWith(command, &files)
 	f := command.Flags()
-	f.StringArrayVar(&files.Data, "data", nil, "the candles, where they are now; as in run")
-	f.StringArrayVar(&files.Funding, "funding", nil, "the funding rates, where they are now")
-	f.StringArrayVar(&files.Detail, "detail", nil, "the finer candles, where they are now")
-	f.StringArrayVar(&files.Trades, "trades", nil, "the recorded trades, where they are now")
-	f.StringVar(&files.Symbols, "symbols", "", "the symbol records, where they are now")
+	f.StringArrayVar(&files.Data, "data", nil, "the candles, at their present location; as in run")
+	f.StringArrayVar(&files.Funding, "funding", nil, "the funding rates, at their present location")
+	f.StringArrayVar(&files.Detail, "detail", nil, "the finer candles, at their present location")
+	f.StringArrayVar(&files.Trades, "trades", nil, "the recorded trades, at their present location")
+	f.StringVar(&files.Symbols, "symbols", "", "the symbol records, at their present location")
 	shell.OutputFlag(command, &output)
 	return command
 }

@@ -89,7 +89,7 @@ func comparisonTable(w io.Writer, c *saved.Comparison, color bool) {
 	}
 	t.Render()
 	if !c.SameData {
-		fmt.Fprintln(w, "they are not of the same candles: their figures say little about the strategies")
+		fmt.Fprintln(w, "they use different candles: their figures do not compare the strategies")
 	}
 	for i, run := range c.Runs {
 		for _, line := range c.Config[i] {

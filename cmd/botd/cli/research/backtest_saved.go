@@ -58,8 +58,8 @@ func newBacktestList() *cobra.Command {
 	var flags savedFlags
 	command := &cobra.Command{
 		Use: "list", Short: "the saved reports, newest first", Args: cobra.NoArgs,
-		Long: `Lists the reports in backtests in data_dir, where botd backtest run --keep NAME puts them. A report
-whose hash does not match its content was edited or written by another version; it is marked.`,
+		Long: `Lists the reports in data_dir/backtests, where botd backtest run --keep NAME saves them. A report
+whose hash does not match its content was edited or written by another version, and is marked.`,
 		Example: "  botd backtest run -s trend.yaml --data candles.csv --keep first --note 'as it came'\n  botd backtest list",
 		RunE: func(command *cobra.Command, _ []string) error {
 			reports, err := savedDirectory(command.Context(), flags.directory, flags.reports)
@@ -80,7 +80,7 @@ whose hash does not match its content was edited or written by another version; 
 
 func savedTable(w io.Writer, reports string, rows []*saved.Run, color bool) {
 	if len(rows) == 0 {
-		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
+		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME saves one there\n", reports)
 		return
 	}
 	t := shell.NewTable(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data",
@@ -147,7 +147,7 @@ backtest list, or the path of a report.json.`,
 			}
 			page := filepath.Join(filepath.Dir(run.Path), "report.html")
 			if !saved.Exists(page) {
-				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
+				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s does not exist", page)
 			}
 			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page},
 				func(w io.Writer) { fmt.Fprintln(w, page) })
@@ -162,8 +162,8 @@ func newBacktestNote() *cobra.Command {
 	var flags savedFlags
 	command := &cobra.Command{
 		Use: "note NAME [TEXT]", Short: "add a note to a report; without TEXT remove it", Args: cobra.RangeArgs(1, 2),
-		Long: `Adds a note to a report: why it was run, what to try next. It is stored in a file beside it
-and changes none of its hashes.`,
+		Long: `Adds a note to a report: why it was run, what to try next. It is stored in a separate file next to
+the report and changes none of its hashes.`,
 		Example: "  botd backtest note first 'the stop is too near'",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			run, err := flags.find(command.Context(), arguments[0])

@@ -19,11 +19,11 @@ func NewBench() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "bench", Short: "measure the speed of backtests on this machine", Args: cobra.NoArgs,
-		Long: `Measures backtests on candles of an imaginary market: the engine over candles in memory,
+		Long: `Measures backtests on candles of a synthetic market: the engine over candles in memory,
 compared with a plain float64 loop over the same columns, and whole commands, from the CSV file
 to the printed result, compared with a hand-written program that parses the file and loops. Each
 figure is the best of several runs. Speeds are by processor time, which other programs hardly
-disturb. --into FILE writes the tables into a Markdown file too, between its bench marks.`,
+affect. --into FILE also writes the tables into a Markdown file, between its bench marks.`,
 		Example: "  botd bench\n  botd bench --candles 200000 -o json\n  go run ./cmd/botd bench --into docs/performance.md",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if manual != "" {
@@ -60,10 +60,10 @@ disturb. --into FILE writes the tables into a Markdown file too, between its ben
 	}
 	f := command.Flags()
 	f.IntVar(&candles, "candles", 1_000_000, "one-minute candles")
-	f.IntVar(&runs, "runs", 5, "the best of so many counts")
+	f.IntVar(&runs, "runs", 5, "number of runs, of which the best counts")
 	f.StringVar(&into, "into", "", "Markdown file to write the tables into, too")
 	f.StringVar(&manual, "hand", "", "be the hand-written program")
-	f.StringVar(&read, "read", "", "read this file of candles, and nothing else")
+	f.StringVar(&read, "read", "", "only read this file of candles")
 	for _, hidden := range []string{"hand", "read"} {
 		if err := f.MarkHidden(hidden); err != nil {
 			panic("botd: " + err.Error())

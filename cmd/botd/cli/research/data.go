@@ -29,7 +29,7 @@ type seriesFlags struct {
 func (s *seriesFlags) add(command *cobra.Command) {
 	f := command.Flags()
 	f.StringVar(&s.market, "market", "futures", "futures or spot")
-	f.StringVar(&s.symbol, "symbol", "", "the symbol, as BTC-USDT")
+	f.StringVar(&s.symbol, "symbol", "", "the symbol, such as BTC-USDT")
 	f.StringVar(&s.interval, "interval", "", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w")
 	s.addStore(command)
 }
@@ -60,13 +60,13 @@ func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
 		return nil, failure.Usagef("--market: %v", err)
 	}
 	if s.symbol == "" {
-		return nil, failure.Usagef("--symbol is missing, as BTC-USDT")
+		return nil, failure.Usagef("--symbol is missing, such as BTC-USDT")
 	}
 	if known, found := exchange.FindSymbol(sim.DefaultSymbols(), market, s.symbol); found {
 		return known, nil
 	}
 	if !symbolName.MatchString(s.symbol) {
-		return nil, failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", s.symbol)
+		return nil, failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, such as BTC-USDT", s.symbol)
 	}
 	base, quote, _ := strings.Cut(s.symbol, "-")
 	made, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: s.symbol, Base: base, Quote: quote, PriceTick: decimal.New(1, -8),
@@ -80,7 +80,7 @@ func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 		return 0, nil
 	}
 	if s.interval == "" {
-		return 0, failure.Usagef("--interval is missing, as 1m or 1h")
+		return 0, failure.Usagef("--interval is missing, such as 1m or 1h")
 	}
 	interval, err := exchange.ParseInterval(s.interval)
 	if err != nil {
@@ -111,7 +111,7 @@ func newDataGenerate() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "generate", Short: "candles of a market generated from a seed", Args: cobra.NoArgs,
-		Long: `Generates candles of an imaginary market: calm and volatile periods alternate, trends last for
+		Long: `Generates candles of a synthetic market: calm and volatile periods alternate, trends last for
 days, prices jump now and then. The same seed gives the same candles on every machine.
 
 The file's extension selects the format: .csv, .csv.gz or .parquet. Without --out, CSV on stdout.`,
@@ -181,11 +181,12 @@ func newDataImport() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "import FILE...", Short: "import candles into the store", Args: cobra.MinimumNArgs(1),
-		Long: `Reads files of candles and adds them to their series in the store. Candles that are there
-already and equal are skipped; those that differ are an error, unless --replace is given.
-Wrong rows are an error with their line, unless --repair is given, which drops and lists them.
+		Long: `Reads files of candles and adds them to their series in the store. Candles that the store already
+has are skipped if equal; if they differ, that is an error unless --replace is given. An invalid
+row is an error that names its line, unless --repair is given, which drops and lists such rows.
 
-Trades (id, price, qty, time_ms, and side or is_buyer_maker) become candles of --interval, 1m without it.
+Trades (id, price, qty, time_ms, and side or is_buyer_maker) are converted to candles of
+--interval (default 1m).
 
 Columns, times and the order of the rows are detected from the header and the first rows. Files of
 Binance, Bybit, OKX, Kraken, Coinbase, CryptoDataDownload, Yahoo, ccxt, freqtrade (JSON and feather),
@@ -238,7 +239,7 @@ func importable(command *cobra.Command, file string, symbol *exchange.Symbol, in
 	if err != nil {
 		return nil, tape.Failure(err)
 	}
-	fmt.Fprintf(command.ErrOrStderr(), "%d trades; botd backtest run --trades %s plays them\n", trades.Len(), file)
+	fmt.Fprintf(command.ErrOrStderr(), "%d trades; botd backtest run --trades %s replays them\n", trades.Len(), file)
 	return &tape.Tape{Symbol: symbol, Candles: trades.Candles(&fine, cmp.Or(interval, exchange.Minute1))}, nil
 }
 
@@ -290,12 +291,12 @@ func newDataResample() *cobra.Command {
 		recorded string
 	)
 	command := &cobra.Command{
-		Use: "resample [FILE] --to INTERVAL", Short: "exact coarser candles from finer ones", Args: cobra.MaximumNArgs(1),
-		Long: `Makes coarse candles from fine ones: first open, last close, highest, lowest, sums. Incomplete
-candles at both ends are left out; one with a gap inside is made from the candles there are, and
-reported.
+		Use: "resample [FILE] --to INTERVAL", Short: "aggregate candles to a longer interval", Args: cobra.MaximumNArgs(1),
+		Long: `Aggregates candles to a longer interval, exactly: first open, last close, highest, lowest, sums.
+Incomplete candles at both ends are left out; a candle with a gap inside is built from the
+available ones, and reported.
 
---compare FILE reports where recorded coarse candles differ from the ones made here (exit code 1).`,
+--compare FILE reports where recorded candles differ from the aggregated ones (exit code 1).`,
 		Example: "  botd data resample minutes.csv --to 1h --out hours.csv\n  botd data resample minutes.csv --to 1h --compare hours.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			interval, err := exchange.ParseInterval(to)
@@ -320,9 +321,9 @@ reported.
 		},
 	}
 	series.add(command)
-	command.Flags().StringVar(&to, "to", "1h", "the coarse interval")
+	command.Flags().StringVar(&to, "to", "1h", "the longer interval")
 	command.Flags().StringVar(&out, "out", "", "file to write (.csv, .csv.gz, .parquet); without it CSV on stdout")
-	command.Flags().StringVar(&recorded, "compare", "", "recorded coarse candles to compare with")
+	command.Flags().StringVar(&recorded, "compare", "", "recorded candles of that interval to compare with")
 	return command
 }
 
@@ -332,15 +333,15 @@ func compareCandles(command *cobra.Command, fine *tape.Tape, coarse *exchange.Ca
 		return err
 	}
 	if own.Symbol.PriceScale != fine.Symbol.PriceScale {
-		return failure.New(failure.Data, "", "%s has prices of %d places, the fine candles of %d", path, own.Symbol.PriceScale, fine.Symbol.PriceScale)
+		return failure.New(failure.Data, "", "%s has prices of %d decimals, the finer candles of %d", path, own.Symbol.PriceScale, fine.Symbol.PriceScale)
 	}
 	differences := tape.Compare(coarse, own.Candles, fine.Symbol)
 	for _, d := range differences {
 		fmt.Fprintf(command.OutOrStdout(), "%s: %s\n", moment.Minute(d.OpenMS), d.What)
 	}
 	if len(differences) > 0 {
-		return failure.New(failure.Negative, "", "%s differs from what the fine candles make", path)
+		return failure.New(failure.Negative, "", "%s differs from the aggregated candles", path)
 	}
-	fmt.Fprintln(command.OutOrStdout(), "ok: every candle that both have is equal")
+	fmt.Fprintln(command.OutOrStdout(), "ok: all candles that both have are equal")
 	return nil
 }

@@ -18,8 +18,8 @@ func newFunding() *cobra.Command {
 	return shell.Group("funding", "recorded funding rates: generate, import, check",
 		`Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
 (data_dir/candles/futures/SYMBOL/funding.csv) or wherever you keep them. Binance's files of funding
-rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
-candles; a venue does not report past ones.`,
+rates can be read too, also as gzip or ZIP. A daemon records the rates of the symbols that it
+trades, next to its candles; a venue does not report past ones.`,
 		"  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n"+
 			"  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n"+
 			"  botd data funding list",
@@ -40,8 +40,8 @@ func newFundingGenerate() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "generate", Short: "funding rates of a generated market", Args: cobra.NoArgs,
-		Long: `Makes funding rates that hover around a hundredth of a per cent and stay away from it for days, as
-long as one side of the market is crowded. The same seed gives the same rates on every machine.`,
+		Long: `Generates funding rates that hover around a hundredth of a percent and deviate from it for days
+while one side of the market is crowded. The same seed gives the same rates on every machine.`,
 		Example: "  botd data funding generate --symbol BTC-USDT --payments 1095 --seed 7 --out funding.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			fromMS, err := moment.Parse("--from", from)
@@ -54,7 +54,7 @@ long as one side of the market is crowded. The same seed gives the same rates on
 			case count < 1 || count > maxPayments:
 				return failure.Usagef("--payments from 1 to %d", maxPayments)
 			case every < 1 || every > maxEvery || maxEvery%every != 0:
-				return failure.Usagef("--every: hours that divide a day, as 1, 4 or 8")
+				return failure.Usagef("--every: a divisor of 24 hours, such as 1, 4 or 8")
 			}
 			rows := tape.GenerateFunding(seed, symbol, every, fromMS, count)
 			if out == "" || out == "-" {
@@ -72,7 +72,7 @@ long as one side of the market is crowded. The same seed gives the same rates on
 	f.StringVar(&from, "from", "2024-01-01", "the first payment is at this time or after (UTC)")
 	f.StringVar(&out, "out", "", "file (default: stdout)")
 	f.Uint64Var(&seed, "seed", 1, "of the rates")
-	f.IntVar(&count, "payments", 1_095, "how many; three a day by default")
+	f.IntVar(&count, "payments", 1_095, "number of payments; three a day by default")
 	f.IntVar(&every, "every", 8, "hours between two")
 	return command
 }
@@ -85,8 +85,9 @@ func newFundingImport() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "import FILE...", Short: "import funding rates into the store", Args: cobra.MinimumNArgs(1),
-		Long: `Reads files of funding rates and adds those of the symbol to the store. Payments that are there
-already with the same rate are passed over; those with another are an error, unless --replace.`,
+		Long: `Reads files of funding rates and adds those of the symbol to the store. Payments that the store
+already has are skipped if the rate is the same; a different rate is an error, unless --replace is
+given.`,
 		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd backtest run -s trend.yaml --data " +
 			"candles.csv --funding data/candles/futures/BTC-USDT/funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
@@ -124,8 +125,8 @@ func newFundingVerify() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "verify FILE...", Short: "check files of funding rates for errors and gaps", Args: cobra.MinimumNArgs(1),
-		Long: `Reads files of funding rates, reports the first wrong row with its line, and payments that are
-missing between others. Exit code 1 when any is.`,
+		Long: `Reads files of funding rates, and reports the first invalid row with its line, and missing
+payments. Exit code 1 if there are any.`,
 		Example: "  botd data funding verify funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			all, missing := []tape.FundingSummary{}, 0
@@ -168,8 +169,8 @@ func newFundingList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "the funding rates in the store", Args: cobra.NoArgs,
-		Long: `Lists the symbols whose rates the store has: how many payments, from when to when, the lowest and the
-highest rate, and in how many places payments are missing.`,
+		Long: `Lists the symbols whose rates are in the store: the number of payments, the period, the lowest and
+the highest rate, and the number of gaps.`,
 		Example: "  botd data funding list\n  botd data funding list --store data/demo/recorded",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, err := series.open(command.Context())
@@ -190,7 +191,7 @@ highest rate, and in how many places payments are missing.`,
 			}
 			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
 				if len(all) == 0 {
-					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import puts some there\n", store.Directory)
+					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import adds some\n", store.Directory)
 					return
 				}
 				t := shell.NewTable(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})

@@ -24,8 +24,8 @@ func newDataList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "the series in the store, with a map of gaps", Args: cobra.NoArgs,
-		Long: `Lists every series of the store: from when to when, how many candles, and which part of that
-time is missing. botd data verify lists the gaps.`,
+		Long: `Lists every series in the store: its period, its number of candles, and a map of the gaps, which
+botd data verify lists.`,
 		Example: "  botd data list\n  botd data list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, err := series.open(command.Context())
@@ -61,7 +61,7 @@ time is missing. botd data verify lists the gaps.`,
 
 func listTable(w io.Writer, store tape.Store, rows []tape.Summary) {
 	if len(rows) == 0 {
-		fmt.Fprintf(w, "no candles in %s\nhint: botd data download, or botd data import, puts some there\n", store.Directory)
+		fmt.Fprintf(w, "no candles in %s\nhint: botd data download or botd data import adds some\n", store.Directory)
 		return
 	}
 	t := shell.NewTable(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
@@ -76,10 +76,10 @@ func newDataVerify() *cobra.Command {
 	var output string
 	var strict bool
 	command := &cobra.Command{
-		Use: "verify FILE...", Short: "check files of candles for errors and oddities", Args: cobra.MinimumNArgs(1),
-		Long: `Reads files of candles and reports every wrong row (off the grid, doubled, out of order,
-impossible prices) with its line, and every oddity: gaps, candles without volume, a last row
-still forming, jumps. Exit code 1 when a row is wrong; with --strict also when anything is odd.`,
+		Use: "verify FILE...", Short: "check files of candles for errors and anomalies", Args: cobra.MinimumNArgs(1),
+		Long: `Reads files of candles and reports every invalid row (off the grid, duplicate, out of order,
+impossible prices) with its line, and every anomaly: gaps, candles without volume, a last row
+still forming, jumps. Exit code 1 for an invalid row; with --strict also for an anomaly.`,
 		Example: "  botd data verify candles.csv\n  botd data verify --strict -o json *.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			rows, bad := []tape.Summary{}, 0
@@ -102,8 +102,8 @@ still forming, jumps. Exit code 1 when a row is wrong; with --strict also when a
 			return nil
 		},
 	}
-	command.Flags().StringVar(&series.interval, "interval", "", "the candles' interval (default: found from the data)")
-	command.Flags().BoolVar(&strict, "strict", false, "gaps and oddities fail too")
+	command.Flags().StringVar(&series.interval, "interval", "", "the candles' interval (default: detected from the data)")
+	command.Flags().BoolVar(&strict, "strict", false, "fail on gaps and anomalies too")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -158,10 +158,10 @@ func newDataDownload() *cobra.Command {
 	var flags downloadFlags
 	command := &cobra.Command{
 		Use: "download", Short: "fetch candles from a venue into the store", Args: cobra.NoArgs,
-		Long: `Fetches the candles of a range that the store lacks, in pages and within the request
-budget, and checks each. If it ends early (Ctrl-C, a lost network), it stores what it has; the next
-run continues from there. Only closed candles are stored. The service does not report past funding
-rates; record or import those.`,
+		Long: `Fetches the candles of a range that are missing from the store, in pages and within the request
+budget, and checks each. If it is interrupted (Ctrl-C, a lost network), the candles so far are
+stored, and the next run continues from there. Only closed candles are stored. The service does
+not report past funding rates; record or import those.`,
 		Example: "  botd data download --base-url http://127.0.0.1:8421 --symbol BTC-USDT --interval 1m --from 2024-01-01 --to 2024-02-01",
 		RunE:    func(command *cobra.Command, _ []string) error { return download(command, flags) },
 	}
@@ -169,7 +169,7 @@ rates; record or import those.`,
 	f := command.Flags()
 	f.StringVar(&flags.url, "base-url", "", "the venue (default: the configuration's)")
 	f.StringVar(&flags.from, "from", "", "the first candle's time (UTC): a date, RFC 3339 or milliseconds")
-	f.StringVar(&flags.to, "to", "", "candles closed by then (default: now)")
+	f.StringVar(&flags.to, "to", "", "only candles closed by this time (default: now)")
 	f.BoolVar(&flags.replace, "replace", false, "replace candles that differ")
 	shell.OutputFlag(command, &flags.output)
 	return command
@@ -180,7 +180,7 @@ func (f *downloadFlags) parse(ctx context.Context) (err error) {
 		return err
 	}
 	if f.from == "" {
-		return failure.Usagef("--from is missing, as 2024-01-01")
+		return failure.Usagef("--from is missing, such as 2024-01-01")
 	}
 	if f.fromMS, err = moment.Parse("--from", f.from); err != nil {
 		return err
@@ -264,7 +264,7 @@ func importAll(command *cobra.Command, output string, files []string, what strin
 	}
 	return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
 		for i, s := range all {
-			fmt.Fprintf(w, "%s: %d %s added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, what, s.Same, s.Replaced, s.Path, s.Total)
+			fmt.Fprintf(w, "%s: %d %s added, %d already present, %d replaced; %s has %d\n", files[i], s.Added, what, s.Same, s.Replaced, s.Path, s.Total)
 		}
 	})
 }

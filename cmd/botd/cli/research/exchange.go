@@ -28,8 +28,8 @@ func NewExchange() *cobra.Command {
 	var accounts string
 	command := &cobra.Command{
 		Use: "exchange", Short: "serve the simulated exchange", Args: cobra.NoArgs,
-		Long: `Serves the simulated exchange over the signed HTTP interface: a test exchange for any
-bot, without keys and without risk. --control adds an unsigned interface for tests on
+		Long: `Serves the simulated exchange over the signed HTTP interface: a test exchange for any bot, without
+real keys and without risk. --control adds an unsigned interface for tests on
 loopback: prices, the clock, faults, and the actual state of every order.`,
 		Example: "  botd exchange --account KEY:SECRET --market random --seed 7\n  botd exchange --account KEY:SECRET --market still --clock manual --control",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -55,27 +55,27 @@ loopback: prices, the clock, faults, and the actual state of every order.`,
 	f := command.Flags()
 	f.StringVar(&o.Listen, "listen", server.DefaultListen, "address")
 	f.StringArrayVar(&o.Accounts, "account", nil, "KEY:SECRET or KEY:SECRET:read, repeatable")
-	f.StringVar(&accounts, "accounts", "", "file of accounts (YAML) with deposits and fees of their own")
+	f.StringVar(&accounts, "accounts", "", "file of accounts (YAML) with individual deposits and fees")
 	f.StringVar(&o.Market, "market", "random", "still, random, or a file of recorded candles")
-	f.Float64Var(&o.Speed, "speed", 1, "times as fast as real time")
-	f.Uint64Var(&o.Seed, "seed", 1, "of the random market")
+	f.Float64Var(&o.Speed, "speed", 1, "speed of the clock, as a multiple of real time")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the random market")
 	f.StringVar(&o.Clock, "clock", "real", "real or manual")
-	f.StringVar(&o.Start, "start", "", "where the clock starts (RFC 3339)")
+	f.StringVar(&o.Start, "start", "", "start time of the clock (RFC 3339)")
 	f.StringVar(&o.Funding, "funding", "", "file of recorded funding rates")
 	f.IntVar(&o.Budget, "budget", 0, "requests a second, per key and per address; 0 is unlimited")
 	f.BoolVar(&o.Control, "control", false, "serve the control interface (loopback only)")
-	f.StringVar(&o.State, "state", "", "file in which accounts survive")
+	f.StringVar(&o.State, "state", "", "file in which accounts are stored across restarts")
 	f.StringVar(&o.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
 	f.StringArrayVar(&o.Variants, "variant", nil, "NAME[=DURATION][,NAME], repeatable: another legal reading of the interface; list prints them all")
 	f.StringVar(&o.Signer.Template, "signature", wire.DefaultTemplate, "what is signed: exchange.signature.payload of docs/configuration.md")
-	f.StringVar(&o.Signer.Encoding, "encoding", "hex", "of signatures: hex or base64")
+	f.StringVar(&o.Signer.Encoding, "encoding", "hex", "encoding of signatures: hex or base64")
 	f.DurationVar(&o.Window, "window", 5*time.Second, "maximum error of x-timestamp")
-	f.Var((*delay)(&o.Delay), "delay", "until an order or a cancel takes effect")
+	f.Var((*delay)(&o.Delay), "delay", "delay until an order or a cancel takes effect")
 	f.DurationVar(&o.DelaySpread, "delay-spread", 0, "additional delay of up to this, drawn for each order")
-	f.StringVar(&o.Opposite, "opposite", "reject", "an order opposite to the position without reduceOnly: reject or net")
-	f.Var((*fees)(&o.FuturesFees), "futures-fees", "of new accounts, MAKER,TAKER (default 0.02%,0.05%)")
-	f.Var((*fees)(&o.SpotFees), "spot-fees", "of new accounts, MAKER,TAKER (default 0.1%,0.1%)")
-	f.Var((*rate)(&o.Liquidation), "liquidation-fee", "of the value liquidated (default the account's taker fee)")
+	f.StringVar(&o.Opposite, "opposite", "reject", "treatment of an order opposite to the position without reduceOnly: reject or net")
+	f.Var((*fees)(&o.FuturesFees), "futures-fees", "futures fees of new accounts, MAKER,TAKER (default 0.02%,0.05%)")
+	f.Var((*fees)(&o.SpotFees), "spot-fees", "spot fees of new accounts, MAKER,TAKER (default 0.1%,0.1%)")
+	f.Var((*rate)(&o.Liquidation), "liquidation-fee", "fee on the value liquidated (default: the account's taker fee)")
 	return command
 }
 
@@ -227,7 +227,7 @@ func loaders() server.Loaders {
 			}
 			if len(rows) > 0 && rows[0].Symbol == "" {
 				return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL writes one that does",
-					"%s does not say whose rates it has", path)
+					"%s does not name the symbol of its rates", path)
 			}
 			points := map[string][]sim.FundingPoint{}
 			for _, row := range rows {

@@ -60,8 +60,8 @@ func newStrategyGallery() *cobra.Command {
 	command := &cobra.Command{
 		Use: "gallery", Short: "published strategies, written as rules, to start from", Args: cobra.NoArgs,
 		Long: `Lists strategies that were published in books, papers and by other bots, rewritten as rules,
-each with its source. Their trades are tested against an independent program; that shows that they
-do what was published, not that it earns money. One of them as your own:
+each with its source. Their trades are tested against an independent program, which shows that they
+implement what was published, not that it is profitable. To copy one:
 
   botd strategy new my-dip --from connors-rsi2`,
 		Example: "  botd strategy gallery\n  botd strategy new my-dip --from connors-rsi2",

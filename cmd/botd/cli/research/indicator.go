@@ -82,7 +82,7 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 		rows = append(rows, row{d.Name, d.Summary, append([]indicator.Parameter{}, d.Parameters...), d.Outputs})
 	}
 	return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) {
-		t := shell.NewTable(w, table.Row{"name", "what it is", "parameters", "outputs"})
+		t := shell.NewTable(w, table.Row{"name", "description", "parameters", "outputs"})
 		for _, r := range rows {
 			var all []string
 			for _, p := range r.Parameters {

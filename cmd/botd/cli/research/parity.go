@@ -42,10 +42,11 @@ func NewParity() *cobra.Command {
 	command := &cobra.Command{
 		Use: "parity STRATEGY", Short: "compare a running strategy with its backtest over the same candles",
 		Long: `Backtests a running strategy, with its current file, over the candles that the daemon recorded
-since its first fill (or --from), with its market's wallet of that time and the costs of its backtest
-block. Each live order is listed with the same order of the backtest: how much later it was, and how
-much worse its price. Orders of one side alone mean that live trading and backtest decide
-differently: a halt, a limit, an outage, another version of the strategy, other parameters.
+since its first fill (or --from), with its market's wallet at that time and the costs of its
+backtest block. Each live order is listed next to the corresponding order of the backtest, with
+its delay and how much worse its price was. An order without a counterpart means that live trading
+and backtest diverged: a halt, a limit, an outage, another version of the strategy, other
+parameters.
 
 --out DIR writes the backtest's report with the live equity and fills drawn over it.`,
 		Example: "  botd parity trend\n  botd parity trend --from 2026-03-01 --out parity\n  botd parity trend -o json | jq .slippage_pct",
@@ -54,10 +55,10 @@ differently: a halt, a limit, an outage, another version of the strategy, other 
 	}
 	b.daemon.Add(command)
 	f := command.Flags()
-	f.StringVar(&b.from, "from", "", "begin here instead of at the first fill, as 2026-03-01 or 2026-03-01T12:00:00Z")
-	f.StringVar(&b.to, "to", "", "end here instead of now")
+	f.StringVar(&b.from, "from", "", "start time instead of the first fill, such as 2026-03-01 or 2026-03-01T12:00:00Z")
+	f.StringVar(&b.to, "to", "", "end time instead of now")
 	f.StringVar(&b.out, "out", "", "directory for the report")
-	f.IntVarP(&b.lines, "lines", "n", 20, "how many orders are listed, the newest; 0 for all")
+	f.IntVarP(&b.lines, "lines", "n", 20, "maximum number of orders to list, newest first; 0 for all")
 	return command
 }
 

@@ -24,10 +24,10 @@ import (
 
 // NewStrategy returns the command botd strategy.
 func NewStrategy() *cobra.Command {
-	return shell.Group("strategy", "built-in strategies, a new one of your own, and running ones: pause, resume",
-		`The strategies that are built in, with their parameters; and a new one of your own, as a
-script or in Go, that trades as it is written (docs/strategies.md). And one of those that
-run, by its name: pause, stop, flatten, resume.`,
+	return shell.Group("strategy", "list built-in strategies, create your own, control running ones",
+		`Lists the built-in strategies and their parameters; creates a new one, as a script or in Go, that
+can trade at once (docs/strategies.md); and controls a running one by its name: pause, stop,
+flatten, resume.`,
 		"  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
 		newStrategyList(), newStrategyShow(), newStrategyGallery(), newStrategyNew())
 }
@@ -47,7 +47,7 @@ func newStrategyList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs,
-		Long:    "Lists the kinds of strategies for the key strategy: of a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.",
+		Long:    "Lists the values of the key strategy: in a strategy's file, each with a description.\nbotd strategy show NAME lists the parameters.",
 		Example: "  botd strategy list\n  botd strategy list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			var rows []strategyRow
@@ -71,7 +71,7 @@ func newStrategyShow() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "show NAME|FILE.star", Short: "one kind of strategy: its parameters, with defaults and bounds", Args: cobra.ExactArgs(1),
-		Long:    "Shows what a strategy does and takes. A name that ends in .star is a script, which is\nread and checked first.",
+		Long:    "Shows what a strategy does, and its parameters. A name that ends in .star is a script, which is\nread and checked first.",
 		Example: "  botd strategy show grid\n  botd strategy show strategies/my-idea.star -o json",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			definition, err := definitionOf(command.Context(), arguments[0])
@@ -154,18 +154,18 @@ Existing files are never overwritten. Then:
   botd data generate --symbol BTC-USDT --interval 1h --out candles.csv
   botd backtest run -s strategies/NAME.yaml --data candles.csv
 
-With --from it writes NAME.yaml alone: a published strategy of botd strategy gallery.
+With --from it writes only NAME.yaml: a published strategy from botd strategy gallery.
 
-With --go DIRECTORY it writes a Go module of its own there: the strategy, a test that runs it
-over made-up candles, and a main that is botd with that strategy in it. It builds against the
-source of botd, which is looked for above the current directory and beside this program, where
-the packages of a release have it, unless --botd names it.`,
+With --go DIRECTORY it writes a Go module there: the strategy, a test that runs it over generated
+candles, and a main package that is botd with that strategy added. It builds against the source of
+botd, which --botd names; by default it is searched for above the current directory and where
+release packages install it.`,
 		Example: "  botd strategy new my-idea --script\n  botd strategy new my-idea --script --dir configs/strategies\n  botd strategy new " +
 			"my-idea --go ../my-idea",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
 			case asScript && module != "" || from != "" && (asScript || module != "") || from == "" && !asScript && module == "":
-				return failure.Usagef("botd strategy new %s: say what kind: --script, --from GALLERY, or --go DIRECTORY", arguments[0])
+				return failure.Usagef("botd strategy new %s: name the kind: --script, --from GALLERY, or --go DIRECTORY", arguments[0])
 			case from != "":
 				return writeFromGallery(command, arguments[0], from, directory)
 			case asScript:
@@ -176,8 +176,8 @@ the packages of a release have it, unless --botd names it.`,
 	}
 	command.Flags().BoolVar(&asScript, "script", false, "a Starlark script")
 	command.Flags().StringVar(&from, "from", "", "a strategy of botd strategy gallery")
-	command.Flags().StringVar(&directory, "dir", "strategies", "where a script is written to")
-	command.Flags().StringVar(&module, "go", "", "a Go module in this directory, which must be empty or not there")
+	command.Flags().StringVar(&directory, "dir", "strategies", "directory for the script")
+	command.Flags().StringVar(&module, "go", "", "a Go module in this directory, which must be empty or not exist")
 	command.Flags().StringVar(&botd, "botd", "", "the directory of botd's source, for --go")
 	return command
 }
@@ -223,7 +223,7 @@ func writeModule(command *cobra.Command, name, directory, source string) error {
 		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
 	}
 	if found, err := os.ReadDir(directory); err == nil && len(found) > 0 {
-		return failure.New(failure.Usage, "name a directory that is not there yet", "%s is not empty", directory)
+		return failure.New(failure.Usage, "name a directory that does not exist yet", "%s is not empty", directory)
 	}
 	source, sums, err := botdSource(source)
 	if err != nil {
@@ -266,8 +266,8 @@ func botdSource(given string) (directory string, sums []byte, err error) {
 		return err == nil && strings.HasPrefix(string(text), "module botd\n")
 	})
 	if at < 0 {
-		return "", nil, failure.New(failure.NoInput, "the packages of a release bring it; or clone it, and name its directory with --botd",
-			"botd's source is not here")
+		return "", nil, failure.New(failure.NoInput, "release packages include it; or clone it, and name its directory with --botd",
+			"botd's source was not found")
 	}
 	sums, err = os.ReadFile(filepath.Join(places[at], "go.sum"))
 	return places[at], sums, failure.Wrap(failure.IO, err)

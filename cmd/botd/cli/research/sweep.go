@@ -37,7 +37,7 @@ type sweepFlags struct {
 
 // NewSweep returns the command botd sweep.
 func NewSweep() *cobra.Command {
-	return shell.Group("sweep", "many backtests of one strategy with other settings",
+	return shell.Group("sweep", "many backtests of one strategy with different settings",
 		`Runs one strategy over the same candles with many combinations of settings, and ranks them.
 The best of many trials is overfitted. --split holds out candles for validation; walk
 re-optimizes on each window and trades the next one. A named sweep (--name) is saved: resume
@@ -50,9 +50,9 @@ func newSweepRun() *cobra.Command {
 	var flags sweepFlags
 	command := &cobra.Command{
 		Use: "run", Short: "run many combinations of parameters, and rank them", Args: cobra.NoArgs,
-		Long: `Runs the choices of --vary, as botd backtest run does, several at a time, and ranks them. A
-choice that the strategy refuses, as a fast average slower than the slow one, is left out and
-counted. --vary takes a parameter's name, or the path of any key of the strategy's file.
+		Long: `Backtests the combinations of --vary, several at a time, and ranks them. A combination that the
+strategy refuses, such as a fast average slower than the slow one, is left out and counted.
+--vary takes a parameter's name, or the path of any key of the strategy's file.
 
   --vary fast=5,10,20               these values
   --vary slow=30..100..10           from 30 to 100, by 10; 1..64..x2 doubles
@@ -60,24 +60,25 @@ counted. --vary takes a parameter's name, or the path of any key of the strategy
   --vary size.equity=10%..50%       a range, for --search random and tpe; log:1..1000 too
 
 --search grid tries every combination, random draws --trials of them, and tpe learns from what
-it found where to try next (Bergstra and others, 2011). --where 'fast < slow' leaves choices out,
---require 'trades >= 30' ranks the trials that do not fulfill it last, and --sort takes any figure,
-or an expression of them, as 'sharpe - 0.1*max_drawdown_pct'. --stop-when 'drawdown>30%' ranks a
-trial last if its equity is that far below its highest at any close, and ends it, at the latest
-after 4,096 more candles: hopeless choices cost little. 'loss>20%' is below the initial equity.
+earlier trials where to try next (Bergstra and others, 2011). --where 'fast < slow' excludes
+combinations, --require 'trades >= 30' ranks trials that do not fulfill it last, and --sort takes
+any figure, or an expression such as 'sharpe - 0.1*max_drawdown_pct'. --stop-when 'drawdown>30%'
+ranks a trial last if its equity is that far below its peak at any close, and ends it after at most
+4,096 more candles, so that hopeless trials cost little. 'loss>20%' is relative to the initial
+equity.
 
-With --split 70% the first 70 % of the candles rank the choices, and what each would have made
-of the rest stands beside it: a choice that is good in both may be more than luck. What the
-best of as many choices without any skill would show is printed too (the Sharpe ratio expected
-of the luckiest; Bailey and Lopez de Prado).
+With --split 70% the first 70 % of the candles rank the combinations, and each result on the rest
+is shown next to it: a combination that is good on both may be more than luck. For comparison, the
+output includes the expected best result of that many combinations without any skill (the expected
+maximum Sharpe ratio; Bailey and Lopez de Prado).
 
 With --name each trial is stored as it ends, in sweeps/NAME/trials.jsonl in data_dir: botd sweep
-resume NAME continues a sweep that was interrupted, and the result is the same to the byte of
-its sweep_sha256.
+resume NAME continues an interrupted sweep, and the result has the same sweep_sha256 as without the
+interruption.
 
 With --serve or --on the trials run on workers, on this machine or others (botd worker): the rows
-are the same. One trial of a hundred is run by two of them and compared. Without --name such a
-sweep is named by the time.`,
+are the same. One trial in a hundred is run by two workers and compared. Without --name such a
+sweep is named after the current time.`,
 		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70% --name first\n  " +
 			"botd sweep run -s trend.yaml --data candles.csv --vary fast=2..50 --vary slow=10..200 --where 'fast < slow' --search tpe --trials 200\n  " +
 			"botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv\n  " +
@@ -86,20 +87,20 @@ sweep is named by the time.`,
 	}
 	flags.add(command)
 	f := command.Flags()
-	f.StringVar(&flags.spec.Search, "search", sweeps.Grid, "what is tried: "+strings.Join(sweeps.Searches(), ", "))
-	f.IntVar(&flags.spec.Trials, "trials", 0, "at most so many (default: every combination of a grid, 100 of a search)")
-	f.Uint64Var(&flags.spec.Seed, "seed", 1, "of --search random and tpe: the same seed draws the same choices")
-	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, as 'trades >= 30'; trials that do not fulfill it are ranked last")
-	f.StringArrayVar(&flags.spec.Pareto, "pareto", nil, "an objective, the larger the better, as sharpe or '-max_drawdown_pct'; given twice or more, "+
+	f.StringVar(&flags.spec.Search, "search", sweeps.Grid, "search method: "+strings.Join(sweeps.Searches(), ", "))
+	f.IntVar(&flags.spec.Trials, "trials", 0, "maximum number of trials (default: all combinations of a grid, 100 for a search)")
+	f.Uint64Var(&flags.spec.Seed, "seed", 1, "seed of --search random and tpe: the same seed draws the same combinations")
+	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, such as 'trades >= 30'; trials that do not fulfill it are ranked last")
+	f.StringArrayVar(&flags.spec.Pareto, "pareto", nil, "an objective, the larger the better, such as sharpe or '-max_drawdown_pct'; given twice or more, "+
 		"only the trials that no other one beats in all of them are shown")
-	f.StringVar(&flags.spec.Stop, "stop-when", "", "end a trial early, as 'drawdown>30%' or 'loss>20%'; such trials are ranked last")
-	f.StringVar(&flags.spec.Split, "split", "", "share of the candles that ranks, 70%; the rest only validates")
+	f.StringVar(&flags.spec.Stop, "stop-when", "", "end a trial early, for example on 'drawdown>30%' or 'loss>20%'; such trials are ranked last")
+	f.StringVar(&flags.spec.Split, "split", "", "share of the candles that ranks the trials, such as 70%; the rest only validates")
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
 	f.StringVar(&flags.keep, "keep", "", "as --name")
 	_ = f.MarkDeprecated("keep", "it is --name now")
 	folderFlag(command, &flags.folder)
 	restFlag(command, &flags.rest)
-	f.BoolVar(&flags.resume, "resume", false, "with --name: go on with that sweep where there is one, as botd sweep resume does")
+	f.BoolVar(&flags.resume, "resume", false, "with --name: continue that sweep if it exists, as botd sweep resume does")
 	addAccess(command, &flags.access, true)
 	shell.CompleteWith(command, "search", sweeps.Searches()...)
 	return command
@@ -110,7 +111,7 @@ func (f *sweepFlags) add(command *cobra.Command) {
 	addFiles(command, &f.files)
 	flags := command.Flags()
 	flags.StringArrayVar(&f.spec.Vary, "vary", nil, "NAME=VALUE,VALUE, NAME=FROM..TO..STEP or NAME=FROM..TO of a parameter or a key; may be repeated")
-	flags.StringVar(&f.spec.Where, "where", "", "condition on what is varied, as 'fast < slow'")
+	flags.StringVar(&f.spec.Where, "where", "", "condition on the varied keys, such as 'fast < slow'")
 	flags.StringVar(&f.spec.Sort, "sort", "sharpe", "rank by "+strings.Join(backtest.Rankings(), ", ")+", or an expression of figures")
 	shell.CompleteWith(command, "sort", backtest.Rankings()...)
 	shell.OutputFlag(command, &f.output)
@@ -162,7 +163,7 @@ func (f *sweepFlags) run(command *cobra.Command) (err error) {
 		return f.search(command, plan, trials, nil, "")
 	}
 	if f.files.Directory != "" {
-		return failure.Usagef("--name: what is resumed is one strategy's file with its candles; give -s FILE in place of --config")
+		return failure.Usagef("--name: a resumable sweep needs one strategy's file; give -s FILE instead of --config")
 	}
 	directory, err := f.named(command.Context())
 	if err != nil {
@@ -303,7 +304,7 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 	if err != nil {
 		if log != nil {
 			f.storeSoFar(command, directory)
-			fmt.Fprintf(command.ErrOrStderr(), "what has ended is stored: botd sweep resume %s runs the rest\n", f.spec.Name)
+			fmt.Fprintf(command.ErrOrStderr(), "finished trials are stored: botd sweep resume %s runs the rest\n", f.spec.Name)
 		}
 		if errors.Is(err, sweeps.ErrCanceled) {
 			return failure.New(failure.Temporary, "", "the sweep %s was canceled", f.spec.Name)

@@ -29,7 +29,7 @@ func addAccess(command *cobra.Command, access *cluster.Access, serve bool) {
 		cluster.TokenVariable+" in the environment, --creds or --tls-cert")
 	f.StringVar(&access.Creds, "creds", "", "file with a NATS user's credentials")
 	f.StringVar(&access.CA, "tls-ca", "", "CA file (PEM) for the server's certificate; with --serve, for client certificates")
-	f.StringVar(&access.Cert, "tls-cert", "", "certificate of this side (PEM)")
+	f.StringVar(&access.Cert, "tls-cert", "", "own certificate (PEM)")
 	f.StringVar(&access.Key, "tls-key", "", "key of --tls-cert (PEM)")
 	if serve {
 		f.StringVar(&access.Serve, "serve", "", "run a NATS server at HOST:PORT in this process, for workers: botd worker --on nats://HOST:PORT")
@@ -55,7 +55,7 @@ func (f *sweepFlags) runner(command *cobra.Command, plan *sweeps.Plan, trials *i
 		return nil, nil, failure.Wrap(failure.IO, err)
 	}
 	if f.access.Plain() {
-		bar.Log("warning: token and results cross the network unencrypted; --tls-cert and --tls-ca prevent that")
+		bar.Log("warning: token and results cross the network unencrypted; use --tls-cert and --tls-ca")
 	}
 	var server *cluster.Server
 	if f.access.Serve != "" {
@@ -143,7 +143,7 @@ func sweepOn(command *cobra.Command, access cluster.Access, name string) (result
 			return noSweep(name, err)
 		}
 		if len(trials) == 0 {
-			return failure.New(failure.Temporary, "botd sweep list --on shows who works", "no trial of %s has ended", name)
+			return failure.New(failure.Temporary, "botd sweep list --on shows the workers", "no trial of %s has ended", name)
 		}
 		if found.State != cluster.Done {
 			fmt.Fprintf(command.ErrOrStderr(), "%s: %d of %d trials\n", found.State, found.Ended, found.Total)
@@ -161,7 +161,7 @@ func cancelOn(command *cobra.Command, access cluster.Access, name string) error 
 		} else if err != nil {
 			return err
 		}
-		fmt.Fprintf(command.OutOrStdout(), "the sweep %s ends with the trials under way\n", name)
+		fmt.Fprintf(command.OutOrStdout(), "the sweep %s ends with the trials in progress\n", name)
 		return nil
 	})
 }

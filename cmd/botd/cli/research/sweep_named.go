@@ -37,7 +37,7 @@ func sweepPath(command *cobra.Command, flags *savedFlags, name string) (string, 
 // noSweep assigns exit codes to errors about a named sweep.
 func noSweep(name string, err error) error {
 	if errors.Is(err, sweeps.ErrNone) || errors.Is(err, fs.ErrNotExist) {
-		return failure.New(failure.NoInput, "botd sweep list shows those there are; botd sweep run --name NAME stores one", "no sweep %s is stored", name)
+		return failure.New(failure.NoInput, "botd sweep list shows the saved sweeps; botd sweep run --name NAME saves one", "there is no saved sweep %s", name)
 	}
 	return failure.Wrap(failure.Data, err)
 }
@@ -59,9 +59,9 @@ func newSweepList() *cobra.Command {
 	var access cluster.Access
 	command := &cobra.Command{
 		Use: "list", Short: "list saved sweeps", Args: cobra.NoArgs,
-		Long: `Lists the sweeps that botd sweep run --name NAME stores, the newest first: whether each is under
-way, has all its trials, or waits to be resumed. With --on it lists those that a NATS server knows,
-how fast they are, and the workers.`,
+		Long: `Lists the sweeps that botd sweep run --name NAME saved, newest first: whether each is in
+progress, complete, or waiting to be resumed. With --on it lists those on a NATS server, with their
+speed and the workers.`,
 		Example: "  botd sweep list\n  botd sweep list --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if access.URL != "" {
@@ -129,7 +129,7 @@ func newSweepShow() *cobra.Command {
 	}
 	named(command, &flags)
 	addAccess(command, &access, false)
-	command.Flags().StringVar(&page, "html", "", "write it as a page too, as botd sweep report does")
+	command.Flags().StringVar(&page, "html", "", "also write it as a page, as botd sweep report does")
 	return command
 }
 
@@ -140,11 +140,11 @@ func newSweepReport() *cobra.Command {
 	var reports int
 	command := &cobra.Command{
 		Use: "report NAME", Short: "write a sweep as one HTML page", Args: cobra.ExactArgs(1),
-		Long: `Writes a sweep that botd sweep run --name NAME stores as one page that opens offline: the verdict
-against the luck of so many tries, a heat map of each pair of settings, parallel coordinates of all
-trials, in-sample against out-of-sample results, and the results of the settings near the best one. NAME may be the
-path of its file. With --reports N the rows of the N best trials open their reports, which are next
-to the page.`,
+		Long: `Writes a sweep that botd sweep run --name NAME saved as one page that opens offline: the verdict,
+compared with what luck would produce in as many trials; a heat map of each pair of settings;
+parallel coordinates of all trials; in-sample against out-of-sample results; and the results of the
+settings near the best one. NAME may be the path of its file. With --reports N the rows of the N
+best trials link to their reports, which are written next to the page.`,
 		Example: "  botd sweep report first --out first.html\n  botd sweep report first --reports 5",
 		RunE: func(command *cobra.Command, names []string) error {
 			result, err := readSweep(command, &flags, names[0])
@@ -197,7 +197,7 @@ func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.S
 	}
 	var result saved.Sweep
 	if err := json.Unmarshal(text, &result); err != nil {
-		return nil, failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
+		return nil, failure.Wrap(failure.Data, fmt.Errorf("%s is not a sweep: %w", path, err))
 	}
 	if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
 		return nil, failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is not a sweep: it has no trials with results", path)
@@ -215,7 +215,7 @@ func sweepSoFar(command *cobra.Command, directory, name string) (*saved.Sweep, e
 	if len(trials) == 0 {
 		return nil, failure.New(failure.Temporary, "botd sweep resume "+name, "no trial of %s has ended", name)
 	}
-	fmt.Fprintf(command.ErrOrStderr(), "not all trials have ended: botd sweep list shows the state\n")
+	fmt.Fprintf(command.ErrOrStderr(), "not all trials have finished: botd sweep list shows the state\n")
 	return sweeps.SoFar(spec, trials)
 }
 
@@ -227,7 +227,8 @@ func newSweepResume() *cobra.Command {
 		Use: "resume NAME", Short: "run the trials that a sweep is missing", Args: cobra.ExactArgs(1),
 		Long: `Continues a sweep with a name that was interrupted: by Ctrl-C, kill -9, a full disk or botd sweep
 cancel. Finished trials are not run again, unless the program, the candles or another input has
-changed. The result equals that of a sweep that was never interrupted. With --serve or --on workers run what is missing, wherever the sweep began.`,
+changed. The result equals that of an uninterrupted sweep. With --serve or --on workers run the
+missing trials, wherever the sweep was started.`,
 		Example: "  botd sweep resume first",
 		RunE: func(command *cobra.Command, names []string) error {
 			directory, err := sweepPath(command, &flags, names[0])
@@ -284,9 +285,9 @@ func newSweepCancel() *cobra.Command {
 	var flags savedFlags
 	var access cluster.Access
 	command := &cobra.Command{
-		Use: "cancel NAME", Short: "end a sweep that is under way", Args: cobra.ExactArgs(1),
-		Long: "Asks the process that runs a sweep with a name to end it. What has ended is stored, and botd sweep resume runs the rest. With --on " +
-			"it ends a sweep of workers from anywhere.",
+		Use: "cancel NAME", Short: "cancel a running sweep", Args: cobra.ExactArgs(1),
+		Long: "Asks the process that runs a named sweep to end it. Finished trials are saved, and botd sweep resume runs the rest. With --on " +
+			"it ends a sweep on workers, from any machine.",
 		Example: "  botd sweep cancel first\n  botd sweep cancel first --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, names []string) error {
 			if access.URL != "" {
@@ -301,7 +302,7 @@ func newSweepCancel() *cobra.Command {
 				return noSweep(names[0], err)
 			}
 			if !running {
-				return failure.New(failure.Usage, "botd sweep list shows the state of each", "nobody runs the sweep %s", names[0])
+				return failure.New(failure.Usage, "botd sweep list shows the state of each", "the sweep %s is not running", names[0])
 			}
 			fmt.Fprintf(command.OutOrStdout(), "the sweep %s ends with the trials under way\n", names[0])
 			return nil

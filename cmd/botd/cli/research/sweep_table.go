@@ -46,7 +46,7 @@ func paretoTable(w io.Writer, front *saved.Front, names []string) {
 func sweepTable(w io.Writer, r *saved.Sweep) {
 	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, plural.Of(len(r.Trials), "trial"), r.Sort)
 	if r.Split != nil {
-		fmt.Fprintf(w, "ranked by what was before %s; the columns named unseen are of what came after\n", r.Split.Format(time.DateTime))
+		fmt.Fprintf(w, "ranked on the candles before %s; the columns named unseen cover those after it\n", r.Split.Format(time.DateTime))
 	}
 	names := slices.Sorted(maps.Keys(r.Trials[0].Params))
 	header := table.Row{}
@@ -101,13 +101,13 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 // sweepNotes writes the lines below a sweep's table.
 func sweepNotes(w io.Writer, r *saved.Sweep) {
 	if r.Short > 0 {
-		fmt.Fprintf(w, "%s without %s, the last in the order\n", plural.Of(r.Short, "trial"), r.Require)
+		fmt.Fprintf(w, "%s do not fulfill %s and are ranked last\n", plural.Of(r.Short, "trial"), r.Require)
 	}
 	if r.Reused > 0 {
 		fmt.Fprintf(w, "%s had ended before and were not run again\n", plural.Of(r.Reused, "trial"))
 	}
 	if r.Refused > 0 {
-		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Reason)
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first: %s\n", plural.Of(r.Refused, "choice"), r.Reason)
 	}
 	if line := r.ByEngine(); line != "" {
 		fmt.Fprintln(w, line)
@@ -117,6 +117,6 @@ func sweepNotes(w io.Writer, r *saved.Sweep) {
 		fmt.Fprintln(w, "warning:", warning)
 	}
 	if r.Split == nil && r.Best() != nil {
-		fmt.Fprintln(w, "warning: the best of many, over the candles it was chosen by; --split 70% keeps some back")
+		fmt.Fprintln(w, "warning: the best of many, on the candles that chose it; --split 70% holds some back")
 	}
 }

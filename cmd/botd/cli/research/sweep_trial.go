@@ -29,9 +29,9 @@ func newSweepTrial() *cobra.Command {
 	var rest bool
 	command := &cobra.Command{
 		Use: "trial NAME TRIAL", Short: "write the report of one trial", Args: cobra.ExactArgs(2),
-		Long: `Runs one trial of a sweep with a name again, as botd backtest run would: in three columns, over all the
-candles, those after --split too, and prints its tables. TRIAL is its place, 1 for the best, or the
-first letters of its job_sha256, eight at least. --out writes its report.`,
+		Long: `Runs one trial of a named sweep again, as botd backtest run would: in three columns, over all the
+candles, including those after --split, and prints its tables. TRIAL is its rank, 1 for the best,
+or a prefix of its job_sha256, at least eight characters. --out writes its report.`,
 		Example: "  botd sweep trial first 1 --out best\n  botd sweep trial first 3f9ac012",
 		RunE: func(command *cobra.Command, words []string) error {
 			result, err := readSweep(command, &flags, words[0])
@@ -73,7 +73,7 @@ func trialOf(result *saved.Sweep, name, word string) (*backtest.Trial, error) {
 			continue
 		}
 		if found != nil {
-			return nil, failure.Usagef("trial %s: two trials of %s begin so", word, name)
+			return nil, failure.Usagef("trial %s: the prefix matches two trials of %s", word, name)
 		}
 		found = &result.Trials[i]
 	}

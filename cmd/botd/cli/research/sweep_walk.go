@@ -50,19 +50,19 @@ func newSweepWalk() *cobra.Command {
 	var flags sweepFlags
 	windows, train, purge, embargo := 0, 0, 0, 0
 	command := &cobra.Command{
-		Use: "walk", Short: "walk forward: choose on one window, trade the next", Args: cobra.NoArgs,
-		Long: `Runs a walk-forward test. The candles are cut into equal parts. The choices of --vary are ranked
-over the first --train parts, and the best one trades the next part, which it has not seen; then
-the window moves on by one part. A part is not traded if --require or --stop-when leaves no choice
-for it. The result of all unseen parts together is the out-of-sample result of the
-selection procedure.
+		Use: "walk", Short: "walk-forward analysis: choose on one window, trade the next", Args: cobra.NoArgs,
+		Long: `Runs a walk-forward test. The candles are divided into equal parts. The combinations of --vary are
+ranked over the first --train parts, and the best one trades the next, unseen part; then the window
+moves forward by one part. A part is not traded if --require or --stop-when leaves no combination
+for it. The result of all unseen parts together is the out-of-sample result of the selection
+procedure.
 Strategies warm up within each part: make the parts much longer than the slowest average needs.
 --vary takes any key, as in botd sweep run: intervals and costs too.
 --purge and --embargo leave candles out on both sides of each cut, so that training and test data
 share no trade and no look-ahead.
 
-Efficiency is the profit a day of the unseen parts as a share of that of the parts chosen on:
-near 1 the choice holds, near 0 it was fitted to the past.`,
+Efficiency is the daily profit of the unseen parts as a share of that of the training parts:
+near 1 the selection holds up, near 0 it was fitted to the past.`,
 		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s " +
 			"trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -77,10 +77,10 @@ near 1 the choice holds, near 0 it was fitted to the past.`,
 	}
 	flags.add(command)
 	f := command.Flags()
-	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
-	f.IntVar(&train, "train", 3, "parts before each that choose")
-	f.IntVar(&purge, "purge", 0, "candles that do not choose, before each part that is traded: as many as a trade lasts or a signal looks ahead")
-	f.IntVar(&embargo, "embargo", 0, "candles that are not traded, at the beginning of each part")
+	f.IntVar(&windows, "windows", 6, "number of parts that are traded unseen")
+	f.IntVar(&train, "train", 3, "number of training parts before each")
+	f.IntVar(&purge, "purge", 0, "number of candles left out of training before each traded part: the length of a trade, or a signal's look-ahead")
+	f.IntVar(&embargo, "embargo", 0, "number of candles at the beginning of each traded part that are not traded")
 	return command
 }
 
@@ -132,7 +132,7 @@ func walkTable(w io.Writer, r *walkResult) {
 		one := &r.Windows[i]
 		row := table.Row{one.Split.Format(time.DateTime), one.To.Format(time.DateTime)}
 		if !chose(*one) {
-			t.AppendRow(append(row, "not traded: nothing to choose"))
+			t.AppendRow(append(row, "not traded: no combination left"))
 			continue
 		}
 		for _, name := range names {
@@ -146,7 +146,7 @@ func walkTable(w io.Writer, r *walkResult) {
 		t.AppendRow(row)
 	}
 	t.Render()
-	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows),
+	fmt.Fprintf(w, "unseen parts in sequence: %s %%; %d of %d profitable; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows),
 		floatText(r.Efficiency), plural.Of(r.Choices, "different choice"))
 	if r.Refused > 0 {
 		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Reason)

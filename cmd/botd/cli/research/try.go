@@ -37,22 +37,23 @@ type tried struct {
 	paper    onPaper
 }
 
-// NewTry returns the command botd try; run runs the daemon on a directory when the try continues.
+// NewTry returns the command botd try; run starts the daemon on a directory when the trial continues on
+// paper.
 func NewTry(run func(command *cobra.Command, directory, mode, listen string) error) *cobra.Command {
 	t := tried{paper: onPaper{run: run}}
 	command := &cobra.Command{
 		Use: "try FILE --data CANDLES", Short: "try a strategy on any file of candles, and get a verdict in one sentence", Args: shell.One("strategy file"),
 		Long: `Runs a strategy (YAML, or a script in Starlark) on any file of candles that botd data import reads,
-without any preparation: columns, unit of time, interval and symbol are detected, the steps of price
-and quantity guessed where botd does not know the symbol. Everything that was guessed is listed.
+without any preparation: columns, time unit, interval and symbol are detected, and the price and
+quantity steps are guessed if botd does not know the symbol. All guesses are listed.
 
-It runs the three columns of costs, the settings near yours, and the check for look-ahead, and writes
-one page, which begins with a sentence: what the strategy made after costs, and what argues against it.
+It runs the three cost columns, nearby settings and the look-ahead check, and writes one page that
+begins with a verdict: the strategy's profit after costs, and the strongest argument against it.
 The strategy runs on the symbol and the interval of the candles, regardless of its file; finer
 candles are resampled to the strategy's interval.
 
-With --paper the strategy then trades a simulated account at the prices of a venue, and the
-dashboard draws its fills over a backtest of the same time.`,
+With --paper the strategy then trades a simulated account at a venue's prices, and the dashboard
+draws its fills over a backtest of the same period.`,
 		Example: "  botd try strategies/trend.yaml --data Binance_DOGEUSDT_1h.csv\n  botd try my-idea.star --data candles.csv --symbol SOL-USDT\n" +
 			"  botd try trend.yaml --data prices.txt --columns -,open_time_ms,open,high,low,close,volume\n" +
 			"  botd try trend.yaml --data candles.csv --paper --base-url https://VENUE",
@@ -60,8 +61,8 @@ dashboard draws its fills over a backtest of the same time.`,
 	}
 	f := command.Flags()
 	f.StringVar(&t.data, "data", "", "the file of candles")
-	f.StringVar(&t.series.symbol, "symbol", "", "the symbol, where the file's name does not say it")
-	f.StringVar(&t.columns, "columns", "", "the content of each column, where it is not detected, as in botd data import")
+	f.StringVar(&t.series.symbol, "symbol", "", "the symbol, if the file's name does not contain it")
+	f.StringVar(&t.columns, "columns", "", "the content of each column, if it is not detected, as in botd data import")
 	f.StringVar(&t.out, "out", "", "directory of the page (default: try/NAME)")
 	t.paper.add(command)
 	loadWith(command, &t.files)
@@ -98,7 +99,7 @@ func (t *tried) run(command *cobra.Command, file string) error {
 	}
 	t.show(command.OutOrStdout(), outcome)
 	if !t.paper.enabled {
-		fmt.Fprintln(command.OutOrStdout(), "go on     the same command with --paper --base-url https://VENUE trades it on paper at a venue's prices")
+		fmt.Fprintln(command.OutOrStdout(), "next      the same command with --paper --base-url https://VENUE trades it on paper at a venue's prices")
 		return nil
 	}
 	symbols, err := t.files.Instruments()
@@ -185,7 +186,7 @@ func (t *tried) read(command *cobra.Command, symbol, interval string) error {
 	}
 	if _, known := exchange.FindSymbol(sim.DefaultSymbols(), instrument.Market, t.series.symbol); !known {
 		ticks := tryout.TicksOf(t.recorded)
-		t.guess("botd does not know %s: its price tick is taken for %s, its quantity step for %s, its minimum notional for 5 USDT", t.series.symbol,
+		t.guess("botd does not know %s: it assumes a price tick of %s, a quantity step of %s and a minimum notional of 5 USDT", t.series.symbol,
 			ticks.Price, ticks.Quantity)
 		t.files.Symbols = filepath.Join(t.out, "symbols.yaml")
 		if err := os.WriteFile(t.files.Symbols, []byte(ticks.Record(t.series.symbol)), 0o600); err != nil {
@@ -210,7 +211,7 @@ func (t *tried) resample(interval string) error {
 			return failure.Wrap(failure.Data, err)
 		}
 		t.recorded.Candles = coarse
-		t.guess("the strategy decides on %s: %d such candles are made of them", want, coarse.Len())
+		t.guess("the strategy decides on %s: they were aggregated to %d such candles", want, coarse.Len())
 	default:
 		t.files.Override["interval"] = have.String()
 		t.guess("the strategy's file has %s: it runs on %s", want, have)
@@ -234,7 +235,7 @@ func (t *tried) sweep(command *cobra.Command, outcome *tryout.Outcome) error {
 	}
 	flags := sweepFlags{files: t.files, spec: sweeps.Spec{Search: sweeps.Grid, Sort: "profit", Vary: tryout.Vary(definition.Parameters, given[0].Params)}}
 	if len(flags.spec.Vary) == 0 {
-		t.guess("no settings were varied: it has no parameters that are numbers")
+		t.guess("no settings were varied: it has no numeric parameters")
 		outcome.Guessed = t.guessed
 		return nil
 	}

@@ -23,8 +23,8 @@ type onPaper struct {
 
 func (p *onPaper) add(command *cobra.Command) {
 	f := command.Flags()
-	f.BoolVar(&p.enabled, "paper", false, "then go on with live data: trade it on paper at a venue's prices, until Ctrl-C")
-	f.StringVar(&p.venue, "base-url", "", "with --paper: the venue's address, as https://...; it needs no keys")
+	f.BoolVar(&p.enabled, "paper", false, "then continue with live data: trade it on paper at a venue's prices, until Ctrl-C")
+	f.StringVar(&p.venue, "base-url", "", "with --paper: the venue's address, such as https://...; it needs no keys")
 	f.StringVar(&p.listen, "listen", "", "with --paper: the dashboard's address (default 127.0.0.1:8420)")
 }
 
@@ -32,9 +32,9 @@ func (p *onPaper) add(command *cobra.Command) {
 func (p *onPaper) check() error {
 	switch {
 	case p.enabled && p.venue == "":
-		return failure.Usagef("--paper needs --base-url URL: the venue whose prices it goes on with")
+		return failure.Usagef("--paper needs --base-url URL: the venue whose prices it uses")
 	case !p.enabled && (p.venue != "" || p.listen != ""):
-		return failure.Usagef("--base-url and --listen are of --paper")
+		return failure.Usagef("--base-url and --listen require --paper")
 	}
 	return nil
 }
@@ -72,8 +72,8 @@ func (t *tried) goOn(command *cobra.Command, c *configs.StrategyConfig) error {
 		return failure.Wrap(failure.IO, err)
 	}
 	w := command.OutOrStdout()
-	fmt.Fprintf(w, "paper     trades on in %s at the prices of %s; Ctrl-C ends it, the same command goes on\n", directory, t.paper.venue)
-	fmt.Fprintf(w, "compare   its page in the dashboard, under Live beside backtest, or: botd parity %s -c %s --out %s\n", c.Name, directory,
+	fmt.Fprintf(w, "paper     continues in %s at the prices of %s; Ctrl-C ends it, the same command resumes it\n", directory, t.paper.venue)
+	fmt.Fprintf(w, "compare   its page in the dashboard, under Live vs. backtest, or: botd parity %s -c %s --out %s\n", c.Name, directory,
 		filepath.Join(t.out, "live"))
 	return t.paper.run(command, directory, "paper", t.paper.listen)
 }

@@ -30,13 +30,13 @@ func NewWorker() *cobra.Command {
 	var directory string
 	command := &cobra.Command{
 		Use: "worker", Short: "run the trials of sweeps for other machines", Args: cobra.NoArgs,
-		Long: `Takes trials of sweeps from a NATS server, runs them, and stores their rows there: those of
-botd sweep run --serve or --on. Candles come from the server by the hash of their content, and stay in
---cache. A worker needs nothing else: no configuration, no keys, no exchange.
+		Long: `Takes trials of sweeps (botd sweep run --serve or --on) from a NATS server, runs them, and stores
+their rows there. Candles come from the server by content hash, and are cached in --cache. A worker
+needs nothing else: no configuration, no keys, no exchange.
 
-It runs until it is interrupted. At SIGTERM it finishes the running trials, returns trials that it
-has not started, and ends with 0. If it is killed, its running trials are repeated elsewhere after
-15 seconds. A worker rejects sweeps of a different build and gives the reason, because rows of two
+It runs until it is interrupted. On SIGTERM it finishes the running trials, returns those that it
+has not started, and exits with 0. If it is killed, other workers repeat its running trials after 15
+seconds. A worker rejects sweeps of a different build and gives the reason, because rows of two
 builds cannot be compared.`,
 		Example: "  botd worker --on nats://127.0.0.1:4222\n  BOTD_NATS_TOKEN=... botd worker --on tls://sweeps.example.net:4222 --tls-ca ca.pem --slots 8",
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -52,7 +52,7 @@ builds cannot be compared.`,
 	addAccess(command, &access, false)
 	f := command.Flags()
 	f.IntVar(&slots, "slots", goruntime.GOMAXPROCS(0), "trials at a time")
-	f.DurationVar(&idle, "idle", 0, "end with 0 when there has been nothing to do for so long (default: never)")
+	f.DurationVar(&idle, "idle", 0, "exit with 0 after this long without work (default: never)")
 	f.StringVar(&directory, "cache", "", "directory for the candles that are received (default: botd/sweeps in the user's cache directory)")
 	return command
 }

@@ -56,15 +56,15 @@ func (g *Globals) Add(root *cobra.Command) {
 	g.Color = Choice{"auto", []string{"auto", "always", "never"}}
 	f := root.PersistentFlags()
 	f.StringSliceVar(&g.columns, "columns", nil, "print only these columns, by the names that -o csv has")
-	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without the header")
+	f.BoolVar(&g.noHeader, "no-header", false, "print tables and csv without the header")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages and no progress, only errors; botd run: only warnings and errors")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "print each request to the daemon, and how long it took; botd run: debug")
-	f.DurationVar(&g.Timeout, "timeout", 0, "end after this long, with exit code 75 if something is not done (default: none; the daemon's "+
-		"answer is awaited for 10s)")
+	f.DurationVar(&g.Timeout, "timeout", 0, "stop after this long, with exit code 75 if something is unfinished (default: none; requests to the "+
+		"daemon time out after 10s)")
 	f.BoolVar(&g.Yes, "yes", false, "do not ask, not even on a live account")
-	f.BoolVar(&g.NoInput, "no-input", false, "never ask: refuse instead, or do it with --yes")
-	f.Var(&g.Color, "color", "colors: on a terminal, always or never")
-	f.BoolVar(&g.NoColor, "no-color", false, "as --color never (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
+	f.BoolVar(&g.NoInput, "no-input", false, "never ask: refuse instead, or proceed with --yes")
+	f.Var(&g.Color, "color", "colors: auto (only on a terminal), always or never")
+	f.BoolVar(&g.NoColor, "no-color", false, "as --color never (also: NO_COLOR, TERM=dumb; FORCE_COLOR forces colors without a terminal)")
 	CompleteWith(root, "color", g.Color.of...)
 }
 
@@ -95,13 +95,13 @@ func (g *Globals) Begin(command *cobra.Command) error {
 	shaped := len(g.columns) > 0 || g.noHeader
 	switch {
 	case g.quiet && g.verbose:
-		return failure.Usagef("--quiet and --verbose: one of them")
+		return failure.Usagef("--quiet and --verbose are mutually exclusive")
 	case g.Timeout < 0:
 		return failure.Usagef("--timeout %s: above 0", g.Timeout)
 	case shaped && command.Flags().Lookup("output") == nil:
 		return failure.Usagef("%s has no -o: --columns and --no-header are for commands that print rows", command.CommandPath())
 	case len(g.columns) > 0 && strings.Contains(command.Flags().Lookup("output").Value.String(), "="):
-		return failure.Usagef("columns are picked by --columns or by -o csv=..., not by both")
+		return failure.Usagef("select columns with --columns or with -o csv=..., not with both")
 	}
 	ctx := g.In(command.Context())
 	if g.Timeout > 0 {
@@ -124,7 +124,7 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 	}
 	defer g.cancel()
 	if err != nil && errors.Is(context.Cause(ran.Context()), errTimeout) {
-		return failure.New(failure.Temporary, "--timeout was given; the daemon may still be carrying out the request", "%s did not finish within %s",
+		return failure.New(failure.Temporary, "--timeout ended it; the daemon may still be carrying out the request", "%s did not finish within %s",
 			ran.CommandPath(), g.Timeout)
 	}
 	return err
@@ -157,7 +157,7 @@ func shapeOf(w io.Writer) *shape {
 // RefuseShape rejects a shape for output that writes rows as they arrive.
 func RefuseShape(w io.Writer, output string) error {
 	if s := shapeOf(w); s.noHeader || len(s.columns) > 0 {
-		return failure.Usagef("-o %s has every column and its header here: --columns and --no-header are for what is printed as a whole", output)
+		return failure.Usagef("here -o %s always prints all columns with a header: --columns and --no-header do not apply to streamed rows", output)
 	}
 	return nil
 }

@@ -97,11 +97,11 @@ func TestFlagsThatAreRefused(t *testing.T) {
 		line, want string
 		began      bool
 	}{
-		{"act -q -v", "--quiet and --verbose: one of them", false},
+		{"act -q -v", "--quiet and --verbose are mutually exclusive", false},
 		{"act --timeout -1s", "--timeout -1s: above 0", false},
 		{"act --columns net", "botd act has no -o: --columns and --no-header are for commands that print rows", false},
 		{"act --no-header", "botd act has no -o: --columns and --no-header are for commands that print rows", false},
-		{"show --columns net -o csv=name", "columns are picked by --columns or by -o csv=..., not by both", false},
+		{"show --columns net -o csv=name", "select columns with --columns or with -o csv=..., not with both", false},
 		{"show --color blue", `invalid argument "blue" for "--color" flag: auto, always, never`, false},
 		{"show -o xml", `invalid argument "xml" for "-o, --output" flag: table, json, jsonl, csv, or csv=COLUMN,COLUMN`, false},
 		{"show -o csv=", `invalid argument "csv=" for "-o, --output" flag: table, json, jsonl, csv, or csv=COLUMN,COLUMN`, false},
@@ -185,7 +185,7 @@ func TestTimeoutEndsACommand(t *testing.T) {
 		want    string
 	}{
 		{"act --timeout 1ms", true, other, 75,
-			"botd act did not finish within 1ms\nhint: --timeout was given; the daemon may still be carrying out the request"},
+			"botd act did not finish within 1ms\nhint: --timeout ended it; the daemon may still be carrying out the request"},
 		{"act --timeout 1ms", true, nil, 0, ""},
 		{"act --timeout 1h", false, other, 70, "other"},
 		{"act --timeout 1h", false, nil, 0, ""},
@@ -240,7 +240,7 @@ func TestACommandOutsideAProgramHasNoFlags(t *testing.T) {
 
 func TestRowsThatArriveOneByOneHaveNoShape(t *testing.T) {
 	t.Parallel()
-	const want = "-o jsonl has every column and its header here: --columns and --no-header are for what is printed as a whole"
+	const want = "here -o jsonl always prints all columns with a header: --columns and --no-header do not apply to streamed rows"
 	for _, c := range []struct {
 		out     io.Writer
 		refused bool

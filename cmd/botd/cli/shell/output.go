@@ -40,7 +40,7 @@ func (o *outputValue) Set(text string) error {
 // OutputFlag adds -o to a command.
 func OutputFlag(command *cobra.Command, output *string) {
 	*output = "table"
-	command.Flags().VarP((*outputValue)(output), "output", "o", "table, json, jsonl (a line a row), or csv; csv=COLUMN,COLUMN picks columns")
+	command.Flags().VarP((*outputValue)(output), "output", "o", "table, json, jsonl (one line per row), or csv; csv=COLUMN,COLUMN selects columns")
 	CompleteWith(command, "output", outputs...)
 }
 

@@ -50,7 +50,7 @@ func NewBook() *cobra.Command {
 	var flags publicFlags
 	var limit int
 	command := &cobra.Command{
-		Use: "book SYMBOL", Short: "the order book of a symbol", Args: shell.One("SYMBOL, as BTC-USDT"),
+		Use: "book SYMBOL", Short: "the order book of a symbol", Args: shell.One("SYMBOL, such as BTC-USDT"),
 		Long: "Shows the order book of a symbol on a venue: asks above, bids below, the best in the\nmiddle, with the cumulative " +
 			"quantity at each price. No keys are needed.",
 		Example: "  botd book BTC-USDT\n  botd book BTC-USDT --market spot --limit 5 --base-url https://VENUE -o json",
@@ -76,7 +76,7 @@ func NewBook() *cobra.Command {
 		},
 	}
 	flags.add(command, "futures")
-	command.Flags().IntVar(&limit, "limit", 10, "prices a side; futures up to 1000, spot up to 100")
+	command.Flags().IntVar(&limit, "limit", 10, "number of prices per side; futures up to 1000, spot up to 100")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }

@@ -36,8 +36,8 @@ func NewMarkets() *cobra.Command {
 	var flags publicFlags
 	command := &cobra.Command{
 		Use: "markets", Short: "the symbols of a venue: rules, price, daily change", Args: cobra.NoArgs,
-		Long: `Lists what can be traded on a venue, with the rules that bind orders (price and quantity
-steps, minimum notional, highest leverage) and the last 24 hours. No keys are needed.`,
+		Long: `Lists the symbols of a venue, with the rules for orders (price and quantity steps, minimum
+notional, maximum leverage) and the statistics of the last 24 hours. No keys are needed.`,
 		Example: "  botd markets\n  botd markets --base-url https://VENUE --market spot -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			markets := []exchange.Market{exchange.Futures, exchange.Spot}

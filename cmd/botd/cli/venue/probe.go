@@ -39,26 +39,25 @@ func NewProbe() *cobra.Command {
 		Use: "probe", Short: "examine a venue: public data, clock, signature, window, delays", Args: cobra.NoArgs,
 		Long: `Examines a venue from outside, step by step, and prints what to write into botd.yaml.
 
-Without keys: is it reached, does botd understand every public operation, how far is
-its clock off. With keys: the payload that it requires to be signed (orders of the parts, separators, rules
-of query and body, encodings and paths are tried, likely ones first, by signed reads,
-until one is accepted) and how old a signed request may be (W, by reads with ever older
-timestamps). Nothing is placed, canceled or changed.
+Without keys it checks whether the venue can be reached, whether botd understands every public
+operation, and how far its clock is off. With keys it determines the payload that must be signed
+(orders of the parts, separators, treatments of query and body, encodings and paths are tried by
+signed reads, the likely ones first, until one is accepted) and how old a signed request may be (W,
+by reads with increasingly old timestamps). Nothing is placed, canceled or changed.
 
---trade adds D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
-polls until it is listed, cancels it, and polls until it is no longer listed; on futures, and on spot
-where that has the symbol. Then it buys the smallest quantity that can be sold again in
-parts, tries a stop, a partial fill where the best level is small, and a reduceOnly order,
-and closes everything: that costs fees and the spread (--no-fills leaves it out). Those are
-real orders. It finds which lists echo client order ids, how fast each list shows a change,
-how status words, numbers and empty lists are written. A position that is open on the
-symbol is left alone. After --requests it sends only closing orders.
+--trade also measures D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
+polls until it is listed, cancels it, and polls until it is no longer listed; on futures, and on
+spot if the symbol exists there. It then buys the smallest quantity that can be sold again in parts,
+tries a stop, a partial fill if the best level is small, and a reduceOnly order, and closes
+everything. These are real orders, which cost fees and the spread (--no-fills omits them). It
+determines which lists echo client order ids, how fast each list shows a change, and how status
+words, numbers and empty lists are written. An existing position on the symbol is left alone. After
+--requests it sends only closing orders.
 
---out FILE writes all of it as the venue's profile, with what could not be found out.
+--out FILE writes the results as the venue's profile, including what could not be determined.
 
-A wrong signature is sent up to 400 times when nothing fits (--signature-tries); some
-venues pause a key after fewer. Name what you know with --signature-payload: it is
-tried first.
+If no scheme matches, up to 400 wrong signatures are sent (--signature-tries); some venues suspend a
+key after fewer. If you know the payload, pass it as --signature-payload: it is tried first.
 
 Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signature refused.`,
 		Example: `  botd probe --base-url https://VENUE
@@ -71,22 +70,22 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.StringVarP(&flags.directory, "config", "c", "", "configuration directory, for address, keys and signature")
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 that holds the API key")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 that holds the secret")
-	f.StringVar(&flags.payload, "signature-payload", "", "what is signed, tried first: exchange.signature.payload of docs/configuration.md")
-	f.StringVar(&flags.encoding, "signature-encoding", "", "hex or base64, tried first")
-	f.IntVar(&flags.tries, "signature-tries", 400, "wrong signatures that may be sent")
-	f.StringVar(&flags.out, "out", "", "write what was found to this file, for exchange.profile: FILE")
-	f.BoolVar(&flags.trade, "trade", false, "place, fill and cancel tiny real orders to measure D and L, and what else the venue does")
+	f.StringVar(&flags.payload, "signature-payload", "", "the signed payload to try first: exchange.signature.payload of docs/configuration.md")
+	f.StringVar(&flags.encoding, "signature-encoding", "", "the encoding to try first: hex or base64")
+	f.IntVar(&flags.tries, "signature-tries", 400, "maximum number of wrong signatures to send")
+	f.StringVar(&flags.out, "out", "", "write the results to this file, for exchange.profile: FILE")
+	f.BoolVar(&flags.trade, "trade", false, "place, fill and cancel tiny real orders to measure D, L and other behavior of the venue")
 	f.BoolVar(&flags.noFills, "no-fills", false, "with --trade: only orders that rest and are canceled")
-	f.IntVar(&flags.requests, "requests", 5000, "send this many requests at most")
+	f.IntVar(&flags.requests, "requests", 5000, "maximum number of requests")
 	f.StringVar(
 		&flags.spend,
 		"spend",
 		"",
-		"USDT that a partial fill may need: the best level of the book and a little more (default 10 times the smallest order)",
+		"USDT to spend on a partial fill at most, which takes slightly more than the best level (default 10 times the smallest order)",
 	)
 	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, which needs one, and of the public steps (default BTC-USDT)")
-	f.StringVar(&flags.distance, "distance", "20%", "how far below the best bid the order of --trade stands")
-	f.IntVar(&flags.rounds, "rounds", 3, "orders that --trade places, one after the other")
+	f.StringVar(&flags.distance, "distance", "20%", "distance of the --trade order below the best bid")
+	f.IntVar(&flags.rounds, "rounds", 3, "number of orders that --trade places in sequence")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -119,7 +118,7 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	}
 	switch {
 	case !report.Reached:
-		return failure.New(failure.Unavailable, "is the address right, and the venue up?", "%s was not reached", report.BaseURL)
+		return failure.New(failure.Unavailable, "is the address right, and is the venue up?", "%s could not be reached", report.BaseURL)
 	case report.Refused:
 		return failure.New(failure.Credentials, "see the step's hint", "no signed request was accepted")
 	case report.Failed() > 0:
@@ -249,7 +248,7 @@ func probeTable(w io.Writer, r *probe.Report) {
 	line("visibility", s.VisibilityMS, "the longest until an order was seen, times 4, at least 1s")
 	line("staleness", s.StalenessMS, "the oldest read, times 4, at least 1s")
 	if s.RequestsPerSecond > 0 {
-		fmt.Fprintf(w, "  requests_per_second: %d # at which no more requests were refused as too many; ask the venue\n", s.RequestsPerSecond)
+		fmt.Fprintf(w, "  requests_per_second: %d # the rate at which the venue stopped refusing requests; ask the venue\n", s.RequestsPerSecond)
 	}
 }
 

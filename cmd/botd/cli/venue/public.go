@@ -13,7 +13,7 @@ import (
 type publicFlags struct{ url, directory, market, output string }
 
 func (f *publicFlags) add(command *cobra.Command, market string) {
-	command.Flags().StringVar(&f.url, "base-url", "", "the venue's address (default: the configuration's, in demo the demo's market)")
+	command.Flags().StringVar(&f.url, "base-url", "", "the venue's address (default: the configuration's; in demo mode, the demo's market)")
 	connect.ConfigFlag(command, &f.directory)
 	command.Flags().StringVar(&f.market, "market", market, "futures or spot")
 }
@@ -29,7 +29,7 @@ func (f *publicFlags) open(command *cobra.Command) (*gateway.Public, error) {
 	}
 	v, running, err := gateway.OpenPublic(command.Context(), config)
 	if err == nil && !running {
-		fmt.Fprintln(command.ErrOrStderr(), "no --base-url, and no demo runs: this is the demo's market as a new one would begin")
+		fmt.Fprintln(command.ErrOrStderr(), "no --base-url, and no demo is running: this is the market of a new demo")
 	}
 	return v, err
 }

@@ -195,7 +195,7 @@ function banners() {
         h(
           "p",
           h("strong", "Connection lost"),
-          ` since ${f.stamp(live.since)} ${f.zone()}. This is the last known state. botd trades on without this page, which reconnects every two seconds.`,
+          ` since ${f.stamp(live.since)} ${f.zone()}. This is the last known state. botd keeps trading without this page, which reconnects every two seconds.`,
         ),
       ),
     );

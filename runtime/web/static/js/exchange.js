@@ -9,7 +9,7 @@ const LINE = /^(botd_exchange_request(?:s_total|_duration_seconds_(?:sum|bucket)
 // answers reads them from /metrics: the count, the failures and the durations of each kind of request.
 export async function answers() {
   const response = await fetch("/metrics", { signal: AbortSignal.timeout(12_000) });
-  if (!response.ok) throw new Error(`the metrics were answered ${response.status}`);
+  if (!response.ok) throw new Error(`the metrics request returned ${response.status}`);
   const all = new Map();
   for (const line of (await response.text()).split("\n")) {
     const match = LINE.exec(line);

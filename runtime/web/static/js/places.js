@@ -35,7 +35,7 @@ export const places = [
     key: "r",
     group: "Trading",
     pages: ["orders"],
-    answers: "What is working, what was filled?",
+    answers: "Which orders are working, which were filled?",
   },
   {
     name: "intents",
@@ -89,7 +89,7 @@ export const places = [
     key: "w",
     group: "Research",
     pages: ["sweeps", "sweep"],
-    answers: "Which settings are better than luck?",
+    answers: "Which settings beat chance?",
   },
   { name: "logs", path: "/logs", text: "Logs", key: "l", group: "System", pages: ["logs"], answers: "What does botd log?" },
   { name: "audit", path: "/audit", text: "Audit", key: "a", group: "System", pages: ["audit"], answers: "Who changed what?" },

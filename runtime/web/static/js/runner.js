@@ -58,7 +58,7 @@ export class BacktestForm extends StartForm {
       );
     return panel(
       title,
-      { key, note: "in this botd, beside trading: one at a time, on half a core at most" },
+      { key, note: "in this botd, in parallel with trading: one at a time, on at most half a core" },
       this.form(
         h("div.row", this.strategies(), this.files([[MADE, "a synthetic market"], ...this.fits.map((one) => [one.file, one.file])])),
         h(
@@ -84,7 +84,7 @@ export class BacktestForm extends StartForm {
             id: "backtest-study",
             on: { change: (event) => this.set("study", event.target.checked) },
           }),
-          h("span", "With a study: worse costs, a candle late, cut-off data (takes about four times as long)"),
+          h("span", "With a study: worse costs, a candle late, truncated data (takes about four times as long)"),
         ),
         this.end(
           running,

@@ -47,18 +47,18 @@ export class SweepForm extends StartForm {
     if (!this.chosen) return panel(title, { key }, empty("No strategy is configured", "A sweep tries settings of a configured strategy."));
     if (!this.fits.length)
       return panel(title, { key }, this.strategies(), empty("There are no candles for its symbol",
-        "botd data download and import put some into data_dir/candles; botd records what it trades."));
+        "botd data download and import add candles to data_dir/candles; botd records those of the symbols it trades."));
     const names = this.chosen.params.map((one) => one.name).join(", ") || "a parameter";
     return panel(
       title,
-      { key, note: "in a process of its own, which leaves half of each processor to others" },
+      { key, note: "in a separate process, which leaves half of each processor free" },
       this.form(
         h("div.row", this.strategies(), this.files(this.fits.map((one) => [one.file, one.file]))),
         field(
-          "What is varied, one a line",
+          "Keys to vary, one per line",
           h("textarea", { id: "sweep-vary", rows: "3", spellcheck: "false", value: this.vary, placeholder: this.example(),
             on: { input: (event) => this.set("vary", event.target.value) } }),
-          `NAME=VALUE,VALUE or NAME=FROM..TO..STEP of ${names}, or of a key of its file, as protect.stop_loss=1%,2%`,
+          `NAME=VALUE,VALUE or NAME=FROM..TO..STEP of ${names}, or of a key of its file, such as protect.stop_loss=1%,2%`,
         ),
         h("div.row", choose("Search", searches, this.search, (value) => this.set("search", value), { id: "sweep-search" }),
           this.input("Trials, at most", "trials", { type: "number", min: "1", max: "10000", step: "1" }),
@@ -69,7 +69,7 @@ export class SweepForm extends StartForm {
             this.input("Trials must have", "require", { placeholder: "trades >= 30", autocomplete: "off" }),
             this.input("From", "from", { type: "date" }), this.input("Until", "to", { type: "date" }),
             this.input("Name", "name", { maxlength: 100, autocomplete: "off", placeholder: `${this.strategy}-…` }))),
-        this.end(running, running ? "A process of a sweep is running." : ""),
+        this.end(running, running ? "A sweep is running." : ""),
       ),
     );
   }

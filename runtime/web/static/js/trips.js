@@ -44,7 +44,7 @@ export function trips(items, next) {
       items,
       {
         next,
-        none: empty("No closed round trips", "From flat to flat, net of fees and funding: each is listed once its money is booked."),
+        none: empty("No closed round trips", "From flat to flat, net of fees and funding: each is listed once its amounts are booked."),
       },
     ),
   ];
@@ -53,7 +53,7 @@ export function trips(items, next) {
 // net returns the profit of a closed position after fees and funding.
 const net = (t) => [
   h("span", { title: `price difference ${t.realised}, fees ${t.fees}, funding ${t.funding}` }, signed(t.pnl)),
-  t.whole ? null : h("span.unit", { title: "It began before the ledger, or a part of its money is unknown" }, "partial"),
+  t.whole ? null : h("span.unit", { title: "It began before the ledger, or some of its amounts are unknown" }, "partial"),
 ];
 
 // tally sums up the shown trips.

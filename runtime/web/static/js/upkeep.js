@@ -24,7 +24,7 @@ export function tokens(all, read) {
     "Tokens",
     {
       key: "tokens",
-      note: "for other people and programs, each with a name, a role and an end",
+      note: "for other people and programs, each with a name, a role and an expiry",
       actions: operator() && live.session.makes_tokens ? button("Create a token…", () => make(read)) : null,
     },
     table(

@@ -19,7 +19,7 @@ export async function open(page) {
   const set = (name) => (value) => { filter[name] = value; page.choose(name, value); read.now(); };
   page.on("audit", read);
   page.view(() => [
-    h("div.page-head", h("h1", "Audit"), h("p.note", "Who changed what, and what botd did by itself. It is part of the journal.")),
+    h("div.page-head", h("h1", "Audit"), h("p.note", "Who changed what, and botd's own actions. The audit log is part of the journal.")),
     panel("Changes", {},
       h("div.filters", choose("Kind", [["", "all"], ...kinds.map((one) => [one, names[one] ?? one])], filter.kind, set("kind"),
           { "data-search": true }), choose("By", [["", "everybody"], "session", "token", "socket", "botd"], filter.actor, set("actor")),
@@ -37,7 +37,7 @@ export async function open(page) {
             ? h("span.note.under", a.from) : null] },
       ], shown(), { next: next ? button("Show older", older) : null, none: items.length ? empty("No entry matches",
         "Change the search above, or show older entries.", next ? button("Show older", older) : null) : empty("No entry matches",
-        "Every change requested through the API is listed here, with who asked and from where.") })),
+        "Every change requested through the API is listed here, with its user and origin.") })),
   ]);
   await read.now();
 }

@@ -63,7 +63,7 @@ export async function open(page) {
     const grew = first === undefined ? null : Number(last) - Number(first);
     return panel("Equity", { class: "grows", actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name);
             readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
-      equity && equity.time_ms.length < 2 ? empty("The curve starts now", "Equity is recorded every minute. In a few minutes this is a line.") : null,
+      equity && equity.time_ms.length < 2 ? empty("The curve starts now", "Equity is recorded every minute. The curve appears after a few minutes.") : null,
       h("figure", { "aria-label": "Equity over time; the table below has its numbers", key: "figure", class: equity && equity.time_ms.length < 2
           ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: frame })),
       equity && equity.time_ms.length < 2 ? null : h("div.chart-foot", h("span",
@@ -120,7 +120,7 @@ function grown(whole, fromMS) {
 function uncounted(held) {
   if (!held?.length) return [];
   const rest = held.length - 1, first = `${f.exact(held[0].quantity)} ${held[0].asset}`;
-  const title = "Equity counts the quote asset and what botd bought. It does not count what the spot wallet had before: " +
+  const title = "Equity includes the quote asset and botd's purchases, but not the spot wallet's previous holdings:  " +
     held.map((one) => `${f.exact(one.quantity)} ${one.asset}`).join(", ");
   return [h("br"), h("span", { title }, `not counting ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""}`)];
 }
@@ -174,8 +174,8 @@ const placed = (symbol, price) => f.price(price, live.strategies.find((one) => o
 // attention lists everything that requires a person, each with its resolution.
 function attention(notices) {
   const s = live.status, all = [];
-  if (live.link === "lost") all.push(["bad", "The connection is lost", "the state now is unknown here; what is below is the last known state",
-      live.since, "/", "use botd status on its machine; this page reconnects by itself"]);
+  if (live.link === "lost") all.push(["bad", "The connection is lost", "the current state is unknown; below is the last known state",
+      live.since, "/", "use botd status on its machine; this page reconnects automatically"]);
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
   for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad",
       `${f.title(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since,

@@ -92,7 +92,7 @@ function differences(all, next) {
     { name: "Amount", num: true, class: "nowrap", cell: much },
     { name: "Why", class: "text", cell: (d) => d.text || "–" },
     { name: "Until", class: "nowrap", cell: (d) => (d.open ? tag("near", "waits for a person") : d.ended_ms ? time(d.ended_ms, now()) : "–") },
-  ], all, { next, none: empty("No differences", "What was quarantined, adopted, ignored or found, and money that nothing explains, is listed here.") }));
+  ], all, { next, none: empty("No differences", "Quarantined, adopted, ignored and found differences, and unexplained money, are listed here.") }));
 }
 
 function rounds(all) {

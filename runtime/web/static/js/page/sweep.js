@@ -67,7 +67,7 @@ export async function open(page) {
   function body() {
     if (!sweep.page) return panel("Trials", { key: "trials" }, empty("There is no page yet", sweep.state === "running"
       ? "It is made when the sweep ends." : "It is made when the sweep is resumed, or by botd sweep report on the command line."));
-    return panel("Verdict and trials", { key: "page", note: operator() ? "the number of a place makes the report of that trial" : null,
+    return panel("Verdict and trials", { key: "page", note: operator() ? "click a rank to generate the report of its trial" : null,
       actions: h("a", { href: `/api/v1/sweeps/${part(name)}/report`, target: "_blank", rel: "noopener" }, "Open in a new window") },
       h("div.document", { keep: frame }));
   }

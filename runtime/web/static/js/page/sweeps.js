@@ -21,7 +21,7 @@ export async function open(page) {
   page.every(2000, () => { if (busy() || items.some((one) => one.state === "running")) read(); });
   page.every(15_000, read);
   page.view(() => [
-    h("div.page-head", h("h1", "Sweeps"), h("p.note", "Many backtests of one strategy with other settings, in data_dir/sweeps."),
+    h("div.page-head", h("h1", "Sweeps"), h("p.note", "Many backtests of one strategy with different settings, in data_dir/sweeps."),
       h("div.actions", link("/backtests", "Backtests"), operator() ? button(asking() ? "Close the form" : "Start a sweep…", ask,
           { tone: asking() ? "" : "primary", id: "sweep-open", "aria-expanded": String(asking()) }) : null)),
     asking() ? form.node(busy()) : null,
