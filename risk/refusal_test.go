@@ -63,7 +63,7 @@ func TestRefusalMessages(t *testing.T) {
 		{"read at once", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
 		{"all, and its fee of 0.1 %", true, nil, spot(exchange.Buy, "9990.009990009990009990"), Refusal{}},
 		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Refusal{"balance", "", "10000.00001 USDT", "10000 USDT", "reduce the size or deposit; " +
-			"open orders may hold the rest"}},
+			"open orders may lock the rest"}},
 	} {
 		b := newTable(t, Limits{})
 		if c.onSpot {

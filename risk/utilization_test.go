@@ -175,7 +175,7 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 			"leverage: placement x sending, limit a settled symbol (its outcome must be known before leverage changes)"},
 		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2},
 			"leverage: 2, limit 1 (the exchange has sent no margin levels " +
-				"of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute))"},
+				"for this symbol, so no bracket limits leverage: set leverage 1, or wait for them (read every minute))"},
 		{"beyond all brackets", func(b *table) {
 			b.change(func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(10_000_000) })
 			see(b.state, func(o *seen) { o.Leverage = 1 })

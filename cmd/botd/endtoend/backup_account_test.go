@@ -63,7 +63,7 @@ func TestBackupOfSimulatedAccountContinuesElsewhere(t *testing.T) {
 // restoredGoesOn restores a backup and expects a start on it to continue as if nothing had happened.
 func restoredGoesOn(t *testing.T, directory, mode, backup string) {
 	t.Helper()
-	if text := in(t, directory, failure.OK, "restore", "-c", "configs", backup); !strings.Contains(text, "journal and account are of one moment") {
+	if text := in(t, directory, failure.OK, "restore", "-c", "configs", backup); !strings.Contains(text, "journal and account are of the same moment") {
 		t.Errorf("restore %s: want the account with it, have %s", backup, text)
 	}
 	daemon := start(t, self(t), directory, "--mode", mode)

@@ -233,7 +233,7 @@ func TestTheKillSwitchOfARunningDaemon(t *testing.T) {
 	a.fail("POST /fhapi/v1/order", "POST /fhapi/v1/positions/open")
 	a.want(failure.Temporary, []string{"close by SELL MARKET 0.05", "halted: flatten (news). Re-arm with: botd rearm", "the exchange fails",
 		"it stays in force"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "12s")
-	a.want(0, []string{"under way: to close: futures BTC-USDT 0.05"}, "status")
+	a.want(0, []string{"in progress: to close: futures BTC-USDT 0.05"}, "status")
 	a.fail()
 	a.want(0, []string{"done"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "30s") // it continues, and a second one changes nothing
 	a.settles("0")

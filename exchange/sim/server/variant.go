@@ -36,14 +36,14 @@ func Variants() []Variant {
 		{"extra-fields", "every record has additional fields, such as Status beside status", 0, extraFields},
 		{"strings-for-numbers", "every number is written as a string", 0, nil},
 		{"null-lists", "an empty list is written as null", 0, nil},
-		{"list-envelopes-off", "tickers and wallets are arrays, not objects with one", 0, nil},
+		{"list-envelopes-off", "tickers and wallets are plain arrays, not objects that contain one", 0, nil},
 		{"list-envelopes-on", "spot candles and the spot order history are objects with a list in data", 0, nil},
 		{"byte-order-mark", "every body begins with a byte order mark", 0, nil},
 		{"error-words", "error bodies say msg instead of error", 0, nil},
 		{"refuse-but-execute", "every fifth placement is executed and answered as refused", 0, nil},
 		{"duplicate-delivery", "every fifth placement is executed twice", 0, nil},
-		{"stale-positions", "the list of open positions is as old as this", 6 * time.Second, nil},
-		{"empty-positions", "the list of open positions is empty for so long, once a minute", 3 * time.Second, nil},
+		{"stale-positions", "the list of open positions is this old", 6 * time.Second, nil},
+		{"empty-positions", "the list of open positions is empty for this long, once a minute", 3 * time.Second, nil},
 	}
 }
 
