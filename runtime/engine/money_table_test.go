@@ -150,7 +150,8 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 		t.Errorf("want the strategy held back for a minute, have %t, %d", l.breached(name), l.turnMS()-b.nowMS)
 	}
 	if states := l.limitedBy(name); len(states) != 1 || states[0].UntilMS != b.nowMS+60_000 ||
-		states[0].WayOut != "clears automatically; exits and stops continue" || states[0].Cause != daily+": a test" || states[0].SinceMS != b.nowMS || states[0].Scope.Strategy != name {
+		states[0].WayOut != "clears automatically; exits and stops continue" || states[0].Cause != daily+": a test" ||
+		states[0].SinceMS != b.nowMS || states[0].Scope.Strategy != name {
 		t.Errorf("want it declared, have %+v", states)
 	}
 	breach("", drawdown, 0)
