@@ -143,7 +143,7 @@ func TestCheckCountsTheRequestsThatAFleetMakes(t *testing.T) {
 		{configs.Paper, 16, false, 50, "", false},
 		{configs.Paper, 30, false, 50, "are needed and 3000 are allowed", false},
 		{configs.Paper, 30, true, 50, "are needed and 3000 are allowed", false},
-		{configs.Paper, 100, false, 50, "data become too old", true},
+		{configs.Paper, 100, false, 50, "data becomes stale", true},
 	} {
 		name := fmt.Sprintf("%s, %d, books %t, at %d", c.mode, c.count, c.books, c.budget)
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func (r *report) breaking() []Degraded {
 	if !r.book.Breaking(r.nowMS) {
 		return nil
 	}
-	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops continue"}}
+	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "clears automatically; exits and stops continue"}}
 }
 
 func (r *report) standingDown() []Degraded {
@@ -90,7 +90,7 @@ func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "adopted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: "a change that botd did not make was adopted",
-		SinceMS: symbol.AdoptedMS(), UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops continue"}}
+		SinceMS: symbol.AdoptedMS(), UntilMS: until, WayOut: "clears automatically, when no older read can arrive any more; exits and stops continue"}}
 }
 
 func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
