@@ -40,7 +40,7 @@ func TestLoginByLink(t *testing.T) {
 		t.Errorf("want neither code nor cookie to be seen by the page, have %s", have)
 	}
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))
-	v.until("a link is good once", says+`("used already")`)
+	v.until("a link is good once", says+`("already used")`)
 }
 
 // TestConnectionLost kills botd under an open page, and starts it again.

@@ -120,7 +120,7 @@ function grown(whole, fromMS) {
 function uncounted(held) {
   if (!held?.length) return [];
   const rest = held.length - 1, first = `${f.exact(held[0].quantity)} ${held[0].asset}`;
-  const title = "Equity includes the quote asset and botd's purchases, but not the spot wallet's previous holdings:  " +
+  const title = "Equity includes the quote asset and botd's purchases, but not the spot wallet's previous holdings: " +
     held.map((one) => `${f.exact(one.quantity)} ${one.asset}`).join(", ");
   return [h("br"), h("span", { title }, `not counting ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""}`)];
 }
