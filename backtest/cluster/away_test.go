@@ -355,11 +355,7 @@ func TestASweepWhoseEndIsNotNotedHasItsResult(t *testing.T) {
 // TestAChangedRecordIsNoRow has texts that are no rows and a row that is removed between two rows.
 func TestAChangedRecordIsNoRow(t *testing.T) {
 	t.Parallel()
-	server, s := served(t)
-	spec := crossings("x")
-	_, trials := prepared(t, spec)
-	c, _ := begun(t, server, spec, trials, none)
-	defer func() { _ = c.End(t.Context(), errors.New("over")) }()
+	c, s, _ := sweeping(t)
 	put := func(key string, value []byte) {
 		t.Helper()
 		if _, err := s.rows.Put(t.Context(), c.key+key, value); err != nil {

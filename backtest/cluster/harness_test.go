@@ -150,6 +150,17 @@ func begun(t *testing.T, server *Server, spec *sweeps.Spec, trials *inputs.Trial
 	return c, log
 }
 
+// sweeping is a sweep that has begun with a server of its own, and ends with the test.
+func sweeping(t *testing.T) (*Coordinator, *store, *inputs.Trials) {
+	t.Helper()
+	server, s := served(t)
+	spec := crossings("x")
+	_, trials := prepared(t, spec)
+	c, _ := begun(t, server, spec, trials, none)
+	t.Cleanup(func() { _ = c.End(context.WithoutCancel(t.Context()), errors.New("over")) })
+	return c, s, trials
+}
+
 func none(string) bool { return false }
 
 // codeOf is an error's exit code.

@@ -77,11 +77,7 @@ func TestAWorkerDoesNotCheckItsOwnRows(t *testing.T) {
 // TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure has records of sweeps that cannot be planned, and folders that cannot be written.
 func TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure(t *testing.T) {
 	t.Parallel()
-	server, s := served(t)
-	spec := crossings("x")
-	_, trials := prepared(t, spec)
-	c, _ := begun(t, server, spec, trials, none)
-	defer func() { _ = c.End(t.Context(), errors.New("over")) }()
+	c, s, _ := sweeping(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -127,11 +123,7 @@ func TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure(t *testing.T) {
 // TestATrialThatFailsHasItsReasonAndNoRow has one whose time ends while it runs.
 func TestATrialThatFailsHasItsReasonAndNoRow(t *testing.T) {
 	t.Parallel()
-	server, s := served(t)
-	spec := crossings("x")
-	_, trials := prepared(t, spec)
-	c, _ := begun(t, server, spec, trials, none)
-	defer func() { _ = c.End(t.Context(), errors.New("over")) }()
+	c, s, trials := sweeping(t)
 	trial, _, err := trials.Trial(map[string]string{"fast": "2", "slow": "6"})
 	if err != nil {
 		t.Fatal(err)
@@ -190,11 +182,7 @@ func TestARowThatIsNotStoredGoesBack(t *testing.T) {
 // TestAWorkerHasFourSweepsInMemory unloads them for a fifth.
 func TestAWorkerHasFourSweepsInMemory(t *testing.T) {
 	t.Parallel()
-	server, s := served(t)
-	spec := crossings("x")
-	_, trials := prepared(t, spec)
-	c, _ := begun(t, server, spec, trials, none)
-	defer func() { _ = c.End(t.Context(), errors.New("over")) }()
+	c, s, _ := sweeping(t)
 	for before, want := range map[int]int{3: 4, 4: 1} {
 		w, _ := working(s, "one")
 		w.Cache = t.TempDir()

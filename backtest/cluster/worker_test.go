@@ -147,11 +147,7 @@ func TestAWorkerOfAnotherProgramIsNotAdmitted(t *testing.T) {
 // TestTrialsOfAMessage has messages that were delivered before, and one whose worker ends.
 func TestTrialsOfAMessage(t *testing.T) {
 	t.Parallel()
-	server, s := served(t)
-	spec := crossings("x")
-	_, trials := prepared(t, spec)
-	c, _ := begun(t, server, spec, trials, none)
-	defer func() { _ = c.End(t.Context(), errors.New("over")) }()
+	c, s, trials := sweeping(t)
 	w, _ := working(s, "one")
 	w.Cache = t.TempDir()
 	trial, _, err := trials.Trial(map[string]string{"fast": "2", "slow": "6"})
