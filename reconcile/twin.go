@@ -97,7 +97,7 @@ func noteSoldElsewhere(s *survey, symbol *SymbolState) {
 	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))
 }
 
-// soldElsewhere returns it until it is decided. Where lists omit ids, another botd has sold what both held.
+// soldElsewhere returns the part of the wallet's shortfall that another botd has sold, by the newest history, until the shortfall is decided.
 func soldElsewhere(d *derivation) exchange.Quantity {
 	if !d.book.idsLeftOut || d.symbol.short != 0 || d.desired.Flatten {
 		return 0
@@ -109,7 +109,7 @@ func soldElsewhere(d *derivation) exchange.Quantity {
 // journal may be selling what the stop held, which wallet and order history show within that time.
 const graceMS = 3_000
 
-// recentlyTaken returns the quantity of such stops.
+// recentlyTaken returns the quantity of own stops that somebody else has canceled within that time.
 func recentlyTaken(s *situation) (sum exchange.Quantity) {
 	for _, one := range s.symbol.spot.canceledStops {
 		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+graceMS {
