@@ -172,9 +172,9 @@ func TestArchitectureMatchesTable(t *testing.T) {
 	}
 }
 
-// TestACandleAVerbAndARouteAreReadInFewFiles compares three tables of docs/ARCHITECTURE.md with the code.
+// TestACandleAVerbAndARouteAreReadInFewFiles compares four tables of docs/ARCHITECTURE.md with the code.
 // Their functions are in their files, in order; each but the first is called or referenced in a file of the
-// table; and there are no more files than the heading says.
+// table, or of the row of a further verb; and there are no more files than the heading says.
 func TestACandleAVerbAndARouteAreReadInFewFiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
@@ -192,6 +192,20 @@ func TestACandleAVerbAndARouteAreReadInFewFiles(t *testing.T) {
 			t.Fatalf("docs/ARCHITECTURE.md: want a table %q with a row for each stage", c.head)
 		}
 		examineChain(t, rows, c.most)
+	}
+	verbs := regexp.MustCompile("(?m)^\\| `botd ([a-z ]+)` \\| (`cli\\.go`: .+) \\|$").FindAllStringSubmatch(string(text), -1)
+	if want, have := strings.Count(string(text), "\n| `botd "), len(verbs); have == 0 || want != have {
+		t.Errorf("docs/ARCHITECTURE.md: want the files of each further verb, have them of %d of %d", have, want)
+	}
+	for _, verb := range verbs {
+		t.Run(verb[1], func(t *testing.T) {
+			var rows [][]string
+			for _, file := range strings.Split(verb[2], "; ") {
+				name, functions, _ := strings.Cut(file, ": ")
+				rows = append(rows, []string{"", "cmd/botd/cli/" + strings.Trim(name, "`"), functions})
+			}
+			examineChain(t, rows, 3)
+		})
 	}
 }
 
@@ -215,8 +229,10 @@ func examineChain(t *testing.T, rows [][]string, most int) {
 			case *ast.SelectorExpr: // called, or used as a method value
 				used[n.Sel.Name] = true
 			case *ast.CallExpr:
-				if f, is := n.Fun.(*ast.Ident); is {
-					used[f.Name] = true
+				for _, part := range append(n.Args, n.Fun) { // called, or passed on
+					if f, is := part.(*ast.Ident); is {
+						used[f.Name] = true
+					}
 				}
 			}
 			return true

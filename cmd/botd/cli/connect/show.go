@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,53 @@ func ShowFor[T any](use, short string, path func() string, show func(io.Writer, 
 	command := shows(use, short, cobra.NoArgs, &every, func([]string) string { return path() }, show)
 	shell.WatchFlag(command, &every)
 	return command
+}
+
+// Filter selects rows of a list that the daemon saves.
+type Filter struct {
+	Outcome, Order, Rule, Kind string
+	All, Open                  bool
+
+	strategy, symbol, market string
+	limit                    int
+}
+
+// Add adds the flags that most lists have.
+func (f *Filter) Add(command *cobra.Command) {
+	command.Flags().StringVar(&f.strategy, "strategy", "", "only this strategy")
+	f.AddSymbol(command)
+	f.AddLimit(command)
+}
+
+// AddSymbol adds the flags that select a symbol.
+func (f *Filter) AddSymbol(command *cobra.Command) {
+	command.Flags().StringVar(&f.symbol, "symbol", "", "only this symbol")
+	command.Flags().StringVar(&f.market, "market", "", "only this market: futures or spot")
+}
+
+// AddLimit adds the flag that every list has.
+func (f *Filter) AddLimit(command *cobra.Command) {
+	command.Flags().IntVarP(&f.limit, "lines", "n", 100, "maximum number of rows, newest first (1 to 1000)")
+}
+
+// Path returns the path of the rows that the flags select, for ShowFor.
+func (f *Filter) Path(path string) func() string {
+	return func() string {
+		query := url.Values{"limit": {strconv.Itoa(f.limit)}}
+		for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.Outcome},
+			{"order", f.Order}, {"rule", f.Rule}, {"kind", f.Kind}} {
+			if part.value != "" {
+				query.Set(part.name, part.value)
+			}
+		}
+		if f.All {
+			query.Set("state", "all")
+		}
+		if f.Open {
+			query.Set("open", "true")
+		}
+		return path + "?" + query.Encode()
+	}
 }
 
 // ShowOne makes a command that shows one thing by its id.

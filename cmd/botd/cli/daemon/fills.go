@@ -14,8 +14,8 @@ import (
 
 // NewFills returns the command botd fills.
 func NewFills() *cobra.Command {
-	var f filter
-	command := connect.ShowFor("fills", "fills, newest first", func() string { return f.path("/api/v1/fills") },
+	var f connect.Filter
+	command := connect.ShowFor("fills", "fills, newest first", f.Path("/api/v1/fills"),
 		func(w io.Writer, p *client.Page[view.Fill]) {
 			t := shell.NewTable(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "fee",
 				"client order id"})
@@ -31,8 +31,8 @@ price so far, and the fee. The exchange reports neither price nor fee of a fill 
 botd derives them from two readings of the position and the wallet, a few seconds later, and
 marks them with ~. It covers every run in the journal.`
 	command.Example = "  botd fills --strategy trend\n  botd fills -n 1000 -o csv > fills.csv"
-	f.add(command)
-	command.Flags().StringVar(&f.order, "order", "", "only fills of this order, by its client order id")
+	f.Add(command)
+	command.Flags().StringVar(&f.Order, "order", "", "only fills of this order, by its client order id")
 	return command
 }
 

@@ -21,8 +21,8 @@ func NewIntents() *cobra.Command {
 }
 
 func intentList() *cobra.Command {
-	var f filter
-	command := connect.ShowFor("intents", "recent intents and their outcomes", func() string { return f.path("/api/v1/intents") },
+	var f connect.Filter
+	command := connect.ShowFor("intents", "recent intents and their outcomes", f.Path("/api/v1/intents"),
 		func(w io.Writer, p *client.Page[view.Intent]) {
 			t := shell.NewTable(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 			for _, i := range p.Items {
@@ -34,8 +34,8 @@ func intentList() *cobra.Command {
 	command.Long = `Shows the changes that botd derived since its start, newest first, with their outcomes: refused by
 a rule, filled, uncertain, and so on. botd intents show ID shows why one was refused.`
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
-	f.add(command)
-	command.Flags().StringVar(&f.outcome, "outcome", "", "only this outcome: refused, filled, uncertain ...")
+	f.Add(command)
+	command.Flags().StringVar(&f.Outcome, "outcome", "", "only this outcome: refused, filled, uncertain ...")
 	return command
 }
 

@@ -3,8 +3,6 @@ package daemon
 import (
 	"fmt"
 	"io"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,39 +14,6 @@ import (
 	"botd/runtime/view"
 )
 
-// filter selects part of a list that the daemon saves.
-type filter struct {
-	strategy, symbol, market, outcome, order, rule, kind string
-	limit                                                int
-	all                                                  bool
-}
-
-func (f *filter) add(command *cobra.Command) {
-	flags := command.Flags()
-	flags.StringVar(&f.strategy, "strategy", "", "only this strategy")
-	flags.StringVar(&f.symbol, "symbol", "", "only this symbol")
-	flags.StringVar(&f.market, "market", "", "only this market: futures or spot")
-	f.addLimit(command)
-}
-
-func (f *filter) addLimit(command *cobra.Command) {
-	command.Flags().IntVarP(&f.limit, "lines", "n", 100, "maximum number of rows, newest first (1 to 1000)")
-}
-
-func (f *filter) path(path string) string {
-	query := url.Values{"limit": {strconv.Itoa(f.limit)}}
-	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome},
-		{"order", f.order}, {"rule", f.rule}, {"kind", f.kind}} {
-		if part.value != "" {
-			query.Set(part.name, part.value)
-		}
-	}
-	if f.all {
-		query.Set("state", "all")
-	}
-	return path + "?" + query.Encode()
-}
-
 // NewOrders returns the command botd orders.
 func NewOrders() *cobra.Command {
 	command := orderList()
@@ -57,9 +22,9 @@ func NewOrders() *cobra.Command {
 }
 
 func orderList() *cobra.Command {
-	var f filter
+	var f connect.Filter
 	command := connect.ShowFor("orders", "working orders, as the daemon knows them; --all includes those that ended",
-		func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *client.Page[view.Order]) {
+		f.Path("/api/v1/orders"), func(w io.Writer, p *client.Page[view.Order]) {
 			t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop",
 				"quantity", "filled"})
 			for _, o := range p.Items {
@@ -73,8 +38,8 @@ func orderList() *cobra.Command {
 them.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel " +
 		"bmain-touj3l-2 --reason \"too near\" --dry-run"
-	f.add(command)
-	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
+	f.Add(command)
+	command.Flags().BoolVar(&f.All, "all", false, "also those that ended")
 	return command
 }
 

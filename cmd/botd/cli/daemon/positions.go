@@ -53,8 +53,8 @@ price, and its age. Prices are rounded to the symbol's tick; -o json has every d
 }
 
 func newPositionHistory() *cobra.Command {
-	var f filter
-	command := connect.ShowFor("history", "closed positions, foreign ones included", func() string { return f.path("/api/v1/positions/history") },
+	var f connect.Filter
+	command := connect.ShowFor("history", "closed positions, foreign ones included", f.Path("/api/v1/positions/history"),
 		func(w io.Writer, p *client.Page[view.EndedPosition]) {
 			t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close",
 				"net", "fees, funding", "by"})
@@ -70,7 +70,7 @@ func newPositionHistory() *cobra.Command {
 foreign ones on the account. net is the price difference without fees and funding; "partly" marks
 a position for which some of the amounts are unknown.`
 	command.Example = "  botd positions history\n  botd positions history --symbol BTC-USDT -o csv"
-	f.add(command)
+	f.Add(command)
 	return command
 }
 

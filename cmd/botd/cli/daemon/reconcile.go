@@ -96,8 +96,8 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 }
 
 func newReconcileRuns() *cobra.Command {
-	var f filter
-	command := connect.ShowFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") },
+	var f connect.Filter
+	command := connect.ShowFor("runs", "the last rounds", f.Path("/api/v1/reconcile/runs"),
 		func(w io.Writer, p *client.Page[view.Round]) {
 			t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
 			for i := range p.Items {
@@ -111,43 +111,38 @@ func newReconcileRuns() *cobra.Command {
 		})
 	command.Long = "Shows the latest rounds of this run, newest first: whether everything was read, how long\nthat took, and how many intents were sent."
 	command.Example = "  botd reconcile runs -n 20\n  botd reconcile runs -o jsonl"
-	f.addLimit(command)
+	f.AddLimit(command)
 	return command
 }
 
 func newDifferences() *cobra.Command {
-	var f filter
-	var open bool
-	command := connect.ShowFor("differences", "differences between exchange and journal, and how each was resolved", func() string {
-		path := f.path("/api/v1/reconcile/differences")
-		if open {
-			path += "&open=true"
-		}
-		return path
-	}, func(w io.Writer, p *client.Page[view.Difference]) {
-		t := shell.NewTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
-		for i := range p.Items {
-			d := &p.Items[i]
-			state := ""
-			if d.Open {
-				state = "OPEN"
-			} else if d.EndedMS != 0 {
-				state = "until " + shell.Second(d.EndedMS)
-			}
-			t.AppendRow(table.Row{shell.Second(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state})
-		}
-		t.Render()
-	})
+	var f connect.Filter
+	command := connect.ShowFor("differences", "differences between exchange and journal, and how each was resolved",
+		f.Path("/api/v1/reconcile/differences"), differencesTable)
 	command.Long = `Shows each difference between exchange and journal, newest first, of every run in the journal:
 quarantine (a person must decide: botd resolve), adopted (taken over into the journal),
 ignored (left alone as foreign), found (an order under one of botd's ids), unexplained (a wallet
 change that no fill, fee or funding explains).`
 	command.Example = "  botd reconcile differences\n  botd reconcile differences --open -o json"
-	f.addLimit(command)
+	f.AddSymbol(command)
+	f.AddLimit(command)
 	flags := command.Flags()
-	flags.StringVar(&f.kind, "kind", "", "only this kind: quarantine, adopted, ignored, found, unexplained")
-	flags.StringVar(&f.symbol, "symbol", "", "only this symbol")
-	flags.StringVar(&f.market, "market", "", "only this market: futures or spot")
-	flags.BoolVar(&open, "open", false, "only quarantines that wait for a person")
+	flags.StringVar(&f.Kind, "kind", "", "only this kind: quarantine, adopted, ignored, found, unexplained")
+	flags.BoolVar(&f.Open, "open", false, "only quarantines that wait for a person")
 	return command
+}
+
+func differencesTable(w io.Writer, p *client.Page[view.Difference]) {
+	t := shell.NewTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
+	for i := range p.Items {
+		d := &p.Items[i]
+		state := ""
+		if d.Open {
+			state = "OPEN"
+		} else if d.EndedMS != 0 {
+			state = "until " + shell.Second(d.EndedMS)
+		}
+		t.AppendRow(table.Row{shell.Second(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state})
+	}
+	t.Render()
 }

@@ -22,9 +22,9 @@ func NewRisk() *cobra.Command {
 }
 
 func newRejections() *cobra.Command {
-	var f filter
+	var f connect.Filter
 	command := connect.ShowFor("rejections", "intents that a rule refused, newest first",
-		func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *client.Page[view.Refusal]) {
+		f.Path("/api/v1/risk/rejections"), func(w io.Writer, p *client.Page[view.Refusal]) {
 			t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "intended", "value", "limit", "hint", "intent"})
 			for i := range p.Items {
 				r := &p.Items[i]
@@ -37,8 +37,8 @@ func newRejections() *cobra.Command {
 reached, the limit, and a remedy. Identical refusals are shown once.
 botd intents show INTENT shows the verdict of every rule. docs/risk.md lists the rules.`
 	command.Example = "  botd risk rejections\n  botd risk rejections --rule max_position --strategy trend -o json"
-	f.add(command)
-	command.Flags().StringVar(&f.rule, "rule", "", "only this rule")
+	f.Add(command)
+	command.Flags().StringVar(&f.Rule, "rule", "", "only this rule")
 	shell.CompleteWith(command, "rule", risk.Rules()...)
 	return command
 }

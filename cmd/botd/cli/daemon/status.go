@@ -133,17 +133,3 @@ func until(d *view.Degraded) string {
 	}
 	return ", at " + d.Until.UTC().Format(time.DateTime)
 }
-
-// readPlaces is the number of decimal places shown of an average price.
-const readPlaces = 8
-
-// asRead formats a decimal for a table: 0 means none, and a long tail is cut.
-func asRead(decimal string) string {
-	if strings.Trim(decimal, "-0.") == "" {
-		return "-"
-	}
-	if dot := strings.IndexByte(decimal, '.'); dot >= 0 && len(decimal) > dot+1+readPlaces {
-		return strings.TrimRight(strings.TrimRight(decimal[:dot+1+readPlaces], "0"), ".")
-	}
-	return decimal
-}

@@ -18,8 +18,8 @@ import (
 
 // NewTrades returns the command botd trades.
 func NewTrades() *cobra.Command {
-	var f filter
-	command := connect.ShowFor("trades", "round trips, net of fees and funding", func() string { return f.path("/api/v1/trades") },
+	var f connect.Filter
+	command := connect.ShowFor("trades", "round trips, net of fees and funding", f.Path("/api/v1/trades"),
 		tradeTable)
 	command.Long = `Shows each round trip of the strategies, newest first, of every run in the journal: its size,
 mean entry and exit prices, what closed it, and its profit net of fees and funding. The total
@@ -30,7 +30,7 @@ derived from the wallet (derived); on spot they are as the exchange reported the
 "in part" began before the ledger did, or some of its amounts are unknown.`
 	command.Example = "  botd trades --strategy trend\n  botd trades -n 1000 -o csv > trades.csv\n  botd trades -o json | jq '[.items[] | " +
 		".pnl | tonumber] | add'"
-	f.add(command)
+	f.Add(command)
 	return command
 }
 
