@@ -169,7 +169,12 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"purchase_unmarked":        markedPurchases,
 		"beside_a_twins_order":     func(t testing.TB) { openingOfAPlan(t, func(*Book, *exchange.Order) {}, true) },
 		"twins_sell_together":      twinsYield,
-		"sold_elsewhere_again":     func(t testing.TB) { soldByATwin(t, 10, true) },
-		"read_before_it_arrived":   func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
+		"freed_twice": func(t testing.TB) {
+			if have := exitAfterCancel(t, 4, 6, "0.004", "0.006"); have != 4 {
+				t.Errorf("want an exit of 4, have %d", have)
+			}
+		},
+		"sold_elsewhere_again":   func(t testing.TB) { soldByATwin(t, 10, true) },
+		"read_before_it_arrived": func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

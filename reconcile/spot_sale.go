@@ -61,11 +61,27 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.book.freed(d.symbol))))
+	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+freed(&d.situation))))
 	if d.book.walletRead {
 		return max(clipped, d.frozenByNone(quantity))
 	}
 	return max(clipped, d.unreadFree(quantity)) // purchases since the wallet was read are not in it
+}
+
+// freed returns what canceled orders of botd's have released and the wallet may still freeze. Beside sales of others, a wallet that freezes all open
+// sales is no older than these: it still freezes no more than what it freezes beyond them.
+func freed(s *situation) exchange.Quantity {
+	freed, others := s.book.freed(s.symbol), s.book.sellsOfOthers(s.symbol)
+	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - others
+	for p := range s.book.Live() {
+		if p.Order().Side == exchange.Sell && p.Seen() && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
+			frozen -= p.Remaining()
+		}
+	}
+	if others == 0 || frozen < 0 {
+		return freed
+	}
+	return min(freed, frozen)
 }
 
 // frozenByNone returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than
@@ -92,14 +108,19 @@ func (s *situation) balanceAfterSales(quantity exchange.Quantity) exchange.Quant
 			quantity -= p.Remaining()
 		}
 	}
-	for symbol := range s.book.Symbols() {
-		for _, o := range slices.Concat(symbol.foreign, symbol.leftToOwner) {
-			if o.Side == exchange.Sell && s.sameAsset(symbol.Key()) {
-				quantity -= o.Remaining()
+	return quantity - s.book.sellsOfOthers(s.symbol)
+}
+
+// sellsOfOthers returns the quantity of a spot symbol's asset that the open sales of others hold.
+func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
+	for _, on := range t.symbols {
+		for _, o := range slices.Concat(on.foreign, on.leftToOwner) {
+			if o.Side == exchange.Sell && t.sharesAsset(symbol, on.Key()) {
+				sum += o.Remaining()
 			}
 		}
 	}
-	return quantity
+	return sum
 }
 
 // sameAsset reports whether a sale of a symbol may be of the same asset: any on spot whose rules are unknown may be.

@@ -135,4 +135,8 @@ var peer = []Row{
 		"reconcile TestWhatAnotherHasSoldIsNotSoldAgain", []Edit{
 			{"reconcile.soldElsewhere", "d.symbol.spot.soldElsewhere", "0"},
 		}},
+	{"freed_twice", "an exit counts what a canceled stop held twice, beside a sale of another that rests", "42",
+		"reconcile TestExitSellsWhatACanceledStopHasFreed", []Edit{
+			{"reconcile.freed", "others == 0 || frozen < 0", "true"},
+		}},
 }
