@@ -79,7 +79,7 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 		{name: "beyond the bracket with what is held", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 100 entry", refused: 1,
 			script: `100 100 100 100 | hold 1
 			100 100 100 100 | hold 2.5` + even, set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
-		{name: "a rest that is too small to close", machine: "engine: too little for an order of its own", fills: "1 buy 0.06 100 entry", script: `
+		{name: "a rest that is too small to close", machine: "engine: too small for an order of its own", fills: "1 buy 0.06 100 entry", script: `
 			100 100 100 100 | hold 0.06
 			100 100 100 100
 			70 70 70 70 | hold flat

@@ -191,7 +191,7 @@ func (d *direct) reduce(part exchange.Quantity, why string) {
 	quantity, value := d.capped(part)
 	if d.tooSmall(quantity, value) {
 		if quantity >= position.Abs() {
-			d.giveUp("too little for an order of its own")
+			d.giveUp("too small for an order of its own")
 		}
 		return
 	}

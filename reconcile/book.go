@@ -32,29 +32,29 @@ type Book struct {
 	configured
 }
 
-// configured is how a book was configured.
+// configured holds the book's settings and what is computed from them.
 type configured struct {
 	spotFee       exchange.Rate
 	foreignPolicy string
 }
 
-// valued is what was calculated from the other parts.
+// valued holds sums computed from the other parts of the book.
 type valued struct {
 	marked summed[exchange.Amount]
 }
 
-// buffers are reused from round to round; what is in them means nothing.
+// buffers are reused from round to round; their contents have no meaning between two uses.
 type buffers struct {
 	openIDs []int64              // of Vanished
 	matched []*account.Placement // of observeList
 	slots   []slot               // of convergeKeyed
 }
 
-// Settings are what a book is configured with.
+// Settings configure a book.
 type Settings struct {
-	Instance string        // whose prefix botd's client order ids carry
+	Instance string        // prefix of botd's client order ids
 	Foreign  string        // policy for foreign orders and positions: halt, adopt or ignore
-	SpotFee  exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
+	SpotFee  exchange.Rate // share of the purchased spot asset, until an execution shows the actual rate
 }
 
 // Configure changes the book's settings.
@@ -67,7 +67,7 @@ func (b *Book) Configure(s Settings) {
 type openList struct {
 	orders  []exchange.Order
 	unread  []int64 // ids of unreadable rows
-	beganMS int64   // begin of the snapshot
+	beganMS int64   // start of the snapshot
 }
 
 // observed is the last fetched state of the account as a whole.
@@ -76,13 +76,13 @@ type observed struct {
 	settle        placement.Settle
 	marginAccount exchange.MarginAccount
 	accountMS     int64               // time of the read; 0 for never
-	accountFromMS int64               // begin of the read
-	marginShown   bool                // the account has reported a used position margin since the start
+	accountFromMS int64               // start of the read
+	marginShown   bool                // since the start, the account has reported margin used by positions
 	openPositions []exchange.Position // on futures, of any symbol
 	listed        map[exchange.Market]openList
-	observedMS    int64                // end of the snapshot under way
-	listsMS       int64                // its begin
-	bootMS        int64                // begin of this epoch
+	observedMS    int64                // end of the current snapshot
+	listsMS       int64                // start of the current snapshot
+	bootMS        int64                // start of this epoch
 	changes       uint64               // number of changes of the observed state
 	stale         int64                // number of answers older than the known state
 	idsLeftOut    bool                 // spot lists omit the client order ids of botd's own orders
@@ -91,13 +91,13 @@ type observed struct {
 	fetchedOnly   []*account.Placement // resting openings read by id that no open list has shown
 }
 
-// NewBook returns the book of an account whose journal is empty.
+// NewBook returns the book of an account with an empty journal.
 func NewBook(settle placement.Settle) *Book {
 	return newBook(account.New(account.Options{Settle: settle}))
 }
 
-// NewBookWithoutLedger returns such a book that books no fills, for a run in which nothing reads the
-// ledger.
+// NewBookWithoutLedger returns the same without a ledger: it books no fills, for runs that never read
+// the ledger.
 func NewBookWithoutLedger(settle placement.Settle) *Book {
 	return newBook(account.New(account.Options{Settle: settle, WithoutLedger: true}))
 }
@@ -247,7 +247,7 @@ func (b *Book) noteBoot(atMS int64) {
 	for symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.walletOnlyRead, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
-		symbol.believe()
+		symbol.clearContradiction()
 		if symbol.Known() != 0 {
 			symbol.spot.changedMS = symbol.ChangedMS()
 		}
@@ -281,7 +281,7 @@ func (b *Book) Marked() exchange.Amount { return b.marked.once(&b.pass, b.sumMar
 func (b *Book) sumMarked() exchange.Amount {
 	equity := b.marginAccount.Equity()
 	for symbol := range b.Symbols() {
-		equity = equity.Add(symbol.Moved())
+		equity = equity.Add(symbol.ProfitChange())
 	}
 	return equity
 }

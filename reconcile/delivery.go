@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/placement"
 )
 
-// dispatched holds the outcome of the requests about live placements, by client order id: when they
-// were passed on and answered, and what the wallet shows in place of an answer.
+// dispatched holds what happened to the requests about live placements, by client order id: when they
+// were passed on and answered, and what the wallet shows if there is no answer.
 type dispatched struct {
 	sequence   int64                // of the ids generated in this epoch
 	deliveries map[string]*delivery // by client order id
@@ -21,11 +21,11 @@ type delivery struct {
 	answeredMS  int64        // when the exchange's answer assigned an id to it
 	canceled    cancels      // cancels sent for it
 	unableMS    int64        // when the exchange refused to cancel it
-	releasedMS  int64        // when it ended, a spot stop, by an answer to its cancel or as the wallet shows
+	releasedMS  int64        // when a spot stop ended, by the answer to its cancel or as the wallet shows
 	before      priorBalance // the wallet before it was sent, on spot
-	presumed    bool         // only the wallet shows that it was released
-	unfrozen    bool         // the newest wallet freezes nothing for it, a spot sale
-	shownSold   bool         // a later read of the wallet has shown it, uncertain and unfrozen, as sold
+	presumed    bool         // only the wallet shows that it no longer holds its asset
+	unfrozen    bool         // a spot sale: the newest wallet freezes nothing for it
+	shownSold   bool         // while uncertain and unfrozen, a later read of the wallet has shown it as sold
 }
 
 // cancels holds the times of the first and the newest cancel of a placement.
@@ -83,7 +83,7 @@ func (d *dispatched) presumeEnded(clientOrderID string, atMS int64) {
 	known.releasedMS, known.presumed = atMS, true
 }
 
-// holdAgain records that an order which counted as released holds its asset.
+// holdAgain records that an order that counted as released still holds its asset.
 func (d *dispatched) holdAgain(clientOrderID string) { d.release(clientOrderID, 0) }
 
 // endPresumption discards the presumed end of a stop that a list shows.
@@ -135,9 +135,9 @@ func (d *dispatched) canceledIDs() iter.Seq[string] {
 	}
 }
 
-// arrivedMS returns the earliest time from which a read proves something about an order: its send
-// time, or the time of the exchange's answer. In between it may have waited for its turn, so an
-// earlier read proves nothing.
+// arrivedMS returns the earliest time at which a read proves something about an order: its send time, or
+// the time of the exchange's answer. Until the answer, the request may have been queued, so an earlier
+// read proves nothing.
 func (d *dispatched) arrivedMS(p *account.Placement) int64 {
 	return max(p.SentMS(), d.delivery(p).answeredMS)
 }

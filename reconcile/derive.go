@@ -19,16 +19,16 @@ type Desired struct {
 	Entries       bool                // false: nothing may open (halted, catching up, blind)
 	Equity        exchange.Amount     // account equity, for sizing
 	TakerFee      exchange.Rate       // reserved on spot
-	Collar        exchange.Rate       // maximum distance of a spot exit through the price
-	Interval      exchange.Interval   // a protection moves at most once per interval
-	Bridge        bool                // a moving stop is bridged, because answers take time
-	ExitFromMS    int64               // an exit that the exchange refused waits until then while its stop stays; 0 for none
-	YieldMS       int64               // spot: until then exits are left to another botd; 0 for none
-	MaxLive       int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no bound
+	Collar        exchange.Rate       // maximum distance between the last price and the limit of a spot exit
+	Interval      exchange.Interval   // a protective order moves at most once per interval
+	Bridge        bool                // while a stop moves, a second stop (the bridge) protects the position, because answers take time
+	ExitFromMS    int64               // an exit that the exchange refused waits until this time while its stop stays; 0 for none
+	YieldMS       int64               // spot: exits are left to another botd until this time; 0 for none
+	MaxLive       int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no limit
 	Flatten       bool                // a person requested to close the exchange's position, explained or not
-	Repeat        bool                // an unanswered exit may be repeated, because it was called back
+	Repeat        bool                // an unanswered exit may be repeated, because its request was recalled
 	Frozen        bool                // only exits: the position to protect is unknown, and existing protection stays
-	BetweenRounds bool                // between rounds: openings are allowed while only acknowledged ones have been added since the symbol was settled
+	BetweenRounds bool                // between rounds: openings are allowed as long as only acknowledged ones were added since the symbol was settled
 	Unread        bool                // its market was not read completely: protection stays, missing protection is placed, and no exit is repeated
 }
 
@@ -44,7 +44,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	if d.setLeverage() {
 		return d.intents, nil
 	}
-	d.cancelPassedExits(d.targetOrders) // whatever the plan desires now: such an exit holds the asset, and no stop can
+	d.cancelPassedExits(d.targetOrders) // whatever the plan desires now: such an exit holds the asset that a stop needs
 	d.convergeTarget()
 	d.convergeKeyed(placement.Order, d.plan.Orders())
 	exits := d.plan.Exits()
@@ -59,7 +59,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	default:
 		d.protect()
 	}
-	if d.exiting || d.postponed { // by its plan or in place of its protection: nothing opens alongside it, and no resting exit replaces it
+	if d.exiting || d.postponed { // by its plan or instead of its protection: nothing opens alongside it, and no resting exit replaces it
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == placement.ExitOrder })
 	}
 	return d.intents, d.priced
@@ -75,7 +75,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 	return d.intents
 }
 
-// StopLevel returns the price at which the position is to be stopped, or 0 if none is set.
+// StopLevel returns the price of the position's stop, or 0 if none is set.
 func (b *Book) StopLevel(desired *Desired) exchange.Price {
 	if desired.Symbol.rules == nil || desired.Symbol.last == 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
@@ -98,20 +98,20 @@ func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 	return b.situation(&Desired{Flatten: true}, symbol, 0).ownPosition
 }
 
-// situation is what is known of one symbol when changes are derived for it. Its methods answer
-// questions: they derive nothing and change nothing.
+// situation is what is known about one symbol when changes are derived for it. Its methods only answer
+// questions: they derive and change nothing.
 type situation struct {
 	book        *Book
 	desired     *Desired
 	symbol      *SymbolState
 	nowMS       int64
-	ownPosition exchange.Quantity // signed: the part of the position that is botd's
+	ownPosition exchange.Quantity // signed: botd's part of the position
 
 	targetOrders []*account.Placement // live Entry and Exit
 	keyedOrders  []*account.Placement // live Order and ExitOrder
 	stops        []*account.Placement // live StopLoss
 	profits      []*account.Placement // live TakeProfit
-	unsettled    bool                 // a placement on the symbol whose acceptance is not known
+	unsettled    bool                 // the symbol has a placement whose acceptance is unknown
 }
 
 func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) situation {
@@ -127,12 +127,12 @@ type derivation struct {
 	intents []Intent
 	priced  *record.Record
 
-	shrunk    []*account.Placement // stops to cancel, since they sell more than the position
+	shrunk    []*account.Placement // stops to cancel, because they sell more than the position
 	dusting   bool                 // whether the protection closes a remainder that is too small for an order
 	exiting   bool                 // this round exits the position
-	reserved  exchange.Quantity    // quantity that an exit on spot sells as soon as the stops that freeze it have ended
-	postponed bool                 // an exit that was refused waits
-	unlevered bool                 // the leverage is not the desired one: nothing opens
+	reserved  exchange.Quantity    // quantity that a spot exit will sell as soon as the stops that freeze it have ended
+	postponed bool                 // a refused exit waits to be repeated
+	unlevered bool                 // the leverage differs from the desired one: nothing opens
 }
 
 func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
@@ -141,7 +141,7 @@ func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
 	return d
 }
 
-// sortPlacements sorts the live placements by purpose, and cancels those that should not live.
+// sortPlacements sorts the live placements by purpose, and cancels those that should not be live.
 func (d *derivation) sortPlacements() {
 	former, places := d.symbol.keyed, d.symbol.keyedAt
 	d.keyedOrders, d.symbol.keyedAt = former[:0], places[:0]
@@ -178,9 +178,9 @@ func (d *derivation) sortPlacements() {
 	d.symbol.keyed = d.keyedOrders
 }
 
-// ownPart returns the part of the position that may be botd's: what its fills explain,
-// and what its live orders may have made of that since. A foreign part is not
-// traded, and neither is a read older than the fills.
+// ownPart returns the part of the position that may be botd's: the quantity that its fills explain, and
+// the changes that its live orders may have made since. It excludes a foreign part, and ignores a read
+// older than the fills.
 func (s *situation) ownPart() exchange.Quantity {
 	position, known := s.symbol.position, s.symbol.Known()
 	if s.symbol.Key().Market == exchange.Spot {
@@ -231,7 +231,7 @@ func (d *derivation) cancel(p *account.Placement, reason string) {
 		return
 	}
 	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {
-		return // already for another reason
+		return // already canceled for another reason
 	}
 	d.add(Intent{Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Reason: reason})
 }
@@ -282,14 +282,14 @@ func (d *derivation) convergeTarget() {
 	case delta.Sign() == sign:
 		d.enter(delta)
 	default:
-		// Only the known position is reduced: an entry whose fill is not
-		// known yet may be in the position and in flight at once.
+		// Only the known position is reduced: an entry whose fill is not known yet may count twice, in
+		// the position and in flight.
 		d.reduce(d.shown(position) + d.symbol.Fees() - max(resolved.Abs(), d.unrounded(target)))
 	}
 }
 
-// shown returns the part of the trusted position that the newest list shows; on spot, only where the wallet lacks the quantity of an order. An
-// order that no list shows may have sold the rest, so a partial exit sells no more than the quantity above the target.
+// shown returns the part of the trusted position that the newest list shows; on spot it differs from the position only while the wallet lacks the
+// quantity of an order. An order that no list shows may have sold the rest, so a partial exit sells no more than the shown quantity above the target.
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	whole, symbol := position.Abs(), s.symbol
 	switch {
@@ -305,8 +305,8 @@ func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	return own
 }
 
-// unrounded returns the target's quantity before rounding to the quantity step, at most the position. A
-// step that has grown rounds purchases and causes no sale.
+// unrounded returns the target's quantity before rounding to the quantity step, capped at the position.
+// If the step has grown, only purchases are rounded to it: it never causes a sale.
 func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
 	if target.Kind != strategy.ByQuantity {
 		return 0
@@ -334,7 +334,7 @@ func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, 
 		resolved = d.quantityFor(target.Quote)
 	}
 	if !d.desired.Entries && resolved.Abs() >= d.symbol.position.Abs() {
-		return 0, false // nothing may open, so it is priced later; a smaller position is still reached
+		return 0, false // nothing may open, so the target is priced later; a smaller position is still reached
 	}
 	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: resolved}}
 	return resolved, true
@@ -348,7 +348,7 @@ func (s *situation) quantityFor(notional exchange.Amount) exchange.Quantity {
 	return s.symbol.rules.QuantityFor(notional, s.symbol.last)
 }
 
-// capped bounds one order by the most the symbol allows; what is left follows in the next round.
+// capped limits one order to the maximum quantity of the symbol; the remainder follows in the next round.
 func (s *situation) capped(quantity exchange.Quantity) exchange.Quantity {
 	return min(quantity, s.symbol.rules.QuantityFor(s.symbol.rules.MaxNotional, s.symbol.last))
 }
@@ -374,8 +374,9 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason()})
 }
 
-// amountFor returns the quote amount of a spot purchase. A purchase of one step has room up to the collar: at a price above the last one its
-// amount would buy less than a step, and the exchange would fill nothing. A larger purchase leaves any shortfall to a further one.
+// amountFor returns the quote amount of a spot purchase. For a purchase of one step the amount allows a price up to the collar: without that, at a
+// price above the last one, it would buy less than a step, and the exchange would fill nothing. If a larger purchase falls short, another one
+// follows.
 func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
 	amount := s.symbol.rules.Notional(s.symbol.last-purchaseMark(s, quantity), quantity)
 	if quantity == s.symbol.rules.QuantityTick {
@@ -384,7 +385,7 @@ func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
 	return amount
 }
 
-// mayOpen reports whether nothing on the symbol is unknown: only then it opens.
+// mayOpen reports whether everything on the symbol is known, which an opening requires.
 func (d *derivation) mayOpen() bool {
 	settled := d.symbol.settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
 	return settled && !d.unsettled && !d.unlevered

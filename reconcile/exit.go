@@ -9,11 +9,11 @@ import (
 	"botd/strategy"
 )
 
-// roomForExit is the reason for canceling an order that an exit cannot stand beside.
+// roomForExit is the reason for canceling an order that would block an exit.
 const roomForExit = "makes room for the exit"
 
-// exit closes the whole position, whatever is unknown: reducing is never blocked. Resting
-// reduceOnly orders are canceled first, because their sum would make the exchange refuse it; the
+// exit closes the whole position, whatever else is unknown: reducing is never blocked. Resting
+// reduceOnly orders are canceled first, because the exchange would refuse the exit for their sum; the
 // closePosition stop stays until the exchange removes it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	position -= min(soldElsewhere(d), max(0, position))
@@ -26,7 +26,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	d.exiting = true
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
-			return // one exit at a time: it is derived again when this one has ended or its answer was lost (case 20)
+			return // one exit at a time: the next is derived once this one has ended or its answer counts as lost (case 20)
 		}
 	}
 	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {
@@ -68,8 +68,9 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	return position.Abs()+symbol.Fees() <= quantity.Abs()
 }
 
-// postpones reports whether an exit waits after refusals or, on spot, until the symbol is traded again.
-// A stop for a quantity blocks it and would have to be canceled, so the stop stays while the exit waits.
+// postpones reports whether an exit waits, after refusals or, on spot, until the symbol is tradable
+// again. A stop with a quantity blocks the exit and would have to be canceled, so it stays while the
+// exit waits.
 func (d *derivation) postpones() bool {
 	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
 	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || awaitsSaleOfOthers(d) {
@@ -78,7 +79,7 @@ func (d *derivation) postpones() bool {
 	return d.postponed
 }
 
-// clearOrders cancels the resting exits and reports whether to wait for that.
+// clearOrders cancels the resting exits and reports whether to wait for their ends.
 func (d *derivation) clearOrders() (wait bool) {
 	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
@@ -89,11 +90,11 @@ func (d *derivation) clearOrders() (wait bool) {
 	return wait
 }
 
-// clearResting cancels the orders that block a full exit and reports whether to wait for that.
+// clearResting cancels the orders that block a full exit and reports whether to wait for their ends.
 func (d *derivation) clearResting() bool {
 	wait := d.clearOrders()
-	// A spot stop holds the asset, and a stop with a quantity counts in the sum: their cancel must
-	// be confirmed before any other exit.
+	// A spot stop holds the asset, and a stop with a quantity counts in the sum: their cancels must be
+	// confirmed before any other exit.
 	for _, p := range slices.Concat(d.stops, d.profits) {
 		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
 			d.cancel(p, roomForExit)
@@ -106,9 +107,9 @@ func (d *derivation) clearResting() bool {
 	return wait
 }
 
-// blocksExit reports whether a full exit waits for the end of a resting order. On futures it does
-// not wait for an order that cannot be canceled, or that the kill switch has already waited for: a
-// market order for the whole position removes it (rule 6).
+// blocksExit reports whether a full exit must wait for a resting order to end. On futures it does not
+// wait for an order that cannot be canceled, or for which the kill switch has already waited: a market
+// order for the whole position removes it (rule 6).
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
 		at := d.book.delivery(p).releasedMS
@@ -128,27 +129,27 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	spot, whole := d.symbol.Key().Market == exchange.Spot, d.ownPosition.Abs()
 	quantity = min(quantity, whole)
 	if (spot || quantity < whole) && d.tooSmall(d.symbol.rules.FloorQuantity(quantity)) {
-		return // no order can do it: exits and protection stay
+		return // no order can reduce it: exits and protection stay
 	}
 	if spot {
-		d.exiting = true // the stop holds the asset to be sold; it returns afterwards
+		d.exiting = true // the stop holds the asset to be sold; it is placed again afterwards
 	}
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit {
-			return // a repeated partial sale could take more than the plan desires: wait for its outcome
+			return // repeating a partial sale could sell more than the plan desires: wait for its outcome
 		}
 	}
 	if d.exitForProtection() != nil || spot && d.makeRoom(quantity) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
-		return // a stop is moving and its bridge uses the reduceOnly sum, for a round or two
+		return // a stop is moving and its bridge uses the reduceOnly sum for one or two rounds
 	}
 	if !spot && d.reducingRoom() < quantity && d.clearOrders() {
-		return // resting exits use the sum; they return for the rest
+		return // resting exits use up the sum; they are placed again for the remainder
 	}
 	if d.positionShared() && d.reducingRoom() < quantity && d.clearResting() {
-		d.exiting = true // the protection returns afterwards
+		d.exiting = true // the protection is placed again afterwards
 		return
 	}
 	d.reduceNow(quantity, "the target is smaller")
@@ -168,8 +169,9 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	if d.symbol.Key().Market == exchange.Futures {
 		order.Side = exchange.SideOf(-d.ownPosition)
 	} else {
-		// A spot MARKET sale is by USDT amount, so base quantity is sold by a limit through the
-		// collar. It includes the result of an uncertain purchase that fills do not explain.
+		// A spot MARKET sale is specified by USDT amount, so a base quantity is sold with a limit order
+		// at the collar. The quantity includes the result of an uncertain purchase that fills do not
+		// explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
 		order.Price = rules.SalePrice(d.symbol.last, d.desired.Collar, quantity)
 		order.Price += saleMark(&d.situation, order.Price)
@@ -180,8 +182,8 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 // dust is the key of an order that closes a quantity too small for an order of its own.
 const dust = "dust"
 
-// closeDust closes a whole position that is too small for its own order, or smaller than a step that has grown, with a closePosition order one
-// tick from the price. It does not retry in a loop (case 36).
+// closeDust closes a whole position that is too small for an order of its own, or smaller than a step that has grown, with a closePosition order one tick
+// from the price. It does not retry in a loop (case 36).
 func (d *derivation) closeDust(whole bool, reason string) {
 	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || !whole || d.symbol.Ignored() != 0 {
 		return
@@ -199,7 +201,7 @@ func (d *derivation) closeDust(whole bool, reason string) {
 	case len(d.profits) == 0:
 		order.Type, tick = exchange.TakeProfitMarket, -tick
 	default:
-		return // both already rest: whichever triggers first closes it
+		return // both already rest: whichever triggers first closes the position
 	}
 	if d.ownPosition < 0 {
 		tick = -tick
@@ -212,5 +214,5 @@ func (d *derivation) closeDust(whole bool, reason string) {
 	if order.Type == exchange.TakeProfitMarket {
 		purpose = placement.TakeProfit
 	}
-	d.add(Intent{Purpose: purpose, Key: dust, Order: order, Reason: reason + "; too little for an order of its own"})
+	d.add(Intent{Purpose: purpose, Key: dust, Order: order, Reason: reason + "; too small for an order of its own"})
 }

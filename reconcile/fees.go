@@ -5,13 +5,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// On spot the fee of a purchase is taken from the purchased asset. botd deducts it at the fill, at
-// the rate shown by the order's own executions or else the configured rate, and rounds it up, so
-// that protection and exits can be sent at once for a quantity that exists. Later the wallet
+// On spot the fee of a purchase is taken from the purchased asset. botd deducts it at the fill, at the
+// rate shown by the order's own executions, or else at the configured rate, and rounds it up, so that
+// protection and exits can be sent at once for a quantity that certainly exists. Later the wallet
 // corrects it.
 
-// spotFeeBound is the largest plausible share of a purchase taken as fees; beyond it the wallet
-// counts as unexplained.
+// spotFeeBound is the largest plausible share of a purchase taken as fees; a larger shortfall of the
+// wallet counts as unexplained.
 const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
 // learnFees records the fee rates shown by executions of purchases.
@@ -30,8 +30,8 @@ func (s *survey) learnFees() {
 	}
 }
 
-// rateOfFee returns the lowest rate whose fee is at least the one taken: a higher rate would expect
-// a whole unit too much if fees are multiples of the step.
+// rateOfFee returns the lowest rate that yields at least the charged fee: with a higher rate, fees that
+// are multiples of the step would be expected a whole unit too high.
 func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
 	rate := fee.Ratio(bought) // truncates
 	if bought.MulRate(rate).Less(fee) {
@@ -40,8 +40,8 @@ func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
 	return rate
 }
 
-// expectFees returns the record that deducts the fee of what a record has just filled of a
-// purchase; false where none is due.
+// expectFees returns the record that deducts the fee of the part of a purchase that a record has just
+// filled; false if none is due.
 func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.Bought() <= 0 {
 		return record.Record{}, false
@@ -54,13 +54,13 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 	if due <= 0 {
 		return record.Record{}, false
 	}
-	return symbol.about(record.Fees{Quantity: due, Expected: true, Evidence: "fees of the asset bought, by the known rate"}), true
+	return symbol.about(record.Fees{Quantity: due, Expected: true, Evidence: "fees in the purchased asset, at the known rate"}), true
 }
 
-// squareWallet books the wallet's shortfall against the fills as fees, within their bound. A larger
-// shortfall is foreign, but while an order rests that may fill between the two reads, only if it
-// persists.
-func (s *survey) squareWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
+// reconcileWallet books the wallet's shortfall against the fills as fees, up to their bound. A larger
+// shortfall is foreign; but while an order rests that may fill between the two reads, it must persist
+// first.
+func (s *survey) reconcileWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
 	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (balance - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
@@ -68,7 +68,7 @@ func (s *survey) squareWallet(symbol *SymbolState, balance exchange.Quantity, li
 		symbol.missedFor.reset()
 		symbol.noteAgreed(s.fetched.EndedMS)
 		s.awaitsHistory(symbol, -short-bound)
-		s.squareFees(symbol, short, live)
+		s.reconcileFees(symbol, short, live)
 		return
 	}
 	if short != symbol.missed {
@@ -79,9 +79,9 @@ func (s *survey) squareWallet(symbol *SymbolState, balance exchange.Quantity, li
 	s.decideShortWallet(symbol, short)
 }
 
-// squareFees books the difference between actual and expected fees. A wallet excess beyond the
+// reconcileFees books the difference between actual and expected fees. A wallet excess beyond the
 // expected fees is foreign.
-func (s *survey) squareFees(symbol *SymbolState, short exchange.Quantity, live bool) {
+func (s *survey) reconcileFees(symbol *SymbolState, short exchange.Quantity, live bool) {
 	if short == 0 || -short > symbol.ExpectedFees() {
 		symbol.feeDifferenceFor.reset()
 		return
@@ -96,15 +96,15 @@ func (s *survey) squareFees(symbol *SymbolState, short exchange.Quantity, live b
 		}
 	}
 	symbol.feeDifferenceFor.reset()
-	evidence := "fees taken from the asset bought"
+	evidence := "fees taken from the purchased asset"
 	if short < 0 {
-		evidence = "fees took less of the asset bought than was expected"
+		evidence = "fees in the purchased asset were lower than expected"
 	}
 	s.emit(symbol.about(record.Fees{Quantity: short, Evidence: evidence}))
 }
 
-// ceilUnit rounds an amount of the base asset up to the smallest quantity, not the step, which may
-// change while it is held.
+// ceilUnit rounds an amount of the base asset up to the smallest quantity, not to the step, which may
+// change while the asset is held.
 func ceilUnit(rules *exchange.Symbol, amount exchange.Amount) exchange.Quantity {
 	floor := rules.QuantityOf(amount)
 	if rules.QuantityAmount(floor).Less(amount) {

@@ -20,21 +20,21 @@ const (
 
 // lostJournal is the quarantine reason for a symbol with a position or orders that an empty journal
 // does not contain (case 35).
-const lostJournal = "the journal is new and knows nothing of what is open here: it was lost, or the account is not botd's alone"
+const lostJournal = "the journal is new and does not contain the open orders or position: it was lost, or others use the account"
 
-// foreign decides a lasting difference that nothing uncertain explains and, if something is
-// missing, that a witness confirms. If a position ended, a person or a liquidation closed it, and
-// the difference is adopted. Everything else follows the policy. An adoption latches the symbol's
-// strategies, so that they do not immediately buy back what a person sold.
+// foreign decides a persistent difference that nothing uncertain explains; a missing quantity also needs
+// a witness. If a position ended, a person or a liquidation closed it, and the difference is adopted.
+// Everything else follows the policy. An adoption latches the symbol's strategies, so that they do not
+// immediately buy back what a person sold.
 func (s *survey) foreign(symbol *SymbolState) {
 	before := symbol.Known()
 	switch {
 	case symbol.AtVenue() == 0:
 		if symbol.Ignored() != 0 {
-			s.emit(symbol.about(record.Ignored{Evidence: "the ignored part was closed externally"}))
+			s.emit(symbol.about(record.Ignored{Evidence: "the ignored part was closed outside botd"}))
 		}
 		if symbol.Known() != 0 {
-			evidence := "the position was closed from outside"
+			evidence := "the position was closed outside botd"
 			if by := symbol.futuresEvidence.by; by != noWitness {
 				evidence += ": " + string(by)
 			}
@@ -54,21 +54,21 @@ func (s *survey) foreign(symbol *SymbolState) {
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
 		return
 	}
-	symbol.residual, symbol.residualOf = symbol.position-symbol.Known(), symbol.Known() // the next difference has to last again
+	symbol.residual, symbol.residualOf = symbol.position-symbol.Known(), symbol.Known() // the next difference must persist again
 	if symbol.Known() != before {
 		s.latchOn(symbol.Key())
 	}
 }
 
-// outweighed reports whether botd's part exceeds the position or is on its other side. If others
-// trade the symbol, its own orders may fill against theirs.
+// outweighed reports whether botd's part exceeds the whole position or is on the other side. If others
+// trade the symbol, botd's own orders may fill against theirs.
 func (t *SymbolState) outweighed() bool {
 	venue := t.AtVenue()
 	return t.Ignored() != 0 && t.Known() != 0 && (t.Known().Sign() != venue.Sign() || t.Known().Abs() > venue.Abs())
 }
 
-// ignore leaves the difference to its owner. botd's part is at most the whole position, because one
-// position represents everything.
+// ignore leaves the difference to its owner. botd's part is at most the whole position, because the
+// exchange keeps one position per symbol.
 func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Record)) {
 	venue, own := symbol.AtVenue(), symbol.Known()
 	switch {
@@ -83,10 +83,10 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 	emit(symbol.about(record.Ignored{Quantity: venue - own, Evidence: evidence}))
 }
 
-// ForeignOpening returns a foreign order that may open a position at any moment, if the policy
-// forbids openings alongside one (foreign: halt), or an order that may be another botd's; nil for
-// none. Spot has no positions: there the wallet shows the effect, and only an unreadable order
-// blocks openings, or another botd's.
+// ForeignOpening returns a foreign order that may open a position at any moment, if the policy forbids
+// openings alongside it (foreign: halt), or an order that may be another botd's; nil for none. Spot has
+// no positions, and the wallet shows the effect of an order: there only an unreadable order, or another
+// botd's, blocks openings.
 func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
@@ -100,9 +100,9 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	return nil
 }
 
-// OfPlan reports whether a row without an id has side, type and quantity of an order that a strategy's plan desires on a futures symbol, while other
-// orders show another botd, or another symbol that a journal was lost: either may have placed it. Once the list has shown a client order id, an order
-// without one is a person's.
+// OfPlan reports whether a row without an id has the side, type and quantity of an order that a strategy's plan desires on a futures symbol, while
+// other orders show that another botd is running, or another symbol shows that a journal was lost: either may have placed it. Once the list has shown
+// a client order id, an order without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
 	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
 	if o.ClientOrderID != "" || p.twin.futuresIDs || symbol.rules == nil || !others {
@@ -127,10 +127,10 @@ func (p *peer) lostElsewhere() bool {
 	return p.account.AnySymbol(func(s *SymbolState) bool { return s.Cause() == record.JournalLost })
 }
 
-// Repeats reports whether a row without an id equals a live opening of botd's in every term and was
-// created in the same seconds: the exchange has executed that one twice, or another botd with the
-// same plan is running. It is no coincidence that a person placed it. Where botd's own row shows no id either, time
-// and price do not matter. A row that has repeated an opening does so until the list no longer shows it.
+// Repeats reports whether a row without an id equals a live opening of botd's in every term and was created within the same seconds: the exchange has
+// executed that opening twice, or another botd with the same plan is running. A person would not place the same order by coincidence. If botd's own
+// row shows no id either, time and price are not compared. A row that has once repeated an opening counts as its repetition until the list no longer
+// shows the row.
 func (s *SymbolState) Repeats(o *exchange.Order) bool {
 	return slices.Contains(s.repeated, o.ID) || slices.ContainsFunc(s.live, func(p *account.Placement) bool {
 		return repeatsOpening(o, p) && exchange.Quantity(o.CreatedMS-p.SentMS()).Abs() <= repeatedMS
@@ -143,13 +143,14 @@ func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
 	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && sameParameters(o, &order)
 }
 
-// ofItsSize reports whether a row without an id equals an order of botd's in all but the prices: another botd's, of a plan of another moment.
+// ofItsSize reports whether a row without an id equals an order of botd's except for the prices: it may be another botd's, from a plan of another
+// moment.
 func ofItsSize(o *exchange.Order, order *exchange.NewOrder) bool {
 	return o.ClientOrderID == "" && o.Side == order.Side && o.Type == order.Type && o.Quantity == order.Quantity
 }
 
-// noteRepeated records the foreign rows of a list that repeat an opening. Matched are the placements of the list's rows. Where the list shows no id of botd's
-// own opening, one of the same size repeats it, and so does any later one of that size.
+// noteRepeated records the foreign rows of a list that repeat an opening; matched are the placements of the list's rows. If the list omits the id of
+// botd's own opening, every row of the same size repeats it, also in later lists.
 func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.Placement) {
 	var repeated []int64
 	for i := range s.foreign {
@@ -187,8 +188,8 @@ func residualText(symbol *SymbolState) string {
 	return symbol.rules.QuantityDecimal(symbol.residual).String()
 }
 
-// guardLost quarantines, while the journal is new, every symbol with a position or an order of
-// botd's (case 35). Nothing is adopted, whatever the policy.
+// guardLost quarantines, while the journal is new, every symbol with a position or an order of botd's
+// (case 35). Nothing is adopted, whatever the policy is.
 func (s *survey) guardLost() {
 	for symbol := range s.book.Symbols() {
 		id := symbol.unknownEnded
@@ -212,9 +213,9 @@ func (p *peer) prefixed(clientOrderID string) bool {
 	return p.instance != "" && strings.HasPrefix(clientOrderID, "b"+p.instance+"-")
 }
 
-// sellsUnknown returns the quantity of the explained position that open spot orders with this
-// instance's prefix, unknown to the journal, may still sell, or orders that stand in for own stops. A stop from an old backup does not
-// just reduce a position, as on futures, but sells again.
+// sellsUnknown returns the quantity of the explained position that some open spot orders may still sell: orders with this instance's prefix that the
+// journal does not know, and orders that stand in for own stops. Unlike on futures, a stop from an old backup does not only reduce the position: it
+// sells a second time.
 func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for i := range symbol.foreign {
 		if o := &symbol.foreign[i]; o.Side == exchange.Sell && p.prefixed(o.ClientOrderID) {
@@ -227,8 +228,8 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum + symbol.StandIn()
 }
 
-// noteUnlisted records that such orders have left the list, and that they are listed again. Only the wallet shows how much
-// they sold, and it may be older by the maximum staleness of a read.
+// noteUnlisted records that such orders have left the list, or that they are listed again. Only the wallet shows how much they sold, and it may be
+// older by the maximum staleness of a read.
 func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
@@ -246,8 +247,9 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	}
 }
 
-// noteTaken records that somebody else has canceled an own spot stop. While another botd may be placing, that one may be selling the quantity that the stop
-// held: the stop in its place waits as it does for one of that botd's. Where lists omit ids, that one may have moved the stop.
+// noteTaken records that another party has canceled one of botd's spot stops. While another botd may be placing orders, it may be selling the
+// quantity that the stop held: the stop's replacement waits, just as it waits for a stop of that botd. If lists omit ids, the other botd may have
+// moved the stop.
 func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 	left := p.Order().Quantity - p.Filled()
 	if p.State() != placement.Canceled || p.Purpose() != placement.StopLoss || p.OrderID() == 0 || p.Order().Market != exchange.Spot || left <= 0 {
@@ -264,15 +266,15 @@ func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 }
 
 // decideUnlisted ends this for an order that the history shows as ended: its row contains the sold
-// quantity. Whoever removed it has a moment to place its replacement.
+// quantity. Whoever removed the order has a moment to place its replacement.
 func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	if o.Status.Final() {
 		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one peerOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= peerStopMS })
 	}
 }
 
-// forgetUnlisted ends this once the wallet has been read long enough afterwards, except for orders for which it still freezes the coins: the list omits
-// them.
+// forgetUnlisted ends this once the wallet has been read long enough afterwards, except for orders for which the wallet still freezes the asset:
+// those rest, and the list omits them.
 func (s *survey) forgetUnlisted(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return
@@ -290,9 +292,9 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 	}
 }
 
-// ForeignPrefix returns the client order id of an order that carries this instance's prefix but is
-// not in the journal, from a second instance or an old backup (case 15); empty for none. If the
-// journal was lost, its symbol is already quarantined (case 35).
+// ForeignPrefix returns the client order id of an order that carries this instance's prefix but is not
+// in the journal, placed by a second instance or before an old backup was restored (case 15); empty for
+// none. If the journal was lost, the order's symbol is already quarantined (case 35).
 func (p *peer) ForeignPrefix() string {
 	for symbol := range p.account.Symbols() {
 		if id := p.shownUnknown(symbol); id != "" && symbol.Cause() != record.JournalLost {
@@ -302,7 +304,7 @@ func (p *peer) ForeignPrefix() string {
 	return ""
 }
 
-// shownUnknown returns the client order id of such an order as a list or a symbol's history shows it.
+// shownUnknown returns the client order id of such an order, as the list or the history of a symbol shows it.
 func (p *peer) shownUnknown(symbol *SymbolState) string {
 	if symbol.unknownEnded != "" {
 		return symbol.unknownEnded
@@ -315,8 +317,8 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 	return ""
 }
 
-// observeNewest handles the first read of a spot symbol's history since the start. A position
-// proves nothing there, because the wallet may contain the same quantity of another owner.
+// observeNewest handles the first read of a spot symbol's history since the start. There a position
+// proves nothing, because the wallet may contain the same quantity of another owner.
 func (s *survey) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
 	s.noteUnknownEnded(s.fetched.Newest)
@@ -336,9 +338,9 @@ func (s *survey) noteUnknownEnded(orders []exchange.Order) {
 	}
 }
 
-// Resolve returns the records by which a person ends a symbol's quarantine: adopt books the
-// difference and botd's own orders to the strategy, ignore leaves them to their owner. It also ends
-// what is unknown. The records are not applied.
+// Resolve returns the records by which a person ends a symbol's quarantine: adopt books the difference
+// and botd's own orders to the strategy, ignore leaves them to their owner. It also ends uncertain
+// placements. The records are not applied.
 func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
 	symbol := b.Symbol(key)
 	var records []record.Record
@@ -388,8 +390,8 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	return records
 }
 
-// unclaimed returns the wallet's excess of a spot symbol's asset over the fills, while an uncertain
-// placement may have bought it, or a refused one has.
+// unclaimed returns the wallet's excess of a spot symbol's asset over the fills, if an uncertain
+// placement may have bought it or a refused one has.
 func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
 	if !b.buysUnknown(symbol) && !b.paidFor(symbol) || symbol.rules == nil {
 		return 0
@@ -397,8 +399,8 @@ func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
 	return max(0, b.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
 }
 
-// found returns the record that takes an exchange order into the journal under an id. The payload
-// carries facts beyond the order itself.
+// found returns the record that enters an exchange order into the journal under an id. The payload
+// carries the facts that the order itself does not contain.
 func found(order *exchange.Order, strategy, id string, body record.Found) record.Record {
 	switch {
 	case body.Purpose != 0:

@@ -16,9 +16,9 @@ func TestPositionBelowAGrownStepIsClosed(t *testing.T) {
 		last         string
 		want         string
 	}{
-		"an exit":             {8, 0, "50000", "stop_loss sell stop_market stop 49999.9 whole as dust: the target is flat; too little for an order of its own"},
+		"an exit":             {8, 0, "50000", "stop_loss sell stop_market stop 49999.9 whole as dust: the target is flat; too small for an order of its own"},
 		"a stop, passed":      {8, 8, "48000", passedBelowStep},
-		"of a short position": {-8, 0, "50000", "stop_loss buy stop_market stop 50000.1 whole as dust: the target is flat; too little for an order of its own"},
+		"of a short position": {-8, 0, "50000", "stop_loss buy stop_market stop 50000.1 whole as dust: the target is flat; too small for an order of its own"},
 		"more than a step":    {18, 0, "50000", "exit sell market 10 reduceOnly: the target is flat"},
 		"a part":              {8, 4, "50000", ""},
 	} {
@@ -29,7 +29,7 @@ func TestPositionBelowAGrownStepIsClosed(t *testing.T) {
 	}
 }
 
-const passedBelowStep = "stop_loss sell stop_market stop 47999.9 whole as dust: the stop's price was passed already; too little for an order of its own"
+const passedBelowStep = "stop_loss sell stop_market stop 47999.9 whole as dust: the price has already passed the stop; too small for an order of its own"
 
 func stepGrows(t testing.TB, held, target exchange.Quantity, last string, protected bool, want string) {
 	t.Helper()

@@ -31,7 +31,7 @@ func (s *survey) observeHistory() {
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
-		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had it: only its row, or a person, decides how it ended
+		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had the order: only its row, or a person, decides how it ended
 		case p.State() == placement.Uncertain:
 			if s.quarantineLeftOver(p) {
 				continue
@@ -44,8 +44,8 @@ func (s *survey) observeHistory() {
 	s.observeEnded(exchange.Sell) // sales that waited for a purchase that was never accepted
 }
 
-// observeEnded applies the orders of one side in the spot order history, and the user trades of
-// single orders.
+// observeEnded applies the orders of one side in the spot order history, and the user trades of single
+// orders.
 func (s *survey) observeEnded(side exchange.Side) {
 	if !s.fetched.History.Done() {
 		return
@@ -64,9 +64,9 @@ func (s *survey) observeEnded(side exchange.Side) {
 	}
 }
 
-// precedesPurchase reports whether a spot sale exceeds the known position while a purchase that is undecided, or acknowledged and not shown yet, may
-// have supplied the rest. Booked now, the sale would count as a sale of the whole position, and the purchase, booked later, as still
-// owned. The sale waits until the purchase is decided, unless it needs manual resolution.
+// precedesPurchase reports whether a spot sale exceeds the known position while a purchase may have supplied the rest: one that is undecided, or
+// acknowledged and not shown yet. If the sale were booked now, it would count as a sale of the whole position, and the purchase, booked later, as
+// still held. The sale waits until the purchase is decided, unless it needs manual resolution.
 func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quantity) bool {
 	symbol := e.book.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
@@ -77,8 +77,8 @@ func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quanti
 	})
 }
 
-// observeLost handles an acknowledged order that the exchange does not know after the fence: its
-// effect is unknown, and needs manual resolution (case 12).
+// observeLost handles an acknowledged order that the exchange does not know after the fence: its effect
+// is unknown and needs manual resolution (case 12).
 func (s *survey) observeLost(p *account.Placement) {
 	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
 		return

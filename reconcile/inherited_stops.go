@@ -5,13 +5,14 @@ import (
 	"botd/reconcile/placement"
 )
 
-// A start forgets what a wallet had shown of a purchase that no list shows, such as one that the exchange refused but executed. The stops that
-// botd sent for it still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and the symbol needs manual resolution.
+// A start forgets what a wallet has shown of a purchase that no list shows, such as one that the exchange refused but executed. The stops that botd
+// sent for that purchase still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and the symbol needs
+// manual resolution.
 
-// inheritedStops returns the quantity of a spot symbol's stops from before the start beyond the fills; 0 once a person has decided.
+// inheritedStops returns by how much a spot symbol's stops from before the start exceed the fills; 0 once a person has decided.
 func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 	if b.StandsDown() || symbol.spot.inheritedDecided {
-		return 0 // the other botd's purchases have stops too
+		return 0 // the other botd's purchases have stops as well
 	}
 	if beyond = b.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees()); symbol.tooSmallToTrade(beyond) {
 		return 0
@@ -19,15 +20,15 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 	return beyond
 }
 
-// noteInheritedStops records the part of these stops that only the wallet explains, and no live or refused purchase.
+// noteInheritedStops records the part of these stops that only the wallet explains, not a live or refused purchase.
 func (s *survey) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
 	if symbol.spot.inherited = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
 		symbol.spot.inherited = symbol.spot.presumed
 	}
 }
 
-// holdInheritedStops keeps openings away from symbols with such stops, and quarantines them if wallets go on to show that. One that may be from before the
-// last fill still has what a sale has sold.
+// holdInheritedStops blocks openings on symbols with such stops, and quarantines a symbol if its wallets keep showing their quantity. A wallet that
+// may be older than the last fill may still contain what a sale has sold.
 func (s *survey) holdInheritedStops() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
@@ -41,12 +42,12 @@ func (s *survey) holdInheritedStops() {
 			continue
 		}
 		if t.inheritedFor.extend(s.fetched); t.inheritedFor.exceeds(s.book.Settle().StalenessMS) {
-			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows it")
+			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows that quantity")
 		}
 	}
 }
 
-// inheritedSince returns the quantity of stops from before the start that were sent since a time: a
+// inheritedSince returns the quantity of the stops from before the start that were sent since a time: a
 // wallet had shown the quantity they protect.
 func (o *observed) inheritedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	for _, p := range symbol.live {

@@ -7,12 +7,12 @@ import (
 	"botd/reconcile/account"
 )
 
-// A list proves that an order is absent only if it would show it. The interface promises the client
-// order id in no list: a row that could be the order and that no placement claims is left over, and
-// then nothing counts as absent (exactly-once.md, case 42).
+// A list proves that an order is absent only if it would show that order. The interface does not promise
+// the client order id in any list: a row that could be the order and that no placement claims is left
+// over, and as long as there is one, nothing counts as absent (exactly-once.md, case 42).
 
-// createdSlackMS is the maximum time by which an order's date may precede its journalled time:
-// futures dates are in whole seconds.
+// createdSlackMS is the maximum time by which an order's date may precede its journalled time: futures
+// dates are in whole seconds.
 const createdSlackMS = 1_000
 
 // quarantineLeftOver reports whether a leftover row exists, or may exist, that could be an
@@ -29,14 +29,14 @@ func (s *survey) quarantineLeftOver(p *account.Placement) bool {
 	}
 	moved, persistent := s.walletMoved(symbol, p)
 	if moved && persistent {
-		s.quarantine(symbol, "the wallet has moved as the unknown placement "+p.ClientOrderID()+" would have moved it, and no list shows why")
+		s.quarantine(symbol, "the wallet has changed as the unknown placement "+p.ClientOrderID()+" would have changed it, and no list shows the cause")
 	}
 	return moved
 }
 
-// leftOver returns a row that could be the placement's order: of its symbol and side,
-// not older, with an effect, and claimed by no placement. One that shows an id of
-// somebody's must have its quantity too. The lists have been read.
+// leftOver returns a row that could be the placement's order: it has the same symbol and side, is not
+// older, has had an effect, and is claimed by no placement. A row that shows any client order id must
+// also have the same quantity. The lists must have been read.
 func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
 	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
@@ -52,8 +52,8 @@ func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
 	return nil
 }
 
-// noteIDs records whether a spot list shows client order ids, and that it omits them if a row known
-// by its order id to be botd's shows none.
+// noteIDs records whether a spot list shows client order ids, and that it omits them if a row that is
+// botd's by its order id shows none.
 func (s *survey) noteIDs(orders []exchange.Order) {
 	for i := range orders {
 		switch o := &orders[i]; {
@@ -65,9 +65,9 @@ func (s *survey) noteIDs(orders []exchange.Order) {
 	}
 }
 
-// boughtBy returns how much a left-over row has bought for a placement. A row without an id
-// proves nothing: a person's orders have none either. It counts as botd's only where botd's own
-// rows show no ids, and where the placement could have bought that much.
+// boughtBy returns how much a leftover row has bought for a placement. A row without an id proves
+// nothing: a person's orders have none either. It counts as botd's only if the list omits the ids of
+// botd's own rows too, and the placement could have bought that much.
 func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.rules == nil {
 		return 0
@@ -78,14 +78,14 @@ func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *Sym
 		return 0
 	case !order.QuoteAmount.IsZero() && !o.QuoteAmount.IsZero() && o.QuoteAmount != order.QuoteAmount:
 		return 0
-	case !order.QuoteAmount.IsZero() && symbol.rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more
+	case !order.QuoteAmount.IsZero() && symbol.rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more than the placement's amount
 		return 0
 	}
 	return o.Filled
 }
 
-// heldInQuarantine returns the quantity that the kill switch closes on a quarantined spot symbol:
-// the explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
+// heldInQuarantine returns the quantity that the kill switch closes on a quarantined spot symbol: the
+// explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
 func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	own := symbol.heldOnSpot()
 	if b.buysUnknown(symbol) {
@@ -94,7 +94,7 @@ func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	return max(0, min(own, b.baseBalance(symbol)-symbol.Baseline()))
 }
 
-// couldBe reports whether a row may be an order sent at that time, under any id.
+// couldBe reports whether a row may be an order sent at that time, whatever its id.
 func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < sentMS-createdSlackMS || o.Status.Final() && o.Filled == 0 {
 		return false
@@ -102,7 +102,7 @@ func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 	if o.ClientOrderID == "" {
 		return o.ClosePosition == order.ClosePosition || order.Market == exchange.Spot
 	}
-	if !order.QuoteAmount.IsZero() { // by amount: the list's quantity cannot be predicted
+	if !order.QuoteAmount.IsZero() { // placed by amount: the list's quantity cannot be predicted
 		return o.Type == order.Type
 	}
 	return o.Quantity == order.Quantity && o.ClosePosition == order.ClosePosition && o.Type.Conditional() == order.Type.Conditional()
@@ -120,9 +120,9 @@ func (e *evidence) claimed(o *exchange.Order) bool {
 	return ended
 }
 
-// walletMoved reports whether the wallet's balance of a spot symbol's asset deviates from the fills
-// in the direction of the placement, and whether the deviation has lasted. A wallet that may be
-// older than the last fill proves nothing.
+// walletMoved reports whether the wallet's balance of a spot symbol's asset deviates from the fills in
+// the placement's direction, and whether the deviation has persisted. A wallet that may be older than
+// the last fill proves nothing.
 func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !s.fetched.Balances.Done() || s.mayPredateFill(symbol) {
 		return false, false
@@ -142,7 +142,7 @@ func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, 
 	return true, !others || symbol.walletChangeFor.exceeds(s.book.Settle().StalenessMS)
 }
 
-// shownInWallet is how much of a spot symbol's base asset a snapshot shows.
+// shownInWallet returns how much of a spot symbol's base asset a snapshot shows.
 func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 	for _, balance := range e.fetched.Balances.Items() {
 		if balance.Asset == symbol.rules.Base {
@@ -152,8 +152,8 @@ func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 	return 0
 }
 
-// Unclaimed returns the wallet's excess of a spot symbol's asset over the quantity that the kill
-// switch would close and the balance before botd bought; zero if there is none.
+// Unclaimed returns by how much the wallet's balance of a spot symbol's asset exceeds the quantity that
+// the kill switch would close plus the balance before botd bought; zero if it does not.
 func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS() == 0 {
 		return 0

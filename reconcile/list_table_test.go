@@ -55,7 +55,7 @@ func TestOlderRowOfUncertainIDIsThePlacement(t *testing.T) {
 				t.Errorf("%v: want order 11 to be it, have %d", orderIDs, have)
 			}
 		}
-		if other := d.book.Placement(id + "#12"); other == nil || !other.Duplicate() || other.Evidence() != "a second order under client order id "+id {
+		if other := d.book.Placement(id + "#12"); other == nil || !other.Duplicate() || other.Evidence() != "a second order with client order id "+id {
 			t.Errorf("%v: want order 12 a duplicate, have %+v", orderIDs, other)
 		}
 	}
@@ -148,12 +148,12 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 		duplicate bool
 		evidence  string
 	}{
-		{"taken not to be there", buys, placement.Absent, 0, 3, 4, true, "order %s is on the exchange after it was taken to have ended"},
-		{"taken to be gone", buys, placement.Absent, 11, 3, 4, true, "order %s is on the exchange after it was taken to have ended"},
-		{"ended as another", buys, placement.Canceled, 11, 3, 7, true, "a second order under client order id %s"},
-		{"a stop that was taken not to be there", stop, placement.Absent, 0, 0, 0, true, "order %s is on the exchange after it was taken to have ended"},
-		{"a stop that ended as another", stop, placement.Canceled, 11, 0, 0, true, "a second order under client order id %s"},
-		{"a stop that was refused", stop, placement.Refused, 0, 0, 0, false, "order %s is on the exchange after it was taken to have ended"},
+		{"taken not to be there", buys, placement.Absent, 0, 3, 4, true, "order %s is open on the exchange although it was considered ended"},
+		{"taken to be gone", buys, placement.Absent, 11, 3, 4, true, "order %s is open on the exchange although it was considered ended"},
+		{"ended as another", buys, placement.Canceled, 11, 3, 7, true, "a second order with client order id %s"},
+		{"a stop that was taken not to be there", stop, placement.Absent, 0, 0, 0, true, "order %s is open on the exchange although it was considered ended"},
+		{"a stop that ended as another", stop, placement.Canceled, 11, 0, 0, true, "a second order with client order id %s"},
+		{"a stop that was refused", stop, placement.Refused, 0, 0, 0, false, "order %s is open on the exchange although it was considered ended"},
 	} {
 		d := newDesk(t)
 		purpose := placement.Order
@@ -306,7 +306,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 	t.Parallel()
 	purchase := func(w *wallet) exchange.Order { return w.buysUnder(0, 10) }
 	acknowledged := func(w *wallet) exchange.Order { return w.buysUnder(9, 10) }
-	moved := "the wallet has moved as the unknown placement %s would have moved it, and no list shows why"
+	moved := "the wallet has changed as the unknown placement %s would have changed it, and no list shows the cause"
 	lost := "acknowledged order %s is not known to the exchange"
 	other := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Filled: 10,
 		Status: exchange.StatusFilled, CreatedMS: 2_000_000}

@@ -18,7 +18,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s.beginShown()
 	s.nameRows()
 	s.learnFees()
-	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position counts as a sale of all of it
+	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position would count as a sale of all of it
 	s.observeList(exchange.Futures, fetched.FuturesOrders)
 	s.observeList(exchange.Spot, fetched.SpotOrders)
 	s.observeUnread()
@@ -119,9 +119,8 @@ func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
 	s.observeOrder(p, order)
 }
 
-// match finds the live placement an order belongs to: by the exchange's id, which every
-// list shows, then by its client order id, since the order id of an unknown one is not
-// known.
+// match finds the live placement of an order: by the exchange's order id, which every list shows,
+// otherwise by its client order id, because the order id of an uncertain placement is not known.
 func (e *evidence) match(order *exchange.Order) *account.Placement {
 	p := e.book.withOrderID(order.Market, order.ID)
 	if p == nil {
@@ -136,8 +135,8 @@ func (e *evidence) match(order *exchange.Order) *account.Placement {
 	return p
 }
 
-// matchFrom is match with a hint: it tries the live placement at next first and sets next behind
-// the one it found there.
+// matchFrom is match with a hint: it tries the live placement at index next first and, if that one
+// matches, advances next.
 func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
 		p := s.book.LiveAt(at)
@@ -149,7 +148,7 @@ func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement 
 	return s.match(order)
 }
 
-// leftToOwner reports whether a person left the order to whoever made it.
+// leftToOwner reports whether a person left the order to whoever placed it.
 func (e *evidence) leftToOwner(order *exchange.Order) bool {
 	former, known := e.book.Ended(order.ClientOrderID)
 	if !known {
@@ -158,8 +157,7 @@ func (e *evidence) leftToOwner(order *exchange.Order) bool {
 	return former.Left
 }
 
-// endedBefore reports whether an order without a client order id is one of a placement
-// that has ended.
+// endedBefore reports whether an order without a client order id belongs to a placement that has ended.
 func (e *evidence) endedBefore(order *exchange.Order) bool {
 	if order.ClientOrderID != "" {
 		return false
@@ -182,13 +180,13 @@ func (s *survey) observeByID(answer OrderByID) {
 		s.observeOrder(p, &answer.Order)
 		return
 	}
-	// The exchange does not know an acknowledged id: read it again until the fence has passed, then
-	// it needs manual resolution. It never counts as lost after a number of reads (case 12).
+	// The exchange does not know an acknowledged order id: it is read again until the fence has passed,
+	// then it needs manual resolution. It never counts as lost after a number of reads (case 12).
 	s.observeLost(p)
 }
 
-// observeOrder applies a fetched order. Filled never decreases: a smaller value comes from a stale
-// replica (exactly-once.md, case 13).
+// observeOrder applies a fetched order. The filled quantity never decreases: a smaller value comes from
+// a stale replica (exactly-once.md, case 13).
 func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	if order.Filled < p.Filled() {
 		s.book.stale++
@@ -225,8 +223,8 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	}
 }
 
-// datedBefore returns the exchange's date of a futures opening, in whole seconds, if it precedes
-// the send time by botd's clock: that clock is ahead, and the position that the order opens would
+// datedBefore returns the exchange's date of a futures opening, in whole seconds, if it precedes the
+// send time by botd's clock: then botd's clock is ahead, and the position that the order opens would
 // seem younger than its row in positions/history.
 func datedBefore(p *account.Placement, order *exchange.Order) int64 {
 	if order.Market != exchange.Futures || !p.Purpose().Opens() || order.CreatedMS >= exchange.WholeSecond(p.SentMS()) {
@@ -302,7 +300,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 // changed while it was taken.
 func (s *survey) takePosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
-	if count > 1 { // a list combined from replicas may show both an ended and the next position; if this persists, it violates the contract (case 38)
+	if count > 1 { // a list combined from replicas may show both an ended position and the next one; if this persists, it violates the contract (case 38)
 		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
@@ -312,14 +310,14 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		return false
 	}
 	symbol.doubled.reset()
-	if s.fetched.Before.Done() { // a second line of defense: two snapshots decide, L apart, and the second includes what this one could have missed
+	if s.fetched.Before.Done() { // a second line of defense: two snapshots at least L apart decide, and the second includes what the first could have missed
 		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
 			symbol.equal.reset()
 			return false
 		}
 	}
 	if now.ID == symbol.positionID && now.Signed().Sign() == -symbol.AtVenue().Sign() && now.Remaining != 0 {
-		s.quarantine(symbol, "the position changed its side by itself") // case 38
+		s.quarantine(symbol, "the position changed its side without an order of botd's") // case 38
 	}
 	if now.ID != symbol.positionID || now.Signed() != symbol.AtVenue() {
 		s.book.changes++
@@ -349,10 +347,10 @@ func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 	}
 }
 
-// measureResidual records the difference and for how long nothing has explained it. The time does
-// not start while a placement could explain it, by an unknown outcome or as not visible yet, and it
-// starts over when fills are booked, because the same figure then means a different one. A read
-// without a difference, which may be older, interrupts it but does not end it.
+// measureResidual records the difference and how long it has persisted unexplained. The time does not
+// start while a placement could explain the difference, because its outcome is unknown or not visible
+// yet. It starts over when fills are booked, because the same figure then has a different meaning. A
+// read without a difference may be an old one: it interrupts the time but does not end it.
 func (s *survey) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
@@ -380,8 +378,8 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 	s.noteUnexplained(symbol)
 }
 
-// observeWallet reconciles the fills of a spot symbol with the wallet, whose base asset pays the
-// fees of purchases.
+// observeWallet reconciles the fills of a spot symbol with the wallet; the fees of purchases are paid
+// from the base asset.
 func (s *survey) observeWallet(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
 		return
@@ -407,7 +405,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	if s.mayPredateFill(symbol) {
 		s.boundByWallet(symbol)
-		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until one does
+		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until a later one does
 	}
 	if symbol.Known() == 0 && s.book.showsBeforeSale(symbol) {
 		symbol.settled = false
@@ -417,7 +415,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	balance := s.book.baseBalance(symbol)
 	if symbol.Known() == 0 {
 		more := balance - symbol.Baseline()
-		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
+		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
 		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {
@@ -427,7 +425,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		symbol.settled = symbol.Quarantine() == "" && !wait
 		return
 	}
-	s.squareWallet(symbol, balance, live)
+	s.reconcileWallet(symbol, balance, live)
 	symbol.position = symbol.heldOnSpot()
 	symbol.settled = symbol.Quarantine() == "" && symbol.missedFor.sinceMS == 0
 }

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// quotation is what the engine has read of a symbol's market, and its setting of the leverage.
+// quotation is what the engine has read about a symbol's market, and the symbol's leverage setting.
 type quotation struct {
 	rules    *exchange.Symbol
 	last     exchange.Price // of the last trade
@@ -14,7 +14,7 @@ type quotation struct {
 	lastMS   int64
 	pricedMS int64 // time of the last requested price
 	leverage int
-	collar   exchange.Rate // spot: maximum distance of a sale through the price; 0 if unknown
+	collar   exchange.Rate // spot: maximum distance of a sale's limit below the price; 0 if unknown
 }
 
 // Rules returns the symbol's rules; nil until the engine has set them.
@@ -46,7 +46,7 @@ func (q *quotation) Leverage() int { return q.leverage }
 // SetLeverage sets the leverage that the exchange has confirmed or shown.
 func (q *quotation) SetLeverage(leverage int) { q.leverage = leverage }
 
-// SetCollar sets the maximum distance of a sale on spot through the price.
+// SetCollar sets the maximum distance of a spot sale's limit below the price.
 func (q *quotation) SetCollar(collar exchange.Rate) { q.collar = collar }
 
 // Price returns the price used for unrealized profit: the mark price, else the last trade's price.
@@ -57,8 +57,8 @@ func (q *quotation) Price() exchange.Price {
 	return q.last
 }
 
-// observation is the state of a symbol as snapshots have shown it. Observe and the records that it derives change it, TakePrice its
-// price, and Forget clears it.
+// observation is the state of a symbol as shown by snapshots. Observe and the records that it derives change it, TakePrice changes its price, and
+// Forget clears it.
 type observation struct {
 	position   exchange.Quantity // signed
 	entryPrice exchange.Amount
@@ -69,15 +69,15 @@ type observation struct {
 	liqPrice   exchange.Amount
 
 	read    bool // fetched since this start
-	settled bool // Position equals Known, and nothing on the symbol is uncertain
+	settled bool // position equals Known, and nothing on the symbol is uncertain
 
 	contradicted        string
 	contradictedSinceMS int64
 
 	foreign      []exchange.Order
-	repeated     []int64                  // of these, orders that equal an opening of botd's
+	repeated     []int64                  // of the foreign orders, those that equal an opening of botd's
 	repeatedAs   []exchange.NewOrder      // openings of botd's whose size such an order had
-	unreadable   []exchange.UnreadableRow // of these, unreadable rows
+	unreadable   []exchange.UnreadableRow // of the foreign orders, the unreadable rows
 	unknownEnded string
 }
 
@@ -96,7 +96,7 @@ func (o *observation) LiqPrice() exchange.Amount { return o.liqPrice }
 // Read reports whether the symbol has been fetched since this start.
 func (o *observation) Read() bool { return o.read }
 
-// Settled reports whether Position equals Known and nothing on the symbol is uncertain.
+// Settled reports whether the position equals Known and nothing on the symbol is uncertain.
 func (o *observation) Settled() bool { return o.settled }
 
 // Contradicted returns the reason why the newest list is not trusted; empty if it is.
@@ -115,10 +115,10 @@ func (o *observation) ForeignCount() int { return len(o.foreign) }
 // journal does not know; empty for none.
 func (o *observation) UnknownEnded() string { return o.unknownEnded }
 
-// declared is what the engine has measured and declared of a symbol since its start.
+// declared is what the engine has measured and declared about a symbol since its start.
 type declared struct {
 	unprotectedSinceMS int64
-	unprotectedMS      int64 // without the current time
+	unprotectedMS      int64 // without the time that is still running
 	foreignSinceMS     int64
 	contradictedNoted  bool
 }
@@ -126,11 +126,11 @@ type declared struct {
 // UnprotectedSinceMS returns since when the position lacks its stop; 0 while it has one.
 func (d *declared) UnprotectedSinceMS() int64 { return d.unprotectedSinceMS }
 
-// UnprotectedMS returns for how long positions have lacked their stops since the start, without the
-// current time.
+// UnprotectedMS returns for how long positions have lacked their stops since the start, without the time
+// that is still running.
 func (d *declared) UnprotectedMS() int64 { return d.unprotectedMS }
 
-// BeginUnprotected begins a time without the stop.
+// BeginUnprotected begins a time without a stop.
 func (d *declared) BeginUnprotected(atMS int64) { d.unprotectedSinceMS = atMS }
 
 // EndUnprotected ends such a time, if there is one.
@@ -147,7 +147,7 @@ func (d *declared) ForeignSinceMS() int64 { return d.foreignSinceMS }
 // NoteForeign sets that time.
 func (d *declared) NoteForeign(sinceMS int64) { d.foreignSinceMS = sinceMS }
 
-// NoteContradicted records whether the newest list is trusted, and reports whether that is news.
+// NoteContradicted records whether the newest list is trusted, and reports whether that has changed.
 func (s *SymbolState) NoteContradicted() bool {
 	before := s.contradictedNoted
 	s.contradictedNoted = s.contradicted != ""

@@ -6,13 +6,13 @@ import (
 	"botd/exchange"
 )
 
-// No single list decides that an order which botd did not make has ended (exactly-once.md, case 42): an opening on futures that one list has shown, and
-// a later one omits, may still rest. It counts as open until a read by its id shows its end.
+// No single list decides that an order which botd did not make has ended (exactly-once.md, case 42): a futures opening that one list has shown and a
+// later one omits may still rest. It counts as open until a read by its id shows its end.
 
-// mostOmitted bounds the reads by id of such orders, per symbol and round.
+// mostOmitted limits how many such orders are read by id, per symbol and round.
 const mostOmitted = 8
 
-// OmittedForeign returns the ids of the foreign openings on a futures symbol that a snapshot's open list omits, the oldest first and at most so many as
+// OmittedForeign returns the ids of the foreign openings on a futures symbol that a snapshot's open list omits, oldest first, and at most as many as
 // one round reads.
 func (t *tracked) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []int64) {
 	if symbol.Key().Market != exchange.Futures || symbol.rules == nil || !fetched.FuturesOrders.Done() {

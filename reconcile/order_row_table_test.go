@@ -339,13 +339,13 @@ func TestProfitSinceAccountRead(t *testing.T) {
 		symbol := d.book.Symbol(bitcoin)
 		symbol.markedAt, symbol.mark, symbol.last = 50_000e8, 51_000e8, 49_000e8
 		c.change(symbol)
-		if have := symbol.Moved().String(); have != c.want {
+		if have := symbol.ProfitChange().String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}
 	w := holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)
-	if symbol.markedAt, symbol.mark = 50_000e8, 51_000e8; !symbol.Moved().IsZero() {
+	if symbol.markedAt, symbol.mark = 50_000e8, 51_000e8; !symbol.ProfitChange().IsZero() {
 		t.Error("want nothing made on spot, whose account has no profit")
 	}
 }

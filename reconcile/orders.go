@@ -9,16 +9,17 @@ import (
 	"botd/strategy"
 )
 
-// cutMS is the time after its fence for which an uncertain order waits for a stable snapshot before
+// cutMS is the time after its fence for which an uncertain order waits for a stable snapshot. After that
 // the symbol's resting openings are canceled to get one (case 37).
 const cutMS = 60_000
 
-// refusedMS is the time for which a key rests after the exchange refused its order, such as a
-// post-only order that would have matched.
+// refusedMS is the time for which a key is left without an order after the exchange refused one, such as
+// a post-only order that would have matched.
 const refusedMS = 5_000
 
-// convergeKeyed keeps the plan's resting orders in the book: it cancels orders that are not
-// desired. It cancels a changed order, waits for the confirmation, and places the remainder.
+// convergeKeyed keeps the plan's resting orders in the book. It cancels orders that are no longer
+// desired. If the plan changed an order, it cancels the old one, waits for the confirmation, and places
+// the remainder.
 func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
 	keys := desired.Keys()
@@ -29,7 +30,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Or
 		}
 		i := keys.Find(p.Key(), d.symbol.keyedAt[n])
 		if i >= 0 {
-			slots[i].placed = true // possibly by a different order, whose end must come first
+			slots[i].placed = true // possibly by a different order, which must end first
 			d.symbol.keyedAt[n] = i
 		}
 		if overdue {
@@ -39,7 +40,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Or
 		case i < 0 || !sameOrder(p, desired.At(i), slots[i].filled):
 			d.cancel(p, "no longer desired")
 		case purpose == placement.Order && p.Order().PostOnly && d.against(p.Order().Side):
-			d.cancel(p, "the quote of the other side has filled")
+			d.cancel(p, "the order on the other side has filled")
 		}
 	}
 	if d.exiting {
@@ -54,8 +55,8 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Or
 
 // slot is one order of a plan.
 type slot struct {
-	placed bool              // an order is in the book under its key, or was a moment ago
-	filled exchange.Quantity // under its key
+	placed bool              // an order is in the book under its key, or was until a moment ago
+	filled exchange.Quantity // quantity filled under its key
 }
 
 // slots returns the slots of a plan's orders, with their fills.
@@ -74,7 +75,7 @@ func sameOrder(p *account.Placement, desired strategy.DesiredOrder, filled excha
 	return order.Side == desired.Side && order.Price == desired.Price && order.StopPrice == desired.StopPrice && p.Remaining() <= desired.Quantity-filled
 }
 
-// placeKeyed places an order for a desired one without an order.
+// placeKeyed places a desired order that has no order in the book.
 func (d *derivation) placeKeyed(purpose placement.Purpose, desired strategy.DesiredOrder, filled exchange.Quantity) {
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
@@ -111,8 +112,8 @@ func (s *situation) against(side exchange.Side) bool {
 	return s.symbol.Key().Market == exchange.Futures && int64(s.ownPosition)*side.Sign() < 0
 }
 
-// otherSideUnknown reports whether an opening on the other side will be sent in this round or is
-// not acknowledged: of a market maker's two quotes the second waits for the first.
+// otherSideUnknown reports whether an opening on the other side will be sent in this round or is not
+// acknowledged: a market maker's second quote waits for the first.
 func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 	if d.symbol.Key().Market != exchange.Futures {
 		return false
@@ -130,8 +131,8 @@ func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 	return false
 }
 
-// reducible returns the part of botd's position that no resting exit covers yet, including those
-// derived in this round, and that fits the exchange's sum (rule 5).
+// reducible returns the part of botd's position that no resting exit covers yet, including exits derived
+// in this round, and that fits into the exchange's sum (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
 	free := d.ownPosition.Abs()
 	for _, p := range d.keyedOrders {

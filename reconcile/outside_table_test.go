@@ -23,12 +23,12 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 		with           func(d *desk, symbol *SymbolState)
 		want           string // known, ignored, residual, whether it is latched; the evidence, or why it is quarantined
 	}{
-		{"all of it closed", ForeignHalt, 20, 0, 0, nil, "0 0 0 true; the position was closed from outside"},
-		{"one unit, closed", ForeignHalt, 1, 0, 0, nil, "0 0 0 true; the position was closed from outside"},
+		{"all of it closed", ForeignHalt, 20, 0, 0, nil, "0 0 0 true; the position was closed outside botd"},
+		{"one unit, closed", ForeignHalt, 1, 0, 0, nil, "0 0 0 true; the position was closed outside botd"},
 		{"closed, as a row shows", ForeignHalt, 20, 0, 0, func(_ *desk, s *SymbolState) { s.futuresEvidence.by = closedRow },
-			"0 0 0 true; the position was closed from outside: positions/history shows it closed"},
-		{"the ignored part is closed too", ForeignIgnore, 20, 5, 0, nil, "0 0 0 true; the position was closed from outside"},
-		{"the ignored part is closed", ForeignIgnore, 0, 1, 0, nil, "0 0 0 false; the ignored part was closed externally"},
+			"0 0 0 true; the position was closed outside botd: positions/history shows it closed"},
+		{"the ignored part is closed too", ForeignIgnore, 20, 5, 0, nil, "0 0 0 true; the position was closed outside botd"},
+		{"the ignored part is closed", ForeignIgnore, 0, 1, 0, nil, "0 0 0 false; the ignored part was closed outside botd"},
 		{"more, that is adopted", ForeignAdopt, 20, 0, 25, nil, "25 0 0 true; made outside botd, adopted by foreign: adopt"},
 		{"more, that is ignored", ForeignIgnore, 20, 0, 25, nil, "20 5 0 false; made outside botd, ignored by foreign: ignore"},
 		{"more, and a person decides", ForeignHalt, 20, 0, 25, nil, "20 0 5 false; " + differs + "0.005, which nothing explains"},

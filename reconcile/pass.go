@@ -5,9 +5,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// pass is one pass over all strategies after a read. Sums over all symbols that every strategy
-// needs are computed once per pass: nothing is read meanwhile, and an order that is sent changes a
-// sum by at most its own amount.
+// pass is one pass over all strategies after a read. Sums over all symbols that every strategy needs are
+// computed once per pass: nothing is read during a pass, and an order that is sent changes a sum by at
+// most its own amount.
 type pass struct {
 	number uint64 // changes with each pass and with a record that may change a sum; 0 outside a pass
 	last   uint64 // the last number used

@@ -9,16 +9,16 @@ import (
 	"botd/reconcile/record"
 )
 
-// If botd stands down, another botd trades, or has traded, under its prefix: its peer. On spot both share
-// one wallet, and a stop of either sells the same asset. The position then is the quantity that all
-// orders under the prefix have bought and not sold, as far as the wallet shows it, and the part
-// that no stop of either covers is protected. None of the peer's position is adopted, and no exit
-// sells it.
+// While botd stands down, another botd trades, or has traded, under its prefix: its peer. On spot both
+// share one wallet, and a stop of either sells the same asset. There the position is the quantity that
+// all orders under the prefix have bought and not sold, as far as the wallet shows it, and the part that
+// neither botd's stops cover gets a stop. No part of the peer's position is adopted, and no exit sells
+// it.
 
-// peerStopMS is the time that the peer has for the stop of its latest purchase.
+// peerStopMS is how long the peer may take to place the stop of its latest purchase.
 const peerStopMS = 1_500
 
-// maxPeerOrders bounds the number of its remembered orders: one page of the history.
+// maxPeerOrders limits the number of remembered orders of the peer: one page of the history.
 const maxPeerOrders = 1_000
 
 // peerOrder is the quantity that an order of the peer has bought or, if negative, sold.
@@ -28,7 +28,7 @@ type peerOrder struct {
 	seenMS  int64
 }
 
-// peer finds what another botd under this instance's prefix has open and holds.
+// peer finds the open orders and the holdings of another botd under this instance's prefix.
 type peer struct {
 	instance string // whose prefix botd's client order ids carry
 
@@ -60,9 +60,8 @@ func (s *survey) notePeerOrders(orders []exchange.Order) {
 	}
 }
 
-// isPeerOrder reports whether an order under this prefix is the peer's: the journal does not
-// know it, and has not sent it before botd stood down for that one. What it booked by the exchange's id, before any list showed
-// another id, is not counted twice.
+// isPeerOrder reports whether an order under this prefix is the peer's: the journal does not know it, and botd did not send it before standing down
+// because of it. An order that was booked by its order id, before any list showed another client order id for it, is not counted twice.
 func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 	id, ours := placement.ParseSerial(o.ClientOrderID)
 	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) ||
@@ -94,7 +93,7 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 		return grown
 	}
 	if len(t.peerOrders) == 0 {
-		t.peerSold = s.Oversold() // by this start and those before it, which no list shows to be of these orders
+		t.peerSold = s.Oversold() // sold by this start and earlier ones: no list shows that it was sold by these orders
 	}
 	if len(t.peerOrders) < maxPeerOrders {
 		t.peerOrders, grown = append(t.peerOrders, peerOrder{o.ID, net, atMS}), net
@@ -102,9 +101,9 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 	return grown
 }
 
-// PeerPosition returns the part of a spot symbol's asset that the peer has bought and not sold, as
-// far as the wallet shows it, and since when botd has seen it; zero for none. It is protected while
-// botd stands down; a person decides its owner.
+// PeerPosition returns the part of a spot symbol's asset that the peer has bought and not sold, as far
+// as the wallet shows it, and since when botd has seen it; zero for none. It is protected while botd
+// stands down; a person decides who owns it.
 func (p *peer) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !p.StandsDown() || len(symbol.spot.peerOrders) == 0 {
 		return 0, 0
@@ -122,7 +121,7 @@ func (b *Book) adoptPeerPosition(symbol *SymbolState, quantity exchange.Quantity
 	}
 }
 
-// newestPeerOrder returns the id of the newest order of the peer's that has been noted; 0 for none.
+// newestPeerOrder returns the highest order id among the peer's noted orders; 0 for none.
 func (s *SymbolState) newestPeerOrder() (id int64) {
 	for _, one := range s.spot.peerOrders {
 		id = max(id, one.orderID)
@@ -130,16 +129,15 @@ func (s *SymbolState) newestPeerOrder() (id int64) {
 	return id
 }
 
-// resolvePeerOrders drops the orders of the peer's whose effect is decided.
+// resolvePeerOrders drops those orders of the peer whose effect is decided.
 func (s *SymbolState) resolvePeerOrders() {
 	s.spot.peerOrders, s.spot.peerSold, s.spot.continued = nil, 0, 0
 }
 
-// jointPosition returns the quantity that all orders under the prefix have bought and not sold, as
-// far as the wallet shows it. The wallet's balance before botd bought may include earlier purchases
-// of the peer. A conclusive wallet shows how much of botd's own coins the peer sold, unless a person's coins hide it. The peer's
-// orders of a start that this journal knows sold coins that the journal holds, or coins that they bought since. After a wallet has shown that the peer
-// sold some of botd's coins, this holds for all its orders: a later deposit is not botd's.
+// jointPosition returns the quantity that all orders under the prefix have bought and not sold, as far as the wallet shows it. The wallet's balance
+// before botd bought may include earlier purchases of the peer. A conclusive wallet shows how much of botd's own quantity the peer sold, unless a
+// person's holdings hide it. If the peer's orders come from a start that this journal knows, they sold quantity that the journal holds, or that they
+// bought later. Once a wallet has shown that the peer sold some of botd's quantity, this holds for all its orders: a later deposit is not botd's.
 func (s *SymbolState) jointPosition() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.peerNet()
 	sold := min(0, others)
@@ -150,8 +148,8 @@ func (s *SymbolState) jointPosition() exchange.Quantity {
 	return max(0, min(max(0, min(own, s.spot.baseBalance-s.Baseline()))+others, s.spot.baseBalance))
 }
 
-// peerNet returns the quantity that the peer's orders have bought and not sold by the lists, less
-// the part that own sales have sold.
+// peerNet returns the quantity that the peer's orders have bought and not sold according to the lists,
+// less the part that botd's own sales have sold.
 func (s *SymbolState) peerNet() exchange.Quantity {
 	net := -s.spot.peerSold
 	for _, one := range s.spot.peerOrders {
@@ -178,8 +176,8 @@ func (s *SymbolState) jointFills() exchange.Quantity {
 // fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
-// jointStopQuantity returns the quantity that stops of both are to cover: jointPosition or, if the wallet bounds no stop, jointFills. If that
-// wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
+// jointStopQuantity returns the quantity that the stops of both are to cover: jointPosition or, if the wallet does not limit stops, jointFills. If
+// that wallet is right after all, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
 func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 	if o.walletUntrusted(symbol) {
 		return symbol.jointFills()
@@ -187,16 +185,16 @@ func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 	return symbol.jointPosition()
 }
 
-// walletUntrusted reports whether the newest wallet bounds no stop while botd stands down: it was read before the newest lists, may be older than
-// the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the open list's
-// sales.
+// walletUntrusted reports whether the newest wallet does not limit stops while botd stands down: it was read before the newest lists, may be older
+// than the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the sales in the
+// open list require.
 func (o *observed) walletUntrusted(symbol *SymbolState) bool {
 	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
 	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
 }
 
-// recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the
-// way.
+// recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may still
+// be on its way.
 func (s *SymbolState) recentPeerPurchases(nowMS int64) (sum exchange.Quantity) {
 	for _, one := range s.spot.peerOrders {
 		if nowMS-one.seenMS < peerStopMS {
@@ -206,12 +204,12 @@ func (s *SymbolState) recentPeerPurchases(nowMS int64) (sum exchange.Quantity) {
 	return sum
 }
 
-// yieldMS is the time for which a spot exit is left to a peer that holds the same coins: by its end
+// yieldMS is the time for which a spot exit is left to a peer that holds the same coins. When it ends,
 // a wallet shows the peer's sale. The peer may not know of this botd and may not yield.
 const yieldMS = 3_500
 
-// younger reports whether botd stands down for a botd that began earlier. Both compare the starts
-// in which they found each other, so a later start changes nothing.
+// younger reports whether botd stands down for a botd that began earlier. Both compare the starts at
+// which they found each other, so a later start changes nothing.
 func (p *peer) younger() bool {
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	own := p.account.Start()
@@ -221,10 +219,10 @@ func (p *peer) younger() bool {
 	return standing && id.Start.Compare(own) < 0
 }
 
-// YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0
-// for no wait. Of two botds that found each other, the elder sells first. If the elder has placed
-// nothing on spot since the other began, the peer may not have found it, so the elder also yields,
-// though for a shorter time.
+// YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0 for no
+// wait. Of two botds that found each other, the older one sells first. If the older one has placed
+// nothing on spot since the other began, the peer may not have found it, so the older one also yields,
+// for a shorter time.
 func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
@@ -243,14 +241,14 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	return decidedMS + yieldMS
 }
 
-// The time for which the stops of two botds together may exceed the position before one removes its
+// The stops of two botds together may exceed the position for this long before one of them removes its
 // own: first the botd with the later start, then the other if the first does not act.
 const (
 	excessMS     = 1_500
 	excessLastMS = 10_000
 )
 
-// jointSales returns the total quantity that the live orders of both would sell.
+// jointSales returns the total quantity that the live orders of both botds would sell.
 func (p *peer) jointSales(symbol *SymbolState) exchange.Quantity {
 	sells := p.sellsUnknown(symbol)
 	for _, p := range symbol.live {
@@ -261,8 +259,8 @@ func (p *peer) jointSales(symbol *SymbolState) exchange.Quantity {
 	return sells
 }
 
-// noteExcess records since when own and the peer's stops exceed the position. An old list may show
-// a stop that has ended, so the wallet must freeze the asset for all of them.
+// noteExcess records since when own and the peer's stops together exceed the position. An old list may
+// show a stop that has ended, so the wallet must freeze the asset for all of them.
 func (s *survey) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
 	sells := s.book.jointSales(symbol)
@@ -281,9 +279,9 @@ func (s *SymbolState) tooSmallToTrade(quantity exchange.Quantity) bool {
 	return quantity <= 0 || s.rules.BelowMinimum(s.last, quantity)
 }
 
-// mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it, as the
-// newest complete read shows. The removed stops never exceed the excess, which is reduced by each
-// of them.
+// mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it,
+// as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
+// excess.
 func (d *derivation) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
 	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
 	if d.book.younger() {
@@ -300,8 +298,8 @@ func (d *derivation) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) b
 	return true
 }
 
-// JointUncovered reports whether botd stands down and no stop covers part of the position, so the
-// next round must come soon.
+// JointUncovered reports whether botd stands down and no stop covers part of the position. Then the next
+// round must come soon.
 func (b *Book) JointUncovered(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !b.StandsDown() {
 		return false

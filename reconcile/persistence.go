@@ -26,13 +26,13 @@ func (l *persistence) extend(s *Snapshot) {
 // pause handles a snapshot before which the condition was interrupted: that time does not count.
 func (l *persistence) pause(s *Snapshot) { l.lastMS = max(s.BeganMS, s.EndedMS) }
 
-// restart begins with this snapshot.
+// restart begins the measurement with this snapshot.
 func (l *persistence) restart(s *Snapshot) {
 	*l = persistence{}
 	l.extend(s)
 }
 
-// reset ends it.
+// reset ends the measurement.
 func (l *persistence) reset() { *l = persistence{} }
 
 func (l *persistence) exceeds(thanMS int64) bool { return l.sinceMS != 0 && l.forMS > thanMS }

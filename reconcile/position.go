@@ -5,8 +5,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// partialPosition updates a symbol's position after another read about the symbol failed: reducing
-// and protecting continue, and nothing is concluded.
+// partialPosition updates a symbol's position if another read about the symbol failed: reducing and
+// protecting continue, and nothing else is concluded.
 func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
@@ -20,7 +20,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	case s.takePosition(symbol):
 		symbol.read, symbol.residual = true, symbol.position-symbol.Known()
 		s.noteUnexplained(symbol)
-		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, even if other reads failed
+		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // positive evidence, even if other reads failed
 			symbol.futuresEvidence.by, symbol.futuresEvidence.untrusted = closedRow, false
 		}
 	}
@@ -30,8 +30,8 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.settled = false
 }
 
-// partialWallet applies a wallet's evidence about orders while other reads about the symbol fail.
-// If the open list was read, even with unreadable rows, that includes the results of purchases.
+// partialWallet applies a wallet's evidence about orders if other reads about the symbol failed. If the
+// open list was read, even with unreadable rows, that includes the results of purchases.
 func (s *survey) partialWallet(symbol *SymbolState) {
 	switch {
 	case !s.fetched.Balances.Done() || symbol.rules == nil:
@@ -52,8 +52,8 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 	s.noteUndecided(symbol, most, sinceMS)
 }
 
-// boughtUnread returns the quantity that live purchases have bought by the wallet while the open list cannot be read. An
-// order may still rest there, so the asset alone proves nothing: its money must be gone.
+// boughtUnread returns the quantity that live purchases have bought according to the wallet while the open list cannot be read. A purchase may still
+// rest on that list, so more of the asset alone proves nothing: the money of the purchase must be gone too.
 func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		order, before := p.Order(), e.book.delivery(p).before
@@ -64,21 +64,21 @@ func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// standOpened treats the quantity opened by botd's own fills since the last list as held until the
-// list is read again.
+// standOpened treats the quantity that botd's own fills have opened since the last list as held, until
+// the list is read again.
 func (s *survey) standOpened(symbol *SymbolState) {
 	t, known := &symbol.futuresEvidence, symbol.Known()
 	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
-		return // it has been read since then and is current, or a witness reports the end
+		return // the list has been read since then and is current, or a witness confirms the end
 	}
 	if known != 0 && symbol.Opened().Sign() == known.Sign() && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
 		t.untrusted = true
 	}
 }
 
-// takeShown uses a position that one of the snapshot's two lists shows while the other list, or its
-// row there, cannot be read. A position that a read has shown is protected, and nothing else is
-// concluded from it. It returns false if neither shows one.
+// takeShown uses a position that one of the snapshot's two lists shows while the other list, or its row
+// there, cannot be read. A position that a read has shown is protected, and nothing else is concluded
+// from it. takeShown returns false if neither list shows one.
 func (s *survey) takeShown(symbol *SymbolState) bool {
 	for _, list := range [...]exchange.Fetched[exchange.Position]{s.fetched.Positions, s.fetched.Before} {
 		if !list.Done() {
@@ -95,8 +95,8 @@ func (s *survey) takeShown(symbol *SymbolState) bool {
 	return false
 }
 
-// takeOneOf selects the position to protect if the list shows several on a symbol: the one that
-// fills explain, else the one shown before, else the newest.
+// takeOneOf selects the position to protect if the list shows several on one symbol: the one that fills
+// explain, otherwise the one shown before, otherwise the newest.
 func (s *SymbolState) takeOneOf(positions []exchange.Position) {
 	var one exchange.Position
 	rank := func(p *exchange.Position) int {
@@ -126,9 +126,9 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 	return found, count
 }
 
-// recordUnattributed journals the wallet's excess over the baseline and the fills, if it has
-// changed by the worth of an order. After a start, nothing else distinguishes it from the result of
-// a purchase that no list shows, or the rest of a sale.
+// recordUnattributed journals the wallet's excess over the baseline and the fills, if it has changed by
+// at least the value of an order. After a start, nothing else distinguishes this excess from the result
+// of a purchase that no list shows, or from the rest of a sale.
 func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
@@ -137,18 +137,18 @@ func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quant
 	}
 }
 
-// mayPredateFill reports whether a read of this snapshot may be older than the
-// symbol's last fill, by the clock and, since that may have jumped ahead, by what
-// lies between snapshots too: more than one of them, where L is no longer than
-// what may count of the time between two.
+// mayPredateFill reports whether a read of this snapshot may be older than the symbol's last fill. It
+// compares by the clock and, because the clock may have jumped ahead, by the measured time between
+// snapshots: if L is no longer than what may count between two of them, more than one interval must have
+// passed.
 func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 	return e.fetched.BeganMS < symbol.FilledMS()+e.book.Settle().StalenessMS ||
 		e.book.Settle().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.book.Settle().StalenessMS)
 }
 
-// boundByWallet limits the sellable quantity to the wallet if the journal is known to lack orders:
-// it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet that
-// may be older than the last fills may still show the sold quantity.
+// boundByWallet limits the sellable quantity to the wallet's balance if the journal is known to lack
+// orders: it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet
+// that may be older than the last fills may still show the sold quantity.
 func (s *survey) boundByWallet(symbol *SymbolState) {
 	if !s.book.StandsDown() && symbol.Quarantine() == "" {
 		return
@@ -164,8 +164,8 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 	symbol.position = symbol.heldOnSpot()
 }
 
-// heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The
-// rest of the asset may be the user's and is not sold.
+// heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The rest of
+// the asset may be the user's and is not sold.
 func (t *SymbolState) heldOnSpot() exchange.Quantity {
 	return max(0, t.Known()-t.Fees()+t.short)
 }
@@ -174,19 +174,19 @@ func (t *SymbolState) heldOnSpot() exchange.Quantity {
 // others.
 const shortWallet = "the wallet holds less than the fills explain"
 
-// decideMissing decides a wallet shortfall that a witness confirms. A sale cannot be ignored, so it
-// is adopted as sold, and latches, or waits for a person.
+// decideMissing decides a wallet shortfall that a witness confirms. A sale cannot be ignored: it is
+// adopted as sold and latches the strategies, or it waits for a person.
 func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
-	if s.book.StandsDown() { // it may be the other botd's sale, of its own purchase
-		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing")
+	if s.book.StandsDown() { // it may be the other botd's sale, from its own purchase
+		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing orders")
 		return
 	}
 	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{
 			Quantity: -short,
 			Decided:  max(symbol.newestPeerOrder(), symbol.spot.newestSale()),
-			Evidence: "the wallet holds less: sold outside botd, as the order history shows",
+			Evidence: "the wallet holds less, and the order history shows a sale outside botd",
 		}))
 		s.latchOn(symbol.Key())
 		return

@@ -10,9 +10,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// If order history and user trades omit an order of botd's, the wallet still shows its effect. The
-// effect is not booked, but a stop follows it: it covers the result of a purchase that no list
-// shows, and no longer covers a quantity that a stop has sold.
+// If order history and user trades omit one of botd's orders, the wallet still shows its effect. The
+// effect is not booked, but the stops follow it: they cover the result of a purchase that no list shows,
+// and no longer cover a quantity that a stop has sold.
 
 // presume applies the wallet's evidence about orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
@@ -43,9 +43,9 @@ func (s *survey) presume(symbol *SymbolState) {
 	bought, most = max(bought, inherited), max(most, inherited)
 	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
 	if inherited > 0 && s.book.freezesLess(symbol) {
-		own = max(own, inherited) // that wallet is old or wrong
+		own = max(own, inherited) // the wallet that freezes less is old or wrong
 	}
-	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
+	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not reduced by a wallet that already contains a sale that no list shows
 	s.noteUndecided(symbol, most, sinceMS)
 	s.noteInheritedStops(symbol, explained)
 }
@@ -59,8 +59,8 @@ func (s *survey) listed(p *account.Placement) bool {
 	return true
 }
 
-// unlistedPurchases returns the quantity that purchases missing from the open list have bought: by the money that the wallet shows spent,
-// and at most, by how often the exchange may have executed one; and the send time of the oldest.
+// unlistedPurchases returns the quantity that purchases missing from the open list have bought, judged by the money that the wallet shows as spent;
+// the maximum, judged by how often the exchange may have executed each; and the send time of the oldest.
 func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Quantity, sinceMS int64) {
 	sinceMS = math.MaxInt64
 	for _, p := range symbol.live {
@@ -77,13 +77,13 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 	return bought, most, sinceMS
 }
 
-// balanceBeyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others had before.
+// balanceBeyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others held before.
 func (o *observed) balanceBeyondFills(symbol *SymbolState) exchange.Quantity {
 	return o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 }
 
-// noteUndecided keeps what a wallet has shown of such purchases, up to the most that they may have bought, and without what others bought by the
-// history: a wallet that shows less of theirs, too, is no reason to protect it.
+// noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, and without what
+// others bought according to the history: a wallet that later shows less does not end its protection.
 func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinceMS int64) {
 	t, inherited := &symbol.spot, s.book.inheritedSince(symbol, sinceMS)
 	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
@@ -104,19 +104,19 @@ func (s *SymbolState) noteBooked(bought exchange.Quantity) {
 	s.spot.shown -= max(0, bought)
 }
 
-// noteSold subtracts a booked sale, beyond the known position, from the quantity that may have been
-// bought.
+// noteSold subtracts the part of a booked sale that exceeds the known position from the quantity that
+// may have been bought.
 func (s *SymbolState) noteSold(beyond exchange.Quantity) {
 	s.spot.undecided = max(s.spot.presumed, s.spot.undecided-max(0, beyond))
 }
 
-// vanished returns the part of an unlisted purchase that an earlier wallet showed and the newest
-// does not: its protection stays, and nothing else is concluded.
+// vanished returns the part of an unlisted purchase that an earlier wallet showed and the newest does
+// not: it stays protected, and nothing else is concluded.
 func (s *SymbolState) vanished() exchange.Quantity { return max(0, s.spot.undecided-s.spot.presumed) }
 
-// unclaimedPurchases returns the quantity bought by purchases that no placement claims, since
-// wallet and fills last agreed or since a time. Evidence from an earlier history stays valid while
-// none can be read. A row without an id counts as unowned only if botd's own rows show ids, and if it equals no purchase that the exchange refused.
+// unclaimedPurchases returns the quantity bought by purchases that no placement claims, since wallet and fills last agreed or since a time. Evidence
+// from an earlier history stays valid while none can be read. A row without an id counts as unclaimed only if botd's own rows show ids and it equals
+// no purchase that the exchange refused.
 func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	rows := symbol.spot.others
 	if s.fetched.History.Done() {
@@ -145,8 +145,8 @@ func (e *evidence) lost(o *exchange.Order) bool {
 	})
 }
 
-// mayBuy is the most that a purchase may still have bought: an amount in the quote asset at
-// a price a hundredth below the last one.
+// mayBuy returns the maximum quantity that a purchase may still have bought. For a purchase by quote
+// amount, it assumes a price one percent below the last one.
 func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	order := p.Order()
 	if order.QuoteAmount.IsZero() {
@@ -155,12 +155,12 @@ func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Qu
 	return max(0, symbol.rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.last)-p.Filled())
 }
 
-// mostTimes is the maximum number of executions of one purchase by the exchange.
+// mostTimes is the maximum number of times that the exchange may have executed one purchase.
 const mostTimes = 2
 
-// timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has gained more of the asset and has lost
-// the money for all of it since the purchase was sent, with no other known cause. A deposit costs nothing, and a person's purchase in the same
-// second would have to be of the same amount.
+// timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has since gained more of the asset and lost the
+// money for all of it, with no other known cause. A deposit costs no money, and a person's purchase in the same second would have to be for the same
+// amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.delivery(p).before
 	if e.book.StandsDown() || e.book.boughtSince(p, before.atMS) {
@@ -184,7 +184,8 @@ func (t *tracked) boughtSince(p *account.Placement, sinceMS int64) bool {
 	})
 }
 
-// priorBalance is what a read showed before a placement was sent: the money and the asset of a wallet, or the margin in use beyond what is known.
+// priorBalance is what a read showed before a placement was sent: on spot the money and the asset in the wallet, on futures the margin in use beyond
+// the known needs.
 type priorBalance struct {
 	amount exchange.Amount
 	asset  exchange.Quantity // of the symbol's base asset
@@ -199,7 +200,8 @@ func (b *Book) notePriorBalance(p *account.Placement) {
 	}
 }
 
-// priorOf returns what the wallet showed before an order was sent; nothing of a purchase by limit: what that pays is frozen before it has bought anything.
+// priorOf returns what the wallet showed before an order was sent. It is empty for a limit purchase, because the wallet freezes its money before it
+// has bought anything.
 func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 	if order.Side == exchange.Buy && order.QuoteAmount.IsZero() {
 		return priorBalance{}
@@ -207,8 +209,8 @@ func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 	return priorBalance{w.Money, w.Asset, w.ReadMS}
 }
 
-// soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for
-// a stop: that was canceled, or either read is older.
+// soldNothing reports whether the wallet shows all of the asset, although it freezes none of it for a
+// stop: the stop was canceled, or one of the two reads is older.
 func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	if e.book.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.book.arrivedMS(p)+e.book.Settle().StalenessMS {
 		return false
@@ -216,12 +218,12 @@ func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	return e.book.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
-// mostUnfrozenMS is the maximum time after a sale for which the wallet is assumed to be older than
-// the sale.
+// mostUnfrozenMS is the time after a sale for which a wallet that freezes nothing may be older than the
+// sale.
 const mostUnfrozenMS = 4_000
 
 // noteUnfrozen records and reports whether the wallet freezes nothing for a sale that no open list
-// shows: it has ended or was never accepted. A wallet that may be older than the sale proves
+// shows: the sale has ended or was never accepted. A wallet that may be older than the sale proves
 // nothing.
 func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	b, read := s.book, s.fetched
@@ -232,7 +234,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= b.ofAsset(symbol, o.Key(), o.Remaining())
 		}
 	}
-	for q := range b.Live() { // acknowledged orders hold the asset before one that may not have been accepted
+	for q := range b.Live() { // acknowledged orders hold the asset first, those that may not have been accepted come after them
 		unread := !read.SpotOrders.Done() && q.OrderID() != 0 && b.arrivedMS(q) < read.BeganMS && b.delivery(q).releasedMS == 0
 		if p.OrderID() == 0 && q.Order().Side == exchange.Sell && (b.Unlisted(q) || unread) {
 			frozen -= b.ofAsset(symbol, q.Symbol(), q.Remaining())
@@ -241,17 +243,17 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	most := int64(mostUnfrozenMS)
 	switch {
 	case p.State() == placement.Sending:
-		most = RepeatMS // it is repeated as soon as one whose answer is known to be lost
+		most = RepeatMS // like a sale whose answer is known to be lost, it is repeated early
 	case p.OrderID() != 0 && read.showsNoEnd(p.OrderID()):
-		most = math.MaxInt64 // it still stands, and the open list and the wallet are from before it
+		most = math.MaxInt64 // it still stands: the open list and the wallet are older than the sale
 	}
 	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, most) && frozen < p.Remaining()/2
 	b.noteUnfrozen(p.ClientOrderID(), unfrozen)
 	return unfrozen
 }
 
-// noteFrozenAgain discards the presumed end of a stop for which a later wallet freezes the asset: it freezes enough for every sale that stands, and
-// for this one.
+// noteFrozenAgain discards the presumed end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
+// this stop.
 func (s *survey) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
 	if known := s.book.delivery(p); !known.presumed || s.fetched.BeganMS <= known.releasedMS {
 		return
@@ -281,9 +283,9 @@ func (s *survey) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
 	}
 }
 
-// noteWalletShortfall records that the wallet lacks the quantity of an uncertain sale. A later
-// wallet with the asset shows a new purchase by another party. A wallet that may be older than the
-// last fill proves nothing.
+// noteWalletShortfall records that the wallet lacks the quantity of an uncertain sale. If a later wallet
+// contains the asset again, another party has made a purchase. A wallet that may be older than the last
+// fill proves nothing.
 func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
 	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
 		return

@@ -10,9 +10,9 @@ import (
 	"botd/strategy"
 )
 
-// RepeatMS is the time after which a request without an answer counts as lost. An exit, a protection or a cancel is then sent again: an order as a new
-// placement (exactly-once.md, case 20 and class I), a cancel because it is idempotent by the venue's own rules. With more than three uncertain orders it
-// doubles for each, up to eight times.
+// RepeatMS is the time after which a request without an answer counts as lost. An exit, a protective order or a cancel is then sent again: an order
+// as a new placement (exactly-once.md, case 20 and class I), a cancel because it is idempotent by the venue's own rules. With more than three
+// uncertain orders the time doubles for each further one, up to eight times.
 const RepeatMS = 2_000
 
 const (
@@ -25,8 +25,8 @@ const (
 const bridge = "bridge"
 
 // mayRepeat reports whether an uncertain placement may be repeated: the list just fetched does not
-// contain it, and the exchange would refuse or cap a repeat. On spot it does so if the wallet still
-// shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
+// contain it, and the exchange would refuse or cap a repetition. On spot that is the case if the wallet
+// still shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
 // in the next list and is canceled.
 func (d *derivation) mayRepeat(p *account.Placement) bool {
 	if at := d.book.delivery(p).releasedMS; at != 0 {
@@ -41,22 +41,22 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false
 	}
 	if d.desired.MaxLive > 0 && d.book.LiveCount()+len(d.intents) >= d.desired.MaxLive {
-		return false // an uncertain placement represents each lost one: there is no room for more of them
+		return false // each lost placement stays in the book as uncertain: there is no room for more of them
 	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
 }
 
-// lostMS returns the time since which a placement has no answer: sent, or declared uncertain.
+// lostMS returns the time from which a placement has counted as unanswered: when it was sent or declared uncertain.
 func lostMS(p *account.Placement) int64 { return max(p.SentMS(), p.UnknownMS()) }
 
-// answerLost reports whether a placement is uncertain for so long that another may be sent.
+// answerLost reports whether a placement has been uncertain for so long that another may be sent.
 func answerLost(p *account.Placement, nowMS int64) bool {
 	return p.State() == placement.Uncertain && nowMS-lostMS(p) >= RepeatMS
 }
 
-// unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, although it may still arrive. On futures the exchange
-// rejects a second stop. On spot it may accept both, and both would sell: there a second one is sent only if the wallet covers just one, and freezes
-// nothing for the first.
+// unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, although it may still arrive. On futures the
+// exchange rejects a second stop. On spot it may accept both, and both would sell: there a second stop is sent only if the wallet covers just one of
+// them and freezes nothing for the first.
 func (s *situation) unansweredStop(p *account.Placement) bool {
 	if !s.book.unanswered(p, s.nowMS) {
 		return false
@@ -66,12 +66,12 @@ func (s *situation) unansweredStop(p *account.Placement) bool {
 }
 
 // replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
-// repeated, or its end cannot be read. On spot the answer to the cancel decides that.
+// repeated, or its end cannot be read. On spot the answer to its cancel decides that.
 func (d *derivation) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
 }
 
-// EndUnread reports whether an order was canceled, no open list since shows it, and its final state
+// EndUnread reports whether an order was canceled, no open list has shown it since, and its final state
 // cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
 	canceledMS, list := b.delivery(p).canceled.firstMS, b.listed[p.Order().Market]
@@ -82,7 +82,7 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 	return !shown || list.beganMS < canceledMS
 }
 
-// repeatAfterMS is how long a placement of unknown outcome waits for another beside it.
+// repeatAfterMS returns how long a placement of unknown outcome must wait before another is sent alongside it.
 func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
 	for q := range s.book.InFlightOn(p.Symbol()) {
@@ -92,39 +92,39 @@ func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 		}
 	}
 	if s.desired.Flatten {
-		levels = min(levels, 1) // the kill switch is not patient
+		levels = min(levels, 1) // a kill switch does not wait longer
 	}
 	return RepeatMS << max(0, min(levels, repeatLevels))
 }
 
-// superseded reports whether a younger exit was sent after this one: its own outcome holds
-// nothing up then.
+// superseded reports whether a newer exit was sent after this one: then this one's own outcome does not
+// block anything.
 func (s *situation) superseded(p *account.Placement) bool {
 	return slices.ContainsFunc(s.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
-// protect keeps the position's stop-loss and take-profit on the exchange. They are placed in the
-// round in which the position is first seen.
+// protect keeps the position's stop-loss and take-profit on the exchange. They are placed in the first
+// round that sees the position.
 func (d *derivation) protect() {
 	protection := d.desired.Protection
 	switch {
 	case d.dusting:
-		return // existing protection closes the rest
+		return // existing protection closes the remainder
 	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || len(d.symbol.spot.standIns) > 0 ||
 		d.book.StandsDown() && d.symbol.jointPosition() > 0):
 		d.protectSpot()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:
-		return // the wallet shows none of it: existing protection stays
+		return // the wallet shows none of the asset: existing protection stays
 	case d.ownPosition == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
 	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
 	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.mayProtectPeer())):
-		return // only one wallet, or one history, shows that it has ended
+		return // only one wallet, or one history, shows that the position has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
-		return // only one list shows that it has ended
+		return // only one list shows that the position has ended
 	case d.ownPosition == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
@@ -138,24 +138,24 @@ func (d *derivation) protect() {
 	d.convergeProfit(protection)
 }
 
-// soldAll reports whether on spot botd's own fills leave no position, and no purchase is in flight: a
-// stop that stands would sell what is not botd's, whatever could not be read.
+// soldAll reports whether botd's own fills on spot leave no position and no purchase is in flight: then
+// a standing stop would sell what is not botd's, whatever could not be read.
 func (s *situation) soldAll() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
 		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
-// declared reports whether the symbol is in a declared state in which what protects
-// stays as it is: only a person, or its replacement, ends a protective order there.
+// declared reports whether the symbol is in a declared state in which protective orders stay unchanged:
+// there only a person, or its replacement, ends a protective order.
 func (s *situation) declared() bool {
 	symbol := s.symbol
 	contradicted := symbol.contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a flatten request overrides this protection
 	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || contradicted || symbol.Unwitnessed())
 }
 
-// unexplained reports whether there is a position that nothing of botd's explains, and that
-// no stale read shows: the exchange executed what it refused, or a person traded.
-// What is left to others by policy is no part of it.
+// unexplained reports whether there is a position that nothing of botd's explains and that is not the
+// result of a stale read: the exchange executed an order that it refused, or a person traded. It
+// excludes the part left to others by policy.
 func (s *situation) unexplained() bool {
 	symbol := s.symbol
 	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.book.foreignPolicy == ForeignIgnore && symbol.Cause() != record.JournalLost {
@@ -163,25 +163,25 @@ func (s *situation) unexplained() bool {
 	}
 	known := &symbol.futuresEvidence
 	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.positionID); fresh && !s.openingUnknown() {
-		return true // no read of an earlier position shows this one
+		return true // no stale read of an earlier position can show this one
 	}
 	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS < symbol.ChangedMS()
 	if outlived && !s.openingUnknown() {
-		return true // it was shown beside botd's own part, before that was reduced
+		return true // it was shown alongside botd's own part, before that part was reduced
 	}
 	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnknown() && symbol.residualFor.sinceMS != 0
 }
 
-// openingUnknown reports whether it is not known what became of an opening: it may
-// explain a position.
+// openingUnknown reports whether the outcome of an opening is unknown: it may explain a position.
 func (s *situation) openingUnknown() bool {
 	return s.unsettled && slices.ContainsFunc(s.symbol.inFlight, func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Purpose().Opens()
 	})
 }
 
-// mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has shown it
-// since that was sent, and a list without it may be wrong. Protective orders stay until the opening is decided.
+// mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has
+// shown the position since the opening was sent, and a list without it may be wrong. Protective orders
+// stay until the opening is decided.
 func (s *situation) mayProtectUnknown(p *account.Placement) bool {
 	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
@@ -199,26 +199,26 @@ func (d *derivation) protectUnexplained() {
 	d.ownPosition = d.symbol.position
 	defer func() { d.ownPosition = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
-	if d.pricePassed(placement.StopLoss, price) { // it was opened long ago, or the price is an earlier position's: as far from the price of now
+	if d.pricePassed(placement.StopLoss, price) { // opened long ago, or the price is an earlier position's: keep the distance from the last price
 		price = d.stopFromLast(price)
 	}
 	if price > 0 && !d.pricePassed(placement.StopLoss, price) {
 		d.protectBy(
 			placement.StopLoss,
 			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true},
-			"protects a position that nothing explains",
+			"protects an unexplained position",
 		)
 	}
 }
 
-// exitForProtection returns the exit at market that is under way since a stop's price was passed, or nil.
+// exitForProtection returns the market exit that is in flight because a stop's price was passed, or nil.
 func (s *situation) exitForProtection() *account.Placement {
 	_, _, urgent := s.stopsOf(s.stops)
 	return urgent
 }
 
-// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET. While it moves, the position lacks a
-// profit target but not its protection: cancel, confirm, place.
+// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET in the book. While it moves (cancel,
+// confirm, place), the position lacks its profit target but not its stop.
 func (d *derivation) convergeProfit(protection strategy.Protection) {
 	main, bridging, _ := d.stopsOf(d.profits)
 	if d.declared() && len(d.profits) > 0 {
@@ -244,8 +244,8 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 			"takes the profit",
 		)
 	case main.State().OutcomeUnknown():
-	case bridging != nil: // from a time when others had part of the position
-		d.cancel(bridging, "the one of the whole position stands")
+	case bridging != nil: // from a time when others held part of the position
+		d.cancel(bridging, "the order for the whole position stands")
 	case main.Order().StopPrice == price, d.pricePassed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):
 	default:
 		d.cancel(main, "the protection moves")
@@ -253,7 +253,7 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 }
 
 // protectBy places a protective order unless the position is exiting: the exchange removes the
-// protection at the end of the position, and a new one would apply to the next position (case 29).
+// protection when the position ends, and a new order would apply to the next position (case 29).
 func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	if d.exitsWhole() {
 		return
@@ -267,10 +267,10 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 	d.add(intent)
 }
 
-// exitsWhole reports whether an exit of the whole position is under way. The part of an exit
-// already visible in the position, although its fill is not booked, no longer counts towards its
-// possible effect. It does not wait for an uncertain exit until its fence: a stop for the whole
-// position ends with it, whenever it executes.
+// exitsWhole reports whether an exit of the whole position is in flight. The part of an exit that is
+// already visible in the position, although its fill is not booked, no longer counts. An uncertain exit
+// counts only until its repetition is due, not until its fence: a stop for the whole position ends with
+// the position, whenever the exit executes.
 func (d *derivation) exitsWhole() bool {
 	ahead := d.symbol.Ahead()
 	for _, p := range d.targetOrders {
@@ -290,8 +290,8 @@ func (d *derivation) exitsWhole() bool {
 	return false
 }
 
-// protectionPrice is the stop price: on the losing side for a stop, on the
-// winning side for a profit, rounded away from the position by less than a tick.
+// protectionPrice returns the trigger price: on the losing side for a stop, on the winning side for a
+// take-profit, rounded away from the position by less than a tick.
 func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := s.symbol.rules
 	switch {
@@ -307,7 +307,7 @@ func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy
 	return s.protectionFrom(base, purpose, distance)
 }
 
-// protectionFrom is the price at a distance from another.
+// protectionFrom returns the price at a distance from a base price.
 func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := s.symbol.rules
 	if s.above(purpose) {
@@ -316,7 +316,7 @@ func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpo
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
-// stopFromLast returns the stop price that keeps the stop's distance from the entry, measured from the last price.
+// stopFromLast returns the stop price at the same distance from the last price as the stop has from the entry price.
 func (s *situation) stopFromLast(price exchange.Price) exchange.Price {
 	rules := s.symbol.rules
 	far := price - rules.PriceOf(s.symbol.MeanEntry())
@@ -326,7 +326,7 @@ func (s *situation) stopFromLast(price exchange.Price) exchange.Price {
 	return rules.CeilPrice(s.symbol.last + far)
 }
 
-// above reports whether a protection's price is above the last price: a long position's profit, and a short one's stop.
+// above reports whether a protective order's price is above the last price: a long position's take-profit, or a short position's stop.
 func (s *situation) above(purpose placement.Purpose) bool {
 	return s.long() == (purpose == placement.TakeProfit)
 }
@@ -334,8 +334,8 @@ func (s *situation) above(purpose placement.Purpose) bool {
 // long reports whether the protected position is long. Spot positions are always long.
 func (s *situation) long() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
 
-// pricePassed reports whether the exchange would refuse the price: a stop must be on
-// the losing side of the current price, a profit on the winning side (rule 9).
+// pricePassed reports whether the exchange would refuse the price: a stop must be on the losing side of
+// the current price, a take-profit on the winning side (rule 9).
 func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
 	if s.above(purpose) {
 		return price <= s.symbol.last
@@ -343,7 +343,7 @@ func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price)
 	return price >= s.symbol.last
 }
 
-// exitNow exits at market in place of a stop whose price was passed, unless an exit is already under way.
+// exitNow exits at market instead of placing a stop whose price was passed, unless an exit is already in flight.
 func (d *derivation) exitNow() {
 	if d.exiting {
 		return
@@ -357,14 +357,14 @@ func (d *derivation) exitNow() {
 	if d.clearResting() {
 		return // the whole exit follows after the exchange has confirmed
 	}
-	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // they are included in this exit
+	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // this exit includes them
 	d.stopNow(d.ownPosition.Abs())
 }
 
-// stopNow sells or buys back a quantity in place of a stop.
+// stopNow sells or buys back a quantity instead of placing a stop.
 func (d *derivation) stopNow(quantity exchange.Quantity) {
 	before := len(d.intents)
-	d.reduceNow(quantity, "the stop's price was passed already")
+	d.reduceNow(quantity, "the price has already passed the stop")
 	for i := before; i < len(d.intents); i++ {
 		if d.intents[i].Purpose == placement.Exit {
 			d.intents[i].Purpose = placement.StopLoss

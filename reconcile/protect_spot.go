@@ -10,13 +10,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// Spot stops are orders for a quantity and hold the asset. A later purchase gets an additional
-// stop, so that existing ones stay. When there are many, the smallest is merged with the new
-// quantity, because that removes no other. Merging waits until nothing is uncertain.
+// A spot stop is an order for a quantity and holds the asset. A later purchase gets an additional stop,
+// so that the existing ones stay. Once there are this many stops, the smallest one is merged with the
+// new quantity, because that interrupts the least protection. Merging waits until nothing is uncertain.
 const mostStops = 8
 
-// protectSpot keeps STOP_LIMITs over the whole quantity that no exit sells. They hold the asset, so
-// a stop that blocks an exit is canceled first, and the answer awaited.
+// protectSpot keeps STOP_LIMIT orders for the whole quantity that no exit sells. They hold the asset, so
+// a stop that blocks an exit is canceled first, and the exit waits for the answer.
 func (d *derivation) protectSpot() {
 	if d.cancelPassedExits(d.stops) {
 		return
@@ -39,7 +39,7 @@ func (d *derivation) protectSpot() {
 		uncovered = max(min(0, uncovered), uncovered-d.peerStopPending())
 	}
 	uncovered = max(min(0, uncovered), uncovered-recentlyTaken(&d.situation)-soldElsewhere(d))
-	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
+	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that time a wallet may be older than the last fill
 		uncovered = min(uncovered, d.ownBalance()-d.selling(d.leavesUncovered))
 	}
 	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(d.withoutRefused(uncovered - d.restingExits()))))
@@ -51,7 +51,7 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while it stands down, no stop is removed for another
+	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow()
@@ -61,23 +61,24 @@ func (d *derivation) protectSpot() {
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
 		order.Price = stopLimit(d.symbol.rules, price, missing, d.desired.Collar)
 		order.Price += min(saleMark(&d.situation, order.Price), max(0, price-order.Price))
-		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can do it
+		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can protect it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
 }
 
-// stopLimit returns the limit of a spot stop: the collar below its stop price, or above that if the quantity would be too small to be sold there.
+// stopLimit returns the limit price of a spot stop: below its stop price by the collar, or higher if the quantity would be too small to be sold at
+// that price.
 func stopLimit(rules *exchange.Symbol, stop exchange.Price, quantity exchange.Quantity, collar exchange.Rate) exchange.Price {
 	return rules.AtLeastMinimum(rules.FloorPrice(stop-stop.Share(collar)), quantity)
 }
 
-// stopHasAsset reports whether a spot stop must reserve the asset, so that no resting exit can.
+// stopHasAsset reports whether a spot stop must reserve the asset, so that no resting exit can hold it.
 func (s *situation) stopHasAsset() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
 
-// restingExits is what exits of the plan still hold of the asset: a stop waits for their cancels.
+// restingExits returns the quantity that the plan's resting exits still hold: a stop waits for their cancels.
 func (s *situation) restingExits() (sum exchange.Quantity) {
 	for _, p := range s.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
@@ -87,27 +88,27 @@ func (s *situation) restingExits() (sum exchange.Quantity) {
 	return sum
 }
 
-// soldByOthers reports whether the symbol is quarantined and the order history, too, shows that others have sold.
+// soldByOthers reports whether the symbol is quarantined and the order history also shows that others have sold.
 func (s *situation) soldByOthers() bool {
 	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
 }
 
-// peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders count
-// against its older position first.
+// peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders first count
+// against its older position.
 func (s *situation) peerStopPending() exchange.Quantity {
 	recent := s.symbol.recentPeerPurchases(s.nowMS)
 	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
 }
 
-// allShown reports whether each stop is confirmed open: the exchange has shown all of them.
+// allShown reports whether the exchange has shown every stop as open.
 func (s *situation) allShown() bool {
 	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUnknown() || !p.Seen() })
 }
 
-// explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is
-// what the fills explain, since only that wallet shows that some of it was sold. What a
-// purchase has bought that no list shows counts as far as the wallet shows it.
+// explainedOnSpot returns the spot position that stops protect. While a wallet is contradicted, that is
+// the quantity that the fills explain, because only that wallet shows that some of it was sold. The
+// result of a purchase that no list shows counts as far as the wallet shows it.
 func (s *situation) explainedOnSpot() exchange.Quantity {
 	if s.book.StandsDown() {
 		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
@@ -123,8 +124,8 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 	return s.explainedByFills()
 }
 
-// unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show
-// whose they are. A protective order is not placed again, whoever placed it.
+// unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show who placed
+// them. A protective order is not placed a second time, whoever placed the first.
 func (s *situation) unnamedStops() (sum exchange.Quantity) {
 	for i := range s.symbol.foreign {
 		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.standsIn(o.ID) {
@@ -134,38 +135,38 @@ func (s *situation) unnamedStops() (sum exchange.Quantity) {
 	return min(sum, max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
 }
 
-// walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
-// journal. It does not after ExecutedBeyond, because no fill is missing then.
+// walletDecides reports whether the wallet limits what is protected: it does in a quarantine, because fills may be missing from the journal, but not
+// after ExecutedBeyond, because then no fill is missing.
 func (s *situation) walletDecides() bool {
 	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
 }
 
-// walletBounds reports whether a new stop is for no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
+// walletBounds reports whether a new stop may cover no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
 // unless sales by others confirm it.
 func (s *situation) walletBounds() bool {
 	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
 }
 
-// explainedByFills is what fills explain of a spot position, without what orders that the
-// journal does not know may sell of it, or have sold according to wallet and order history.
+// explainedByFills returns the spot position that fills explain, without the quantity that orders
+// unknown to the journal may sell, or have sold according to wallet and order history.
 func (s *situation) explainedByFills() exchange.Quantity {
 	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
 }
 
-// backed caps a quantity at the newest wallet's balance beyond foreign assets. The wallet may be older than the
-// last sale, whose quantity the fills already contain.
+// backed caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
+// than the last sale, which the fills already contain.
 func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
 	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
 	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
-// uncovered returns the part of the position that neither a stop nor an exit sells; below zero they
-// sell more.
+// uncovered returns the part of the position that neither a stop nor an exit sells; it is negative if
+// they sell more than the position.
 func (d *derivation) uncovered() exchange.Quantity {
 	return d.withoutExits(d.explainedOnSpot() - d.selling(d.leavesUncovered))
 }
 
-// withoutExits subtracts the quantity that this derivation already sells, in whole steps.
+// withoutExits subtracts the quantity that this derivation already sells and rounds down to whole steps.
 func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
@@ -179,9 +180,9 @@ func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 	return left
 }
 
-// selling is what stops and exits may still sell, without those that another may take the place
-// of. What the wallet misses of the fills, those may have sold that the open list does not
-// show: it is not counted twice.
+// selling returns the quantity that stops and exits may still sell, without those that may be replaced.
+// A quantity that fills explain and the wallet lacks may have been sold by the orders that the open list
+// does not show: it is not counted twice.
 func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
 	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
 	for _, p := range slices.Concat(s.stops, s.targetOrders) {
@@ -195,15 +196,15 @@ func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchang
 			sum += p.Remaining()
 		}
 	}
-	missing := s.walletMisses()
-	if s.walletDecides() { // what is missing is no part of what is to be protected
+	missing := s.missingInWallet()
+	if s.walletDecides() { // the missing quantity is not part of what is to be protected
 		return sum + unlisted - min(unlisted, max(0, missing-s.book.soldThoughRefused(s.symbol.Key())))
 	}
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
 
-// walletMisses returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
-func (s *situation) walletMisses() exchange.Quantity {
+// missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
+func (s *situation) missingInWallet() exchange.Quantity {
 	all := s.explainedByFills()
 	if s.symbol.contradicted == "" {
 		all += s.symbol.spot.presumed
@@ -212,14 +213,14 @@ func (s *situation) walletMisses() exchange.Quantity {
 	if s.walletDecides() {
 		return missing
 	}
-	own := s.book.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // a purchase of others does not show what is left of the own position
+	own := s.book.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // purchases by others do not hide a missing part
 	return max(missing, min(all, all-own))
 }
 
-// exitPart sells the quantity that no stop covers and whose price was passed; the other stops stay.
-// Stops with an unknown end may have executed at that price. Unlike another stop, an immediate sale
-// cannot be undone, so they count as sold unless a fresh wallet shows that they sold nothing. A
-// wallet that freezes nothing for them and shows a partial sale shows the rest.
+// exitPart sells the quantity that no stop covers and whose stop price has been passed; the other stops
+// stay. Stops with an unknown end may have executed at that price. Unlike another stop, an immediate
+// sale cannot be undone, so these stops count as sold unless a fresh wallet shows that they sold
+// nothing. A wallet that freezes nothing for them and shows a partial sale determines the remainder.
 func (d *derivation) exitPart() {
 	left, shown, ended := d.explainedOnSpot(), d.ownBalance(), exchange.Quantity(0)
 	sold := shown < left
@@ -246,11 +247,11 @@ func (d *derivation) exitPart() {
 	d.stopNow(d.capped(d.stoppable(d.withoutExits(left))))
 }
 
-// stoppable returns the quantity that a stop may sell: the wallet's free balance. A wallet that may
-// be older than the last fill, or that shows less than the fills explain, does not prevent a stop:
-// if it is right, the exchange refuses the stop, and nothing is lost.
+// stoppable returns the quantity that a stop may sell: the wallet's free balance. A wallet that may be
+// older than the last fill, or that shows less than the fills explain, does not prevent a stop: if it is
+// right after all, the exchange refuses the stop, and nothing is lost.
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
-	symbol, sold := d.symbol, d.walletMisses()
+	symbol, sold := d.symbol, d.missingInWallet()
 	clipped := d.clip(quantity, func(p *account.Placement) bool {
 		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // the wallet no longer contains the quantity it sold
 			sold -= p.Remaining()
@@ -278,8 +279,8 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	return quantity
 }
 
-// joinStops makes room for another stop: it removes the smallest one, whose quantity is then
-// covered together with the uncovered one.
+// joinStops makes room for another stop: it removes the smallest one, and the next stop covers its
+// quantity together with the uncovered one.
 func (d *derivation) joinStops() {
 	var smallest *account.Placement
 	for _, p := range d.stops {
@@ -291,16 +292,16 @@ func (d *derivation) joinStops() {
 		}
 	}
 	if d.symbol.rules.Tradable {
-		d.cancel(smallest, "one stop takes the place of two")
+		d.cancel(smallest, "one stop replaces two")
 	}
 }
 
-// restMS is the time for which no stop moves after the exchange has refused one, because its
-// replacement would have to wait.
+// restMS is the time for which no stop moves after the exchange has refused one, because a replacement
+// might be refused as well.
 const restMS = 60_000
 
-// mayMoveStop reports whether a stop may be taken off to be placed again: nothing on the symbol
-// is unknown or contradicted, no other stop is off, and the exchange takes stops.
+// mayMoveStop reports whether a stop may be canceled to be placed again elsewhere: nothing on the symbol
+// is unknown or contradicted, no other stop is being moved, and the exchange has not just refused one.
 func (s *situation) mayMoveStop() bool {
 	canceled := func(p *account.Placement) bool { return s.book.CancelMS(p.ClientOrderID()) != 0 }
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
@@ -310,8 +311,8 @@ func (s *situation) mayMoveStop() bool {
 		!slices.ContainsFunc(s.stops, canceled)
 }
 
-// moveStops removes a stop to place it again at the price, at most once per interval: only the
-// oldest, so that the others protect meanwhile. If answers take no time, it moves all.
+// moveStops cancels stops to place them again at the price, each at most once per interval: only the
+// oldest one, so that the others keep protecting. If answers take no time, it moves all.
 func (d *derivation) moveStops(price exchange.Price) {
 	var off []*account.Placement
 	for _, p := range d.stops {
@@ -335,16 +336,16 @@ func (d *derivation) moveStops(price exchange.Price) {
 	}
 }
 
-// placeable reports whether the symbol's current rules accept an order of that quantity. Otherwise a standing stop is not
-// canceled, since nothing could replace it.
+// placeable reports whether the symbol's current rules accept an order of that quantity. If they do not, a standing stop is not canceled, because
+// nothing could replace it.
 func (s *situation) placeable(quantity exchange.Quantity) bool {
 	rules := s.symbol.rules
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)
 }
 
-// shrinkStops removes stops that sell more than the position. A canceled stop no longer sells
-// anything, and an unanswered stop does not remove a resting one: the exchange may have refused it,
-// and a list shows it otherwise.
+// shrinkStops removes stops that sell more than the position. A canceled stop no longer sells anything.
+// An unanswered stop never displaces a resting one: the exchange may have refused it, and if not, a list
+// will show it.
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
@@ -352,14 +353,14 @@ func (d *derivation) shrinkStops() {
 		return d.book.delivery(p).releasedMS != 0 || unanswered || unread || d.leavesUncovered(p)
 	}
 	explained := d.explainedOnSpot()
-	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet removes no stop
+	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // a wallet that freezes less than the orders require removes no stop
 		explained = d.explainedByFills() + d.symbol.spot.presumed
 	}
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
 		explained += d.symbol.vanished()
 	}
 	resting := d.selling(released)
-	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // what the exchange freezes nothing for, no stop sells
+	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // a stop for which the exchange freezes nothing sells nothing
 		resting = min(resting, d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Frozen))
 	}
 	excess := resting + d.reserved - explained
@@ -369,12 +370,12 @@ func (d *derivation) shrinkStops() {
 		}
 	}
 	if d.symbol.contradicted == "" && excess > 0 {
-		d.shrunk = d.takeOff(excess, "what is held is less than the stop would sell")
+		d.shrunk = d.takeOff(excess, "the stop would sell more than the position")
 	}
 }
 
 // makeRoom removes enough stops to release the quantity of an exit, and reports whether to wait for
-// that. The others stay.
+// their ends. The other stops stay.
 func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	wait = d.clearOrders()
 	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
@@ -387,9 +388,9 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	return wait
 }
 
-// takeOff cancels stops that together hold at least a quantity, and returns them: first those
-// already being canceled, then those that the open list does not show, then the smallest that holds
-// all of it, else the largest.
+// takeOff cancels stops that together hold at least a quantity, and returns them: first those already
+// being canceled, then those that the open list does not show, then the smallest stop that alone holds
+// the rest, otherwise the largest.
 func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
 	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
 	for quantity > 0 && len(stops) > 0 {
@@ -399,7 +400,7 @@ func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken [
 				compareBool(d.book.Unlisted(a), d.book.Unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
 				cmp.Compare(a.Remaining(), b.Remaining())*(quantity-max(a.Remaining(), b.Remaining())).Sign(),
-				cmp.Compare(a.OrderID(), b.OrderID()), // of two equal stops another botd removes the younger one too
+				cmp.Compare(a.OrderID(), b.OrderID()), // of two equal stops, two botds remove the same one: the newer
 			)
 		})
 		d.cancel(next, reason)

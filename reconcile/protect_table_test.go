@@ -29,8 +29,8 @@ func TestFuturesProtection(t *testing.T) {
 	const (
 		stop, profit = "stop_loss sell stop_market stop 49000 whole: protects the position",
 			"take_profit sell take_profit_market stop 52000 whole: takes the profit"
-		passed        = "stop_loss sell market 20 reduceOnly: the stop's price was passed already"
-		moves, bridge = "cancel 12: the protection moves", "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: stands while the protection moves"
+		passed        = "stop_loss sell market 20 reduceOnly: the price has already passed the stop"
+		moves, bridge = "cancel 12: the protection moves", "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: protects while the stop moves"
 		part          = "stop_loss sell stop_market 20 stop 49000 reduceOnly as bridge: protects botd's part of the position"
 		partProfit    = "take_profit sell take_profit_market 20 stop 52000 reduceOnly as bridge: takes the profit of botd's part of the position"
 		minute        = int64(exchange.Minute1)
@@ -80,7 +80,7 @@ func TestFuturesProtection(t *testing.T) {
 		{"its price is the last", 20, func(d *desk) { d.last("49000") }, only(2_000_000, 0), passed},
 		{"its price is a tick away", 20, func(d *desk) { d.last("49000.1") }, only(2_000_000, 0), stop},
 		{"a short one's is the last", -20, func(d *desk) { d.last("51000") }, only(2_000_000, 0),
-			"stop_loss buy market 20 reduceOnly: the stop's price was passed already"},
+			"stop_loss buy market 20 reduceOnly: the price has already passed the stop"},
 		{"another stands at a price that was not passed", 20, func(d *desk) { stands("48000", 0)(d); d.last("48500") }, only(2_000_000, 0), passed},
 		{"it stands, and its price was passed", 20, func(d *desk) { stands("49000", 0)(d); d.last("48000") }, only(2_000_000, 0), ""},
 		{"a profit's price is the last", 20, func(d *desk) { d.last("52000") }, only(0, 4_000_000), ""},
@@ -91,8 +91,8 @@ func TestFuturesProtection(t *testing.T) {
 		{"it would move while nothing is traded", 20, func(d *desk) { stands("48000", minute)(d); d.book.Symbol(bitcoin).rules.Tradable = false }, bridged, ""},
 		{"the bridge stands", 20, func(d *desk) { stands("48000", minute)(d); d.part(13, 20, "49000") }, bridged, moves},
 		{"the bridge is of less", 20, func(d *desk) { stands("48000", minute)(d); d.part(13, 19, "49000") }, bridged,
-			"cancel 13: it covers less than the position"},
-		{"it has moved", 20, func(d *desk) { stands("49000", minute)(d); d.part(13, 20, "49000") }, bridged, "cancel 13: the stop stands at its new price"},
+			"cancel 13: it no longer covers the whole position"},
+		{"it has moved", 20, func(d *desk) { stands("49000", minute)(d); d.part(13, 20, "49000") }, bridged, "cancel 13: the stop rests at its new price"},
 		{"an exit takes the room of a bridge", 20, func(d *desk) { stands("48000", minute)(d); d.resting(13, 1) }, bridged,
 			"cancel 13: no longer desired; " + moves},
 		{"an exit is due: none moves", 20, func(d *desk) { stands("48000", minute)(d); d.target(-20) }, bridged,
@@ -109,11 +109,11 @@ func TestFuturesProtection(t *testing.T) {
 		{"others hold part, and some is protected", 20, func(d *desk) { d.others(10); d.part(12, 12, "49000") }, only(2_000_000, 0),
 			"stop_loss sell stop_market 8 stop 49000 reduceOnly as bridge: protects botd's part of the position"},
 		{"others hold part, and more than botd's is protected", 20, func(d *desk) { d.others(10); d.part(12, 21, "49000") }, only(2_000_000, 0),
-			"cancel 12: it is more than botd's part of the position"},
+			"cancel 12: its quantity exceeds botd's part of the position"},
 		{"others hold part, and its stop moves", 20, func(d *desk) { d.others(10); d.part(12, 20, "48000"); d.now += minute }, only(2_000_000, 0), moves},
 		{"others hold part, and one of the whole stands", 20, func(d *desk) { d.others(10); stands("49000", 0)(d) }, only(2_000_000, 0), part},
 		{"others hold part, and both stand", 20, func(d *desk) { d.others(10); d.part(13, 20, "49000"); stands("49000", 0)(d) }, only(2_000_000, 0),
-			"cancel 12: it would close what others hold too"},
+			"cancel 12: it would also close the part that others hold"},
 		{"others hold part, and a profit takes the room of the stop", 20, func(d *desk) {
 			d.others(10)
 			d.rests(placement.TakeProfit, 12,
@@ -133,14 +133,14 @@ func TestFuturesProtection(t *testing.T) {
 		{"in quarantine a profit stands", 20, func(d *desk) { quarantined(d); takes("53000", minute)(d) }, only(0, 4_000_000), ""},
 		{"in quarantine nothing is held", 0, func(d *desk) { quarantined(d); stands("49000", 0)(d) }, only(2_000_000, 0), ""},
 		{"nothing explains it", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, only(2_000_000, 0),
-			"stop_loss sell stop_market stop 49000 whole: protects a position that nothing explains"},
+			"stop_loss sell stop_market stop 49000 whole: protects an unexplained position"},
 		{"nothing explains it, and it was opened far from here", 0, func(d *desk) { quarantined(d); d.observe(20, nil); d.last("48000") }, only(2_000_000, 0),
-			"stop_loss sell stop_market stop 47000 whole: protects a position that nothing explains"},
+			"stop_loss sell stop_market stop 47000 whole: protects an unexplained position"},
 		{"nothing explains it, and it is protected", 0, func(d *desk) { quarantined(d); stands("49000", 0)(d); d.observe(20, nil) }, only(2_000_000, 0), ""},
 		{"one unit", 1, nil, only(2_000_000, 4_000_000), stop + "; " + profit},
 		{"one unit, and its stop stands", 1, stands("49000", 0), only(2_000_000, 0), ""},
 		{"one unit, and an old list shows a short one's stop", 1, func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Buy, "51000") }, only(2_000_000, 0),
-			"cancel 12: it protects a position of the other side; " + stop},
+			"cancel 12: it protects a position on the other side; " + stop},
 		{"one unit of a short one", -1, nil, only(2_000_000, 0), "stop_loss buy stop_market stop 51000 whole: protects the position"},
 		{"a stop at the least price", 20, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick = 1 }, func(w *Desired) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
@@ -158,7 +158,7 @@ func TestFuturesProtection(t *testing.T) {
 			d.observe(20, nil)
 			d.book.Symbol(bitcoin).rules.PriceTick = 1
 		}, func(w *Desired) { w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}} },
-			"stop_loss sell stop_market stop 1e-08 whole: protects a position that nothing explains"},
+			"stop_loss sell stop_market stop 1e-08 whole: protects an unexplained position"},
 		{"one unit that was shown beside others a moment ago", 1, func(d *desk) { d.book.Symbol(bitcoin).unexplainedMS = d.book.listsMS }, only(2_000_000, 0),
 			stop},
 		{"the list is not trusted, and a profit of others takes the place of its own", 20, func(d *desk) {
@@ -218,7 +218,7 @@ func TestFuturesProtection(t *testing.T) {
 			takes("52000", 0)(d)
 			d.rests(placement.TakeProfit, 13,
 				exchange.NewOrder{Side: exchange.Sell, Type: exchange.TakeProfitMarket, StopPrice: d.price("52000"), Quantity: 20, ReduceOnly: true})
-		}, only(0, 4_000_000), "cancel 13: the one of the whole position stands"},
+		}, only(0, 4_000_000), "cancel 13: the order for the whole position stands"},
 		{"to a part, while a bridge stands", 20, func(d *desk) {
 			d.target(15)
 			d.derive(nil)
@@ -248,7 +248,7 @@ func TestFuturesProtection(t *testing.T) {
 		{"others hold part, and all but one is protected", 20, func(d *desk) { d.others(10); d.part(12, 19, "49000") }, only(2_000_000, 0),
 			"stop_loss sell stop_market 1 stop 49000 reduceOnly as bridge: protects botd's part of the position"},
 		{"others hold one, and a stop of the whole is left", 20, func(d *desk) { d.others(1); d.part(13, 20, "49000"); stands("49000", 0)(d) },
-			only(2_000_000, 0), "cancel 12: it would close what others hold too"},
+			only(2_000_000, 0), "cancel 12: it would also close the part that others hold"},
 		{"others hold more, and a profit leaves room for the stop", 20, func(d *desk) {
 			d.others(20)
 			d.rests(placement.TakeProfit, 12,

@@ -37,7 +37,7 @@ func TestAQuoteNeverOpensAgainstAPosition(t *testing.T) {
 		{"the exchange has the first", 0, []strategy.DesiredOrder{buys, sells}, &buys, true, sell},
 		{"one that rests, and a position of its side", 20, []strategy.DesiredOrder{buys}, &buys, true, ""},
 		{"one that rests, and a position of the other side", -20, []strategy.DesiredOrder{buys}, &buys, true,
-			"cancel 12: the quote of the other side has filled"},
+			"cancel 12: the order on the other side has filled"},
 	} {
 		d := holds(t, c.held)
 		if c.rests != nil {

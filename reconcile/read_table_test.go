@@ -277,7 +277,7 @@ func TestEvidenceNotesSeveralUncertainOrders(t *testing.T) {
 		t.Errorf("want the first absent and the second filled, have %s and %s, %d known", unknown[0].State(), unknown[1].State(),
 			d.book.Symbol(bitcoin).Known())
 	}
-	if body, is := s.records[1].Body.(record.Ended); !is || !strings.Contains(body.Evidence, "several were unknown at once") {
+	if body, is := s.records[1].Body.(record.Ended); !is || !strings.Contains(body.Evidence, "several placements were unknown") {
 		t.Errorf("want it noted that several were unknown, have %+v", s.records[1].Body)
 	}
 }
@@ -397,7 +397,7 @@ func TestRestingOrderShape(t *testing.T) {
 			"order sell stop_limit 5 at 60000 stop 61000 as k"},
 		{"an order on the other side rests", strategy.Plan{Orders: sell(nil), OrdersSet: true}, placement.Order, ""},
 		{"a quote on the other side rests", strategy.Plan{Orders: sell(posted), OrdersSet: true}, placement.Order,
-			"cancel 12: the quote of the other side has filled"},
+			"cancel 12: the order on the other side has filled"},
 		{"a posted exit rests", strategy.Plan{Exits: sell(posted), ExitsSet: true}, placement.ExitOrder, ""},
 	} {
 		d := holds(t, 20)

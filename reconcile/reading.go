@@ -33,7 +33,7 @@ func (v Readings) Futures(s *Snapshot) (ledger.Reading, bool) {
 	return r, true
 }
 
-// Positions reads open positions for the ledger, sorted by id.
+// Positions converts open positions for the ledger, sorted by id.
 func (v Readings) Positions(open []exchange.Position) (read []ledger.Position) {
 	for i := range open {
 		if p := &open[i]; p.Remaining != 0 {
@@ -44,7 +44,7 @@ func (v Readings) Positions(open []exchange.Position) (read []ledger.Position) {
 	return read
 }
 
-// addInstrument adds a symbol to a reading if the ledger's terms of it differ.
+// addInstrument adds a symbol to a reading if the ledger has other terms for it.
 func (v Readings) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 	if rules == nil {
 		return
@@ -55,7 +55,7 @@ func (v Readings) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 	}
 }
 
-// Position reads a position for the ledger. Its quantities are zero if the symbol is unknown.
+// Position converts a position for the ledger. Its quantities are zero if the symbol is unknown.
 func (v Readings) Position(p *exchange.Position) ledger.Position {
 	read := ledger.Position{
 		ID:         p.ID,
@@ -103,7 +103,7 @@ func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	return r, len(r.Wallet) > 0
 }
 
-// Trade reads an execution of a spot order for the ledger.
+// Trade converts an execution of a spot order for the ledger.
 func (v Readings) Trade(t *exchange.UserTrade) (ledger.Trade, bool) {
 	rules := v.account.rulesOf(exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol})
 	if rules == nil {

@@ -10,9 +10,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// An exchange may execute an order that it refused (exactly-once.md, case 3): a refusal counts when
-// one snapshot that began after it does not show the order, on spot in the order history too. Until
-// then nothing opens on its symbol.
+// An exchange may execute an order that it refused (exactly-once.md, case 3). A refusal is confirmed
+// once a snapshot that began after it does not show the order, on spot in the order history either.
+// Until then nothing opens on the order's symbol.
 
 // RefusedOrder is a placement whose refusal no snapshot has confirmed yet.
 type RefusedOrder struct {
@@ -23,16 +23,16 @@ type RefusedOrder struct {
 	purpose       placement.Purpose
 	order         exchange.NewOrder
 	before        priorBalance      // spot: the wallet before it was sent; futures: the margin in use before an opening was sent
-	bought        exchange.Quantity // spot: what the wallet shows of a purchase that no list shows
+	bought        exchange.Quantity // spot: quantity that a purchase which no list shows has bought, by the wallet
 	sold          bool              // spot: the wallet has shown a sale that no list shows
 	frozen        bool              // spot: the newest wallet freezes the coins of a sale that no list shows
-	paid          persistence       // since the wallet, or the margin in use, shows it
+	paid          persistence       // for how long the wallet, or the margin in use, has shown it
 }
 
-// Opens reports whether it would have opened a position, or made one larger.
+// Opens reports whether the order would have opened a position or made one larger.
 func (r *RefusedOrder) Opens() bool { return r.purpose.Opens() }
 
-// refusals are the refusals that no snapshot has confirmed yet, and what is remembered of those on spot that one has confirmed.
+// refusals are the refusals that no snapshot has confirmed yet, and on spot also the remembered confirmed ones.
 type refusals struct {
 	refused   []RefusedOrder
 	confirmed []RefusedOrder // the newest, oldest first
@@ -41,8 +41,8 @@ type refusals struct {
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (r *refusals) Refused() []RefusedOrder { return slices.Clone(r.refused) }
 
-// RefusedUntilMS returns the time until which a list may first show an opening on the symbol that
-// the exchange refused but executed; 0 if it has refused none since the start.
+// RefusedUntilMS returns the time until which a list may still show, for the first time, an opening on
+// the symbol that the exchange refused but executed; 0 if it has refused none since the start.
 func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 	if s.refusedMS == 0 {
 		return 0
@@ -50,13 +50,13 @@ func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 	return s.refusedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
-// note adds the refusal of a placement, given what a read showed before it was sent.
+// note adds the refusal of a placement; before is what a read showed before the placement was sent.
 func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
 	r.refused = append(r.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
 		order: p.Order(), before: before})
 }
 
-// restore doubts again what was refused before the start: the next snapshot confirms it, or the wallet shows its execution.
+// restore marks the refusals from before the start as unconfirmed again: either the next snapshot confirms them, or the wallet shows their execution.
 func (r *refusals) restore(doubted []account.Doubted) {
 	for _, one := range doubted {
 		r.refused = append(r.refused, RefusedOrder{Symbol: one.Order.Key(), SentMS: one.SentMS, atMS: one.RefusedMS, clientOrderID: one.ClientOrderID,
@@ -64,8 +64,8 @@ func (r *refusals) restore(doubted []account.Doubted) {
 	}
 }
 
-// noteConfirmed remembers the terms of a refused spot order: the lists that confirmed the refusal may have been too old to show the order, and a later
-// one may show it without its id.
+// noteConfirmed remembers the terms of a refused spot order: the lists that confirmed the refusal may have been too old to show the order, and a
+// later list may show it without its id.
 func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	if one.Symbol.Market != exchange.Spot {
 		return
@@ -76,10 +76,10 @@ func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	r.confirmed = append(r.confirmed, *one)
 }
 
-// refusedOrConfirmed lists the refusals of both kinds: each of these orders may have been executed all the same.
+// refusedOrConfirmed lists the refusals of both kinds: each of these orders may have been executed despite its refusal.
 func (r *refusals) refusedOrConfirmed() []RefusedOrder { return slices.Concat(r.refused, r.confirmed) }
 
-// keep keeps the refusals that a predicate holds for.
+// keep drops the refusals for which the predicate is false.
 func (r *refusals) keep(unconfirmed func(*RefusedOrder) bool) {
 	left := r.refused[:0]
 	for i := range r.refused {
@@ -101,7 +101,7 @@ func (r *refusals) refusedOn(key exchange.SymbolKey) iter.Seq[*RefusedOrder] {
 	}
 }
 
-// beforeSent returns what a read showed before a placement was sent that the exchange has refused: the wallet on spot, the margin in use on futures.
+// beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
 func (b *Book) beforeSent(p *account.Placement) priorBalance {
 	if p.Order().Market == exchange.Futures {
 		return b.marginBefore(p)
@@ -109,12 +109,11 @@ func (b *Book) beforeSent(p *account.Placement) priorBalance {
 	return b.delivery(p).before
 }
 
-// confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.
+// confirmMS is the time for which another spot exit waits for the reads that confirm a refusal.
 const confirmMS = 10_000
 
-// mayHaveSold reports whether a sale on spot that the exchange refused may have been
-// executed all the same, since no read has confirmed the refusal, or one that the journal lacks has been: another one would sell
-// what is not there.
+// mayHaveSold reports whether another sale on spot could sell what is not there: a refused sale may have been executed, because no read has confirmed
+// its refusal, or a sale that the journal lacks was executed.
 func (s *situation) mayHaveSold() bool {
 	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
 	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
@@ -123,12 +122,12 @@ func (s *situation) mayHaveSold() bool {
 }
 
 const (
-	refusedShownMS = 500   // after an exit on spot was refused, which may have executed all the same: a wallet read later shows the sale
-	refusedWaitMS  = 2_000 // the longest time for which a new stop waits for such a wallet
+	refusedShownMS = 500   // after the refusal of a spot exit: a wallet read later than this shows the sale if the exchange executed it despite the refusal
+	refusedWaitMS  = 2_000 // the maximum time for which a new stop waits for such a wallet
 )
 
-// withoutRefused returns the part of a quantity that a new spot stop may sell beside a refused exit whose refusal no read has confirmed: none before the
-// wallet can show the sale, then no more than the wallet has beyond foreign assets.
+// withoutRefused returns the part of a quantity that a new spot stop may sell alongside an exit whose refusal no read has confirmed: nothing until
+// the wallet can show the sale, after that at most what the wallet has beyond foreign holdings.
 func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
 	if quantity <= 0 || d.desired.Flatten {
 		return quantity
@@ -154,8 +153,8 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 	return quantity
 }
 
-// confirmRefused drops the refusals that a snapshot confirms and keeps blocking openings on the
-// symbols of the others.
+// confirmRefused drops the refusals that the snapshot confirms. The other refusals keep blocking
+// openings on their symbols.
 func (s *survey) confirmRefused() {
 	s.book.keep(func(r *RefusedOrder) bool {
 		confirmed := s.confirms(r)
@@ -170,8 +169,8 @@ func (s *survey) confirmRefused() {
 	}
 }
 
-// confirms reports whether the snapshot, which began after a refusal, would show that the order was executed, and nothing does. An open list
-// that still shows an order after its end may be older than the refused one, too.
+// confirms reports whether the snapshot began after the refusal, would show that the order was executed, and does not show it. An open list that
+// still shows an ended order may also be older than the refused order.
 func (s *survey) confirms(r *RefusedOrder) bool {
 	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r)
 	if r.Symbol.Market == exchange.Spot {
@@ -181,14 +180,15 @@ func (s *survey) confirms(r *RefusedOrder) bool {
 	return read && !s.executedUnlisted(r) && !s.addsTo(r) && !s.holdsMargin(r)
 }
 
-// addsTo reports whether the list of positions shows more on a refused opening's side than fills explain: its execution, or another's trade.
+// addsTo reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else
+// traded.
 func (s *survey) addsTo(r *RefusedOrder) bool {
 	residual := s.book.Symbol(r.Symbol).residual
 	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
-// leavesOut reports whether the open list of futures omits an order that its id shows as open: one of the symbol, or one of any symbol that was sent
-// before the refused one. A list that is not whole, or that is older than that order, does not show the refused one either.
+// leavesOut reports whether the open list of futures omits an order that a read by its id shows as open: one on the symbol, or one on any symbol that
+// was sent before the refused order. A list that is incomplete, or older than that order, cannot show the refused order either.
 func (e *evidence) leavesOut(r *RefusedOrder) bool {
 	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
@@ -204,9 +204,9 @@ func (e *evidence) sentBefore(o *exchange.Order, atMS int64) bool {
 	return p != nil && p.SentMS() < atMS
 }
 
-// quarantineExecuted quarantines the symbol if lists that omit ids show a possible result of a
-// refused opening that nothing else claims: with an id it would match the placement. On futures the
-// position shows any fill.
+// quarantineExecuted quarantines the symbol if lists that omit ids show an order that may be a refused
+// opening and that nothing else claims: with an id it would match the placement. On futures the position
+// shows any fill.
 func (s *survey) quarantineExecuted(r *RefusedOrder) {
 	if !r.Opens() {
 		return

@@ -7,15 +7,15 @@ import (
 	"botd/reconcile/account"
 )
 
-// A spot sale that the exchange refused but accepted (exactly-once.md, case 3) rests, and the wallet freezes its coins. An open list that omits orders of
-// botd's own omits that one as well, for minutes perhaps: another stop beside it would sell a person's coins. While the list is wrong in this way, and the
-// wallet freezes exactly the coins of refused sales beyond all others, these sales count as resting.
+// A spot sale that the exchange refused but accepted (exactly-once.md, case 3) rests, and the wallet freezes its asset. An open list that omits other
+// orders of botd's may omit this one too, possibly for minutes: another stop alongside it would sell a person's holdings. While the list is wrong in
+// this way, and the wallet freezes exactly the quantity of refused sales beyond all known ones, these sales count as resting.
 
-// mostFrozenRefusals bounds the number of refused sales that are compared with the wallet, the newest of a symbol.
+// mostFrozenRefusals limits how many refused sales of a symbol, the newest ones, are compared with the wallet.
 const mostFrozenRefusals = 8
 
-// noteFrozenRefusals records which of a symbol's refused sales rest by the newest wallet, given whether the open list shows orders that have ended. One that
-// rested, and whose coins are then missing, has sold them.
+// noteFrozenRefusals records which of a symbol's refused sales rest according to the newest wallet; old reports whether the open list shows orders that
+// have ended. If a sale rested and its quantity is then missing from the wallet, it was executed.
 func (e *evidence) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	sales := slices.Collect(e.book.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
@@ -32,7 +32,7 @@ func (e *evidence) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	}
 }
 
-// restingRefusals returns successive ones of a symbol's refused sales whose quantities are together what the wallet freezes beyond all known sales.
+// restingRefusals returns consecutive refused sales of a symbol whose total quantity equals what the wallet freezes beyond all known sales.
 func (e *evidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
 	on := e.book.situation(&Desired{}, symbol, e.fetched.EndedMS)
 	beyond := on.balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
@@ -47,15 +47,15 @@ func (e *evidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) [
 	return nil
 }
 
-// omitsOwnSale reports whether the open list omits an own sale on a spot symbol that the exchange has acknowledged, and for which the wallet freezes the
-// coins.
+// omitsOwnSale reports whether the open list omits a spot sale of botd's that the exchange has acknowledged and for which the wallet freezes the
+// asset.
 func (e *evidence) omitsOwnSale(symbol *SymbolState) bool {
 	return slices.ContainsFunc(symbol.live, func(p *account.Placement) bool {
 		return p.Order().Side == exchange.Sell && e.book.Unlisted(p) && !e.book.delivery(p).unfrozen && e.book.delivery(p).releasedMS == 0
 	})
 }
 
-// frozenThoughRefused returns the quantity that refused sales of a spot symbol hold by the wallet.
+// frozenThoughRefused returns the quantity that refused sales of a spot symbol hold, according to the wallet.
 func (r *refusals) frozenThoughRefused(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for one := range r.salesOn(key) {
 		if one.frozen {

@@ -8,15 +8,15 @@ import (
 	"botd/reconcile/placement"
 )
 
-// A futures opening that the exchange refused but executed (exactly-once.md, case 3) may be missing from the lists of orders and positions, if they
-// are empty, old or short. The account still shows it: its margin is in use. What the account uses beyond the known orders and the listed positions
-// blocks the confirmation of a refusal, and never proves that an order exists.
+// A futures opening that the exchange refused but executed (exactly-once.md, case 3) may be missing from the lists of orders and positions, if these
+// are empty, old or incomplete. The account still shows it, because its margin is in use. If the account uses more margin than the known orders and
+// the listed positions need, the refusal is not confirmed; that margin never proves that an order exists.
 
-// heldMargin is the reason of a contradiction between lists and account.
+// heldMargin is the reason for a contradiction between lists and account.
 const heldMargin = "the account uses the margin of an opening that the exchange refused, and no list shows that order"
 
-// marginBeyond returns the margin that the account uses beyond what the listed positions and the known openings need, without one placement. Openings
-// that may not rest count if possible is set. It returns false if the account was never read, or if the needs are not known.
+// marginBeyond returns the margin that the account uses beyond the needs of the listed positions and the known openings, without one placement. If
+// possible is set, openings that may not rest count too. It returns false if the account was never read, or if the needs are not known.
 func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
 	orders, positions := b.marginAccount.OrderMargin, b.marginAccount.PositionMargin
 	if b.accountMS == 0 || exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
@@ -60,7 +60,7 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 	return beyond, known
 }
 
-// marginBefore returns the margin in use before a futures opening was sent that the exchange has refused, if the account has not been read since.
+// marginBefore returns the margin in use before a refused futures opening was sent, if the account has not been read since.
 func (b *Book) marginBefore(p *account.Placement) priorBalance {
 	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || b.accountMS > p.SentMS() {
 		return priorBalance{}
@@ -73,7 +73,7 @@ func (b *Book) marginBefore(p *account.Placement) priorBalance {
 }
 
 // holdsMargin reports whether the account uses at least half the margin of a refused opening that nothing else needs, and that it did not use before.
-// If that lasts, the symbol is contradicted.
+// If this persists, the symbol is contradicted.
 func (s *survey) holdsMargin(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	if !r.Opens() || r.Symbol.Market != exchange.Futures || r.before.atMS == 0 || s.fetched.Account == nil || symbol.rules == nil || symbol.leverage == 0 {

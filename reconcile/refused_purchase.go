@@ -6,12 +6,12 @@ import (
 	"botd/exchange"
 )
 
-// A spot purchase that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history too. The wallet still
-// shows it: since it was sent, the asset has grown, and exactly the money of this order is gone. A deposit costs nothing, and a person does not
-// happen to buy for the same amount in the same seconds. The bought quantity gets a stop, and the refusal stays unconfirmed.
+// A spot purchase that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history too. The wallet still shows
+// it: since the order was sent, the asset has grown, and exactly the money of this order is gone. A deposit costs no money, and it is unlikely that a
+// person buys for the same amount in the same seconds. The purchased quantity gets a stop, and the refusal stays unconfirmed.
 
-// noteRefusedPurchases records the quantity that a symbol's refused purchases have bought by the wallet. It returns the sum and the send time of the
-// oldest.
+// noteRefusedPurchases records the quantity that a symbol's refused purchases have bought according to the wallet. It returns the sum and the send
+// time of the oldest.
 func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
 	s.reopenPaid(symbol)
 	for r := range s.book.refusedOn(symbol.Key()) {
@@ -26,8 +26,8 @@ func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quan
 	return bought, sinceMS
 }
 
-// reopenPaid doubts confirmed refusals of purchases again whose money the wallet shows gone: the lists that confirmed them were too old, or read before
-// the exchange executed the order. A list may show such an order until W + D + L after the refusal.
+// reopenPaid marks confirmed refusals of purchases as unconfirmed again if the wallet shows that their money is gone: the lists that confirmed them
+// were too old, or were read before the exchange executed the order. A list may show such an order until W + D + L after the refusal.
 func (s *survey) reopenPaid(symbol *SymbolState) {
 	s.book.confirmed = slices.DeleteFunc(s.book.confirmed, func(one RefusedOrder) bool {
 		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.noReadBefore(one.atMS) {
@@ -40,7 +40,7 @@ func (s *survey) reopenPaid(symbol *SymbolState) {
 	})
 }
 
-// paidThoughRefused returns the quantity that a refused purchase has bought by the wallet.
+// paidThoughRefused returns the quantity that a refused purchase has bought according to the wallet.
 func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
 	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before.atMS) {
 		return 0
@@ -48,8 +48,8 @@ func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) excha
 	return e.boughtWithItsMoney(&r.order, r.before, symbol)
 }
 
-// boughtWithItsMoney returns the quantity that a purchase has bought by the wallet. It is 0 unless the money of that order is gone, to within
-// one quantity step, and the asset has grown by what it buys.
+// boughtWithItsMoney returns the quantity that a purchase has bought according to the wallet. It is 0 unless the money of that order is gone, to
+// within one quantity step, and the asset has grown by what that money buys.
 func (e *evidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
 	if before.atMS == 0 || !e.fetched.Balances.Done() || e.book.StandsDown() {
 		return 0
@@ -69,15 +69,15 @@ func (e *evidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBala
 	return 0
 }
 
-// repeatsRefused reports whether a row without an id equals a refused purchase in every term and was created in the same seconds, while the wallet shows
-// that its money is gone: it is that purchase.
+// repeatsRefused reports whether a row without an id equals a refused purchase in every term and was created in the same seconds, while the wallet
+// shows that its money is gone: then it is that purchase.
 func (r *refusals) repeatsRefused(o *exchange.Order) bool {
 	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool {
 		return one.bought > 0 && sameParameters(o, &one.order) && exchange.Quantity(o.CreatedMS-one.SentMS).Abs() <= repeatedMS
 	})
 }
 
-// paidFor reports whether the wallet has shown the result of a purchase that the exchange refused, in this start or before it.
+// paidFor reports whether the wallet has shown the result of a purchase that the exchange refused, since the start or before it.
 func (r *refusals) paidFor(symbol *SymbolState) bool {
 	if symbol.spot.inherited > 0 {
 		return true
@@ -90,7 +90,8 @@ func (r *refusals) paidFor(symbol *SymbolState) bool {
 	return false
 }
 
-// executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If that persists, it needs manual resolution.
+// executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If this persists, it needs manual
+// resolution.
 func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	switch {
@@ -105,7 +106,7 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 	return true
 }
 
-// forgetRefused discards this evidence for purchases that a list has shown or that a person has decided.
+// forgetRefused discards this evidence for purchases that a list has shown or a person has decided.
 func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
 	for i := range r.refused {
 		if one := &r.refused[i]; of(one) {

@@ -6,10 +6,10 @@ import (
 	"botd/exchange"
 )
 
-// A spot sale that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history for minutes, too. The wallet
-// still shows it: since it was sent, coins are missing, no more than its quantity, and their money has come. A wallet that is wrong about the coins
-// shows no money, and a withdrawal brings none. Until the wallet shows everything again that fills explain, no more is sold than it has beside a
-// person's coins.
+// A spot sale that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history, even for minutes. The wallet
+// still shows it: since the order was sent, some of the asset is missing, no more than the order's quantity, and the money for it has arrived. A
+// wallet that is wrong about the asset shows no money, and a withdrawal brings none. Until the wallet shows everything again that fills explain, no
+// more is sold than it has beyond a person's holdings.
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
 func (s *survey) noteRefusedSales(symbol *SymbolState) {
@@ -24,13 +24,13 @@ func (s *survey) noteRefusedSales(symbol *SymbolState) {
 		missing := r.before.asset - s.book.baseBalance(symbol)
 		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
-		beyond := missing - s.maySoldUnlisted(symbol) // a sale that the exchange has accepted explains the coins at least as well
+		beyond := missing - s.maySoldUnlisted(symbol) // an accepted sale that no list shows explains the missing quantity at least as well
 		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before.atMS) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
 }
 
-// maySoldUnlisted returns the quantity that live sales of a symbol may have sold which no open list shows.
+// maySoldUnlisted returns the quantity that live sales of a symbol missing from the open list may have sold.
 func (s *survey) maySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && s.book.delivery(p).releasedMS == 0 && (!p.Seen() || s.book.Unlisted(p)) {
@@ -40,7 +40,7 @@ func (s *survey) maySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// soldThoughRefused returns the quantity of the sales on a symbol that the exchange refused and the wallet shows.
+// soldThoughRefused returns the quantity of a symbol's refused sales that the wallet shows as executed.
 func (r *refusals) soldThoughRefused(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for one := range r.salesOn(key) {
 		if one.sold {

@@ -8,9 +8,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// On spot a stop holds the asset that it would sell. The asset is free from the moment the cancel
-// is answered CANCELED, whatever an earlier or possibly older wallet read shows. The stop's
-// replacement is therefore sent on that answer and waits for no list, which may be wrong or late.
+// On spot a stop holds the asset that it would sell. The asset is free as soon as the cancel is answered
+// with CANCELED, whatever an earlier or possibly outdated wallet read shows. The stop's replacement is
+// therefore sent after that answer without waiting for a list, which may be wrong or late.
 
 // release is the quantity of a symbol's asset that an own order held until a cancel freed it.
 type release struct {
@@ -18,22 +18,22 @@ type release struct {
 	quantity exchange.Quantity
 }
 
-// The time after the answer to its cancel from which a stop's asset counts as free: an exchange may
-// free it later than it answers. If the exchange refuses the next stop, it is sent again; a refused
-// exit would have to wait for the lists.
+// The delay after the answer to a stop's cancel until its asset counts as free: an exchange may free it
+// later than it answers. If the exchange refuses the next stop, that one is sent again; a refused exit
+// would have to wait for the lists.
 const (
 	ReleaseMS     = 400
 	ExitReleaseMS = 1_000
 )
 
-// Unlisted reports whether the newest open list, which began after an order was sent and answered, does not
-// show it.
+// Unlisted reports whether the newest open list, which began after an order was sent and answered, does
+// not show the order.
 func (b *Book) Unlisted(p *account.Placement) bool {
 	list := b.listed[p.Order().Market]
 	return p.OrderID() != 0 && list.beganMS > b.arrivedMS(p) && !list.shows(p.OrderID())
 }
 
-// shows reports whether the list contains an order, as an unreadable row at least.
+// shows reports whether the list contains an order, at least as an unreadable row.
 func (l *openList) shows(orderID int64) bool {
 	return slices.Contains(l.unread, orderID) || slices.ContainsFunc(l.orders, func(o exchange.Order) bool { return o.ID == orderID })
 }
@@ -50,12 +50,12 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 }
 
-// takenWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop
-// for it.
+// takenWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop that
+// blocks it.
 const takenWaitMS = 3_000
 
-// cancelJustRefused reports whether the exchange has just refused to cancel a stop on spot: somebody else has canceled it, and may be
-// selling its coins. An exit uses a wallet that was read after that.
+// cancelJustRefused reports whether the exchange has just refused to cancel a spot stop: another party has canceled it and may be selling its asset.
+// An exit then waits for a wallet that was read later.
 func (s *situation) cancelJustRefused() bool {
 	at := s.symbol.spot.cancelRefusedMS
 	return !s.desired.Flatten && s.nowMS-at < takenWaitMS
@@ -68,8 +68,8 @@ func (b *Book) hasEnded(p *account.Placement) bool {
 	return b.Unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.delivery(p).unfrozen)
 }
 
-// ReleasedMS returns the answer time of a symbol's last stop cancel if the lists still show the
-// stop; 0 for none.
+// ReleasedMS returns the answer time of a symbol's last stop cancel, if the lists still show that stop;
+// 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	for _, p := range b.Symbol(key).live {
 		atMS = max(atMS, b.delivery(p).releasedMS)
@@ -77,12 +77,12 @@ func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	return atMS
 }
 
-// mostRemembered bounds each list of what is remembered of ended spot orders, their releases and refusals.
+// mostRemembered limits each list of remembered facts about ended spot orders: their releases and their refusals.
 const mostRemembered = 64
 
-// NoteReleased records the answer to a cancel. It reports whether the answer proves that a spot
-// stop has ended without an unknown fill, so that another order may replace it. The lists decide
-// how it ended.
+// NoteReleased records the answer to a cancel. It reports whether the answer proves that a spot stop has
+// ended without an unknown fill, so that another order may replace it. The lists decide how the stop
+// ended.
 func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS int64) bool {
 	p := b.Placement(clientOrderID)
 	if p == nil || p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss || p.Order().Type != exchange.StopLimit ||
@@ -108,7 +108,7 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	t.freed = append(t.freed, release{atMS, left})
 }
 
-// spotEnded is what is remembered of ended placements on spot, the newest of each kind.
+// spotEnded is what is remembered of ended spot placements, the newest of each kind.
 type spotEnded struct {
 	purposes  []purposed // of sales, oldest first
 	purchases []purchase // oldest first
@@ -127,15 +127,15 @@ type purchase struct {
 	sentMS        int64
 }
 
-// noteEnded remembers the purpose of a spot sale: the exchange may execute it a second time, and
-// an exit does not count as part of the plan's resting exits. It remembers purchases too.
+// noteEnded remembers the purpose of a spot sale: the exchange may execute it a second time, and an exit
+// does not count as one of the plan's resting exits. It also remembers purchases.
 func (e *spotEnded) noteEnded(p *account.Placement) {
 	if p.Order().Market != exchange.Spot {
 		return
 	}
 	if p.Order().Side == exchange.Buy {
 		if p.OrderID() == 0 {
-			return // it was decided without its exchange order, which is not a repetition
+			return // it was decided without an exchange order: an order seen now is not a repetition
 		}
 		if len(e.purchases) == mostRemembered {
 			e.purchases = slices.Delete(e.purchases, 0, 1)
@@ -167,15 +167,15 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 	return 0
 }
 
-// noteOpenAgain records that a list not older than the release shows the order open.
+// noteOpenAgain records that a list not older than the release shows the order as open.
 func (s *survey) noteOpenAgain(p *account.Placement) {
 	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS {
 		s.book.holdAgain(p.ClientOrderID())
 	}
 }
 
-// noteOverdrawn records that the exchange refused a stop for more than the wallet shows: the wallet
-// is right, and the next stop is for no more than that.
+// noteOverdrawn records that the exchange refused a stop for more than the wallet shows: the wallet is
+// right, and the next stop is limited to it.
 func (b *Book) noteOverdrawn(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
 	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil {

@@ -343,7 +343,9 @@ func TestUnexplainedPosition(t *testing.T) {
 		}), true},
 		{"a person must look", 20, 0, quarantined("a test"), true},
 		{"others are ignored", 20, 1_001, ignores, false},
-		{"others are ignored, and the journal was lost", 20, 0, both(ignores, quarantined(lostJournal)), true},
+		{"others are ignored, and the journal was lost", 20, 0, both(ignores, func(d *desk, _ *SymbolState) {
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: lostJournal, Cause: record.JournalLost}})
+		}), true},
 		{"others are ignored, and a person must look", 20, 1_001, both(ignores, quarantined("a test")), false},
 		{"it is new since nothing was held", 20, 0, zeroed(5), true},
 		{"it is one of the past", 20, 0, zeroed(5, 7), false},
@@ -630,7 +632,7 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 		d := w.deriving(nil)
 		want := ""
 		if c.want {
-			want = "cancel 9: rests, since the price has passed its limit"
+			want = "cancel 9: it rests because the price has passed its limit"
 		}
 		if stuck := d.cancelPassedExits(d.targetOrders); stuck != c.want || summary(d.intents) != want {
 			t.Errorf("%s: want %q, have %t, %q", c.name, want, stuck, summary(d.intents))
@@ -807,7 +809,7 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 			if c.position < 0 {
 				side = "buy"
 			}
-			want = "stop_loss " + side + " stop_market stop " + c.want + " whole: protects a position that nothing explains"
+			want = "stop_loss " + side + " stop_market stop " + c.want + " whole: protects an unexplained position"
 		}
 		if have := summary(v.intents); have != want || v.ownPosition != 0 {
 			t.Errorf("%s: want %q, have %q, held %d", c.name, want, have, v.ownPosition)

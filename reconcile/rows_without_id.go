@@ -9,11 +9,11 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The interface promises the client order id in no list (exactly-once.md, case 42). A spot row
-// without one is identified first by its order id, if any list has ever shown a client order id for
-// it, and then by equality in every term, and in time, with an order of botd's.
+// The interface does not promise the client order id in any list (exactly-once.md, case 42). A spot row
+// without one is identified first by its order id, if any list has ever shown the client order id for
+// it, and then by being equal to an order of botd's in every term and in time.
 
-// mostNames bounds the remembered ids of orders that the journal does not know.
+// mostNames limits the number of remembered ids of orders that the journal does not know.
 const mostNames = 1_000
 
 // nameRows fills in the known client order ids of spot rows without one.
@@ -32,7 +32,7 @@ func (s *survey) nameRows() {
 }
 
 // noteNames remembers the ids of orders under this prefix that the journal does not know, because a
-// later list may omit them.
+// later list may omit the ids.
 func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
 	for i := 0; list.Done() && i < len(list.Items()); i++ {
 		if o := &list.Items()[i]; s.book.prefixed(o.ClientOrderID) && !s.book.Known(o.ClientOrderID) {
@@ -44,12 +44,12 @@ func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
 	}
 }
 
-// named returns the rows of a list with the ids that are known of them: by the order id, else by what they are.
+// named returns the rows of a list with all client order ids that are known for them: by order id, otherwise by equality with an order of botd's.
 func (e *evidence) named(rows []exchange.Order) []exchange.Order {
 	if !slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == "" }) {
 		return rows
 	}
-	rows = slices.Clone(rows) // what was fetched stays as it was
+	rows = slices.Clone(rows) // the fetched rows stay unchanged
 	for i := range rows {
 		o := &rows[i]
 		if o.ClientOrderID == "" {
@@ -62,9 +62,9 @@ func (e *evidence) named(rows []exchange.Order) []exchange.Order {
 	return rows
 }
 
-// idOfEqual returns the client order id of botd's order that a row equals: one of unknown outcome, one that the exchange refused, or one that
-// it executed once more. A person's order of the same quantity at the same prices in the same seconds is improbable.
-// Where botd stands down, another botd's may be.
+// idOfEqual returns the client order id of the order of botd's that a row equals: one of unknown outcome, one that the exchange refused, or one that
+// it executed a second time. It is improbable that a person places an order of the same quantity at the same prices in the same seconds. While botd
+// stands down, the row may also be another botd's.
 func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
 	if row.Price == 0 {
 		return ""
@@ -104,12 +104,12 @@ func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64
 	return sameParameters(row, order) && row.StopPrice == order.StopPrice && row.CreatedMS >= sentMS-createdSlackMS && row.CreatedMS <= untilMS
 }
 
-// repeatedMS is the maximum time after a purchase at which its repetition may be dated.
+// repeatedMS is the maximum time between a purchase and the date of its repetition.
 const repeatedMS = 10_000
 
-// Resembles reports whether a row without an id has the form of botd's stops on spot: a STOP_LIMIT sale whose limit is the collar below its
-// stop price. Where the history leaves ids out, nothing else names the orders of another botd, or of a journal that was lost. A person's
-// order has that form by chance only.
+// Resembles reports whether a row without an id has the form of botd's spot stops: a STOP_LIMIT sale whose limit is below its stop price by the
+// collar. If the history omits ids, nothing else identifies the orders of another botd, or of a lost journal. A person's order has that form only by
+// chance.
 func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 	rules := symbol.rules
 	if row.Market != exchange.Spot || row.ClientOrderID != "" || row.Side != exchange.Sell || row.Type != exchange.StopLimit ||
@@ -120,15 +120,15 @@ func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 	return row.Price >= limit-slack && row.Price <= limit+mostSaleMark(limit, symbol.collar)+slack
 }
 
-// omitsIDs reports whether the spot lists omit the client order ids of botd's orders, or may do so.
+// omitsIDs reports whether the spot lists omit, or may omit, the client order ids of botd's orders.
 func (o *observed) omitsIDs() bool { return !o.idsShown || o.idsLeftOut }
 
-// priceSlack is the part of its stop price by which the limit of such an order may differ, since the step of prices may have changed.
+// priceSlack: the limit of such an order may differ by this fraction of its stop price (1/10,000), because the price tick may have changed.
 const priceSlack = 10_000
 
-// repetition returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
-// ids out too: of the same amount, or the same quantity and price, and of the same seconds. Nothing else distinguishes an order that
-// the exchange executed once more, or though it refused it, from a person's; a person's is not of the same amount by chance.
+// repetition returns a row without an id with the id of the purchase of botd's that it repeats, if the list omits the ids of botd's own orders too:
+// both have the same amount, or the same quantity and price, and were placed within the same seconds. Nothing else distinguishes an order that the
+// exchange executed a second time, or despite its refusal, from a person's; a person's order does not have the same amount by chance.
 func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 	if order.ClientOrderID != "" || !e.book.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
 		return order
@@ -162,11 +162,12 @@ func sameParameters(row *exchange.Order, order *exchange.NewOrder) bool {
 	return same && row.QuoteAmount == order.QuoteAmount
 }
 
-// purchaseSlack is the part of its mean price by which a purchase's price at its decision may differ: it moved until the purchase was executed.
+// purchaseSlack: the price at the decision may differ from the mean price of a purchase by this fraction of it (1/500), because it moved until the
+// purchase was executed.
 const purchaseSlack = 500
 
-// purchaseOfForm reports whether an executed purchase by amount buys a whole number of quantity steps at a price of about that time, as botd's do. One
-// amount in some hundreds has that form by chance.
+// purchaseOfForm reports whether an executed purchase by amount buys a whole number of quantity steps at a price of about that time, as botd's
+// purchases do. By chance, one amount in several hundred has that form.
 func purchaseOfForm(rules *exchange.Symbol, row *exchange.Order) bool {
 	steps, mean := rules.QuantityFor(row.QuoteAmount, rules.PriceTick), rules.PriceOf(row.AveragePrice)
 	if rules.Notional(rules.PriceTick, steps) != row.QuoteAmount {
@@ -177,7 +178,7 @@ func purchaseOfForm(rules *exchange.Symbol, row *exchange.Order) bool {
 	if low <= 0 {
 		return false
 	}
-	if least, most := (amount+high-1)/high, amount/low; most-least < high-low { // there are fewer quantities than prices
+	if least, most := (amount+high-1)/high, amount/low; most-least < high-low { // there are fewer possible quantities than prices
 		low, high = max(1, least), most
 	}
 	for n := low; n <= high; n++ {
@@ -188,15 +189,15 @@ func purchaseOfForm(rules *exchange.Symbol, row *exchange.Order) bool {
 	return false
 }
 
-// wholeCents reports whether an amount is one that a person enters.
+// wholeCents reports whether an amount has at most two decimals, like one that a person enters.
 func wholeCents(amount exchange.Amount) bool {
 	d := amount.Decimal()
 	return d.Equal(d.Truncate(2))
 }
 
-// quarantineSecondBuyer quarantines a symbol if the newest purchase by amount in its history that no placement claims has the form of botd's: where the
-// history omits ids, nothing else shows that another botd buys there, or that a journal was lost which had bought. A person decides once; nothing is
-// adopted. A halt of the account for another botd blocks openings everywhere, a quarantine for one of its orders only on that symbol.
+// quarantineSecondBuyer quarantines a symbol if the newest unclaimed purchase by amount in its history has the form of botd's: if the history omits
+// ids, nothing else shows that another botd buys there, or that the journal of earlier purchases was lost. A person decides once; nothing is adopted.
+// A halt of the account because of another botd blocks openings everywhere, a quarantine because of one of its orders only on that symbol.
 func (s *survey) quarantineSecondBuyer(rows []exchange.Order) {
 	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
 		return
@@ -209,14 +210,14 @@ func (s *survey) quarantineSecondBuyer(rows []exchange.Order) {
 		symbol.spot.secondBuyer = newest.ID
 		if !s.mayBeBotds(newest) {
 			s.book.noteTwin(newest.ID)
-			s.quarantine(symbol, fmt.Sprintf("order %d has no id and the form of botd's purchases: another botd is running, or was, or a journal was lost",
+			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
 				newest.ID))
 		}
 	}
 }
 
-// newestUnclaimed returns the newest executed purchase on a spot symbol by an amount that no person enters, without an id, that no placement claims and that no
-// person has decided. One that is not newer than an order that the journal no longer remembers may have been botd's.
+// newestUnclaimed returns the newest executed purchase on a spot symbol, without an id, by an amount that a person would not enter, that no placement
+// claims and no person has decided. A purchase that is not newer than an order that the journal no longer remembers may have been botd's.
 func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (newest *exchange.Order) {
 	if symbol.rules == nil {
 		return nil
@@ -232,7 +233,7 @@ func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (
 	return newest
 }
 
-// mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided otherwise.
+// mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided by other rules.
 func (e *evidence) mayBeBotds(o *exchange.Order) bool {
 	return slices.ContainsFunc(e.book.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
 		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })

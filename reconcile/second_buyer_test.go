@@ -63,7 +63,7 @@ func secondBuyer(t testing.TB, change func(*wallet, *exchange.Order), more ...ex
 func secondBuyerFound(t testing.TB) *wallet {
 	t.Helper()
 	w := secondBuyer(t, func(*wallet, *exchange.Order) {})
-	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id and the form of botd's purchases") {
+	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
 		t.Errorf("want the symbol quarantined for it, have %q", have)
 	}
 	return w

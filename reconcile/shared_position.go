@@ -9,30 +9,30 @@ import (
 	"botd/strategy"
 )
 
-// A closePosition order closes a symbol's whole position. If part of it is not botd's to close, or
-// a foreign closePosition order exists, botd's part is protected by reduceOnly orders for its
-// quantity. They count in the exchange's sum (rule 5), as do foreign orders: a stop has priority
-// over a profit.
+// A closePosition order closes a symbol's whole position. If botd may close only part of the position,
+// or a foreign closePosition order exists, reduceOnly orders for the quantity of botd's part protect it.
+// Like foreign orders, they count in the exchange's sum (rule 5): a stop has priority over a
+// take-profit.
 
-// positionShared reports whether others hold part of the position, or one of their
-// closePosition stops keeps the exchange from taking botd's (rule 8).
+// positionShared reports whether others hold part of the position, or a foreign closePosition stop makes
+// the exchange refuse botd's (rule 8).
 func (s *situation) positionShared() bool {
 	return s.symbol.Ignored() != 0 || s.slotTaken(exchange.StopMarket)
 }
 
-// slotTaken reports whether an order of others closes the position by this type, of
-// which the exchange takes one a symbol (rule 8).
+// slotTaken reports whether a foreign order of this type closes the position: the exchange accepts only
+// one per symbol (rule 8).
 func (s *situation) slotTaken(kind exchange.OrderType) bool {
 	return slices.ContainsFunc(s.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
-// foreignOrders are the symbol's open orders that are foreign, or released by a person.
+// foreignOrders returns the symbol's open orders that are foreign, or that a person left to their owner.
 func (s *situation) foreignOrders() []exchange.Order {
 	return slices.Concat(s.symbol.foreign, s.symbol.leftToOwner)
 }
 
-// convergeStopPart keeps the stop of botd's part. If the price has already been passed, the part
-// exits at market.
+// convergeStopPart keeps a stop for botd's part. If the price has already passed it, the part exits at
+// market.
 func (d *derivation) convergeStopPart(price exchange.Price) {
 	if !d.pricePassed(placement.StopLoss, price) {
 		d.convergePart(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
@@ -44,9 +44,9 @@ func (d *derivation) convergeStopPart(price exchange.Price) {
 	}
 }
 
-// convergePart keeps orders of one kind over botd's part: an order that is too large, or at another
-// price, is canceled, confirmed and placed again; a missing quantity is added. An order for the
-// whole position stays until they rest and is then canceled.
+// convergePart keeps orders of one kind for botd's part. An order that is too large, or at another
+// price, is canceled, confirmed and placed again; a missing quantity is added. An order for the whole
+// position stays until these rest, and is then canceled.
 func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	live := d.stops
 	if purpose == placement.TakeProfit {
@@ -63,7 +63,7 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 			d.cancel(p, "the protection moves")
 			ends = true
 		case !p.State().OutcomeUnknown() && p.Remaining() > open && !d.declared() && d.symbol.position == d.symbol.Known():
-			d.cancel(p, "it is more than botd's part of the position")
+			d.cancel(p, "its quantity exceeds botd's part of the position")
 			ends = true
 		default:
 			open -= p.Remaining()
@@ -74,11 +74,11 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 	case open > 0:
 		d.addPart(purpose, order, open, reason)
 	case whole != nil && d.symbol.Ignored() != 0:
-		d.cancel(whole, "it would close what others hold too")
+		d.cancel(whole, "it would also close the part that others hold")
 	}
 }
 
-// addPart places the missing quantity, as far as the sum has room for it.
+// addPart places an order for the missing quantity, as far as the sum has room for it.
 func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
 	order.ReduceOnly, order.Quantity = true, d.symbol.rules.FloorQuantity(min(open, d.reducingRoom()))
 	if purpose == placement.StopLoss && order.Quantity < d.symbol.rules.FloorQuantity(open) {
@@ -89,16 +89,16 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 		}
 	}
 	if purpose == placement.TakeProfit && order.Quantity < d.symbol.rules.FloorQuantity(open) {
-		return // a tiny part would only take others' room
+		return // an order for a tiny part would only use up the room of others
 	}
 	if !d.tooSmall(order.Quantity) {
 		d.protectBy(purpose, order, reason)
 	}
 }
 
-// convergeProfitPart keeps the profit of botd's part. If the list is not trusted, the position may
-// have less room for reducing orders than known: the profit then waits until the stop rests and
-// takes none of its room.
+// convergeProfitPart keeps a take-profit for botd's part. If the list is not trusted, the room for
+// reducing orders may be smaller than known: the take-profit then waits until the stop rests, so that it
+// does not use the stop's room.
 func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	standing := func(p *account.Placement) bool { return !p.State().OutcomeUnknown() }
 	if d.symbol.Standing() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
@@ -114,9 +114,9 @@ func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	}
 }
 
-// reducingRoom returns the part of the position that the exchange's sum of reducing quantities
-// leaves free, including those derived in this round (rule 5). On spot it is the part of the asset
-// that no order sells.
+// reducingRoom returns the part of the position that the exchange's sum of reducing quantities,
+// including orders derived in this round, leaves free (rule 5). On spot it is the part of the asset that
+// no order sells.
 func (d *derivation) reducingRoom() exchange.Quantity {
 	free := d.ownPosition.Abs()
 	if d.symbol.Key().Market == exchange.Futures {

@@ -7,14 +7,14 @@ import (
 	"botd/reconcile/account"
 )
 
-// Snapshot holds the answers fetched in one round. Lists that were not fetched stay unset, and the
-// book concludes nothing from them.
+// Snapshot holds the answers fetched in one round. Lists that were not fetched stay unset, and the book
+// concludes nothing about them.
 type Snapshot struct {
 	BeganMS       int64 // server time before the first read was sent
 	EndedMS       int64
 	FuturesOrders exchange.Fetched[exchange.Order]
 	SpotOrders    exchange.Fetched[exchange.Order]
-	History       exchange.Fetched[exchange.Order] // spot order history of the symbols that asked for it
+	History       exchange.Fetched[exchange.Order] // spot order history of the symbols that requested it
 	Before        exchange.Fetched[exchange.Position]
 	Positions     exchange.Fetched[exchange.Position]
 	Balances      exchange.Fetched[exchange.Balance]
@@ -28,7 +28,7 @@ type Snapshot struct {
 	Unread        []exchange.SymbolKey // symbols, or whole markets, with a failed read: nothing is concluded about them
 
 	UnreadOrders    []UnreadOrder
-	UnreadPositions []exchange.SymbolKey // without a name: of an unknown symbol
+	UnreadPositions []exchange.SymbolKey // symbols of unreadable positions; the name is empty if the symbol is unknown
 	UnreadAssets    bool                 // the wallet contains unreadable balances
 }
 
@@ -37,7 +37,7 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.Unread, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
-// showsNoEnd reports whether the history of spot, read whole, shows an order open, or not at all.
+// showsNoEnd reports whether the complete spot history shows an order as open, or does not show it.
 func (s *Snapshot) showsNoEnd(orderID int64) bool {
 	ended := func(o exchange.Order) bool { return o.ID == orderID && o.Status.Final() }
 	return s.History.Done() && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), ended)
@@ -66,8 +66,8 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 	return s.FuturesOrders
 }
 
-// Vanished returns the live placements with an order id that their market's open list does not
-// show, or that were canceled or may have ended with a position, because an old list may still show them: each must be read by id.
+// Vanished returns the live placements that must be read by id: those with an order id that their market's open list does not show, and those that
+// were canceled or may have ended with a position, because an old list may still show them.
 func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -76,7 +76,7 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 			continue
 		}
 		orders, open := list.Items(), b.openIDs[:0]
-		next := 0 // placements are also sorted oldest first: usually the next one matches the next order
+		next := 0 // both are sorted oldest first: usually the next placement matches the next order
 		for p := range b.Live() {
 			if p.OrderID() == 0 || p.Symbol().Market != market {
 				continue
@@ -97,8 +97,8 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 	return vanished
 }
 
-// outlived reports whether a protective order was sent for a position that the newest list of positions does not show any more: it shows
-// none, or one that was created later. The exchange ends such an order with its position, by execution or not.
+// outlived reports whether a protective order was sent for a position that the newest list of positions no longer shows: it shows none, or one that
+// was created later. The exchange ends such an order together with its position, by execution or by cancellation.
 func (b *Book) outlived(p *account.Placement) bool {
 	if !p.Order().ClosePosition {
 		return false

@@ -9,10 +9,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// clipToWallet bounds a sale on spot by the newest wallet's free balance, less the sales that no
-// read has shown yet and those derived in this round. A reduction thus never waits for the wallet
-// to confirm the fills, and never requests more than exists. On futures only the exchange's sum
-// bounds it (room).
+// clipToWallet limits a spot sale to the newest wallet's free balance, less the sales that no read has
+// shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm
+// the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
 	if d.historyUnread() || d.saleRefused() || d.desired.Unread && d.walletDecides() {
 		quantity = min(quantity, max(0, d.ownBalance()-d.book.frozenThoughRefused(d.symbol.Key())))
@@ -20,8 +19,8 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
 
-// saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows one that it refused: it may have executed it, and a
-// history that does not show that may be old. A repeated sale is bounded by the wallet's balance beyond foreign assets.
+// saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows that a refused sale was executed; a history that does
+// not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
 func (s *situation) saleRefused() bool {
 	key := s.symbol.Key()
 	shown := s.book.soldThoughRefused(key)+s.book.frozenThoughRefused(key) > 0
@@ -30,8 +29,8 @@ func (s *situation) saleRefused() bool {
 	}))
 }
 
-// historyUnread reports whether no spot history has been read since the start. It would show what an old backup does not know; until
-// then only the wallet determines what botd may sell.
+// historyUnread reports whether no spot history has been read since the start. It would show the orders that a restored old backup does not know;
+// until then only the wallet determines how much botd may sell.
 func (s *situation) historyUnread() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
@@ -41,7 +40,7 @@ func (s *situation) ownBalance() exchange.Quantity {
 	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
 }
 
-// clip bounds a sale by the free balance less botd's own sales that take some of it.
+// clip limits a sale to the free balance less those sales of botd's for which takes is true.
 func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
 	rules := d.symbol.rules
 	if rules.Market != exchange.Spot {
@@ -65,11 +64,11 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 	if d.book.walletRead {
 		return max(clipped, d.frozenByNone(quantity))
 	}
-	return max(clipped, d.unreadFree(quantity)) // purchases since the wallet was read are not in it
+	return max(clipped, d.unreadFree(quantity)) // the wallet does not contain purchases made since it was read
 }
 
-// freed returns what canceled orders of botd's have released and the wallet may still freeze. Beside sales of others, a wallet that freezes all open
-// sales is no older than these: it still freezes no more than what it freezes beyond them.
+// freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
+// at most what the wallet freezes beyond all open sales: a wallet that freezes those is not older than they are.
 func freed(s *situation) exchange.Quantity {
 	freed, others := s.book.freed(s.symbol), s.book.sellsOfOthers(s.symbol)
 	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - others
@@ -84,9 +83,9 @@ func freed(s *situation) exchange.Quantity {
 	return min(freed, frozen)
 }
 
-// frozenByNone returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than
-// these is old or wrong, and its free balance keeps no reduction away. If it is right, the exchange refuses the sale, and the next one is for no
-// more than is free.
+// frozenByNone returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
+// is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
+// is limited to the free balance.
 func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity {
 	if d.desired.Unread || d.book.StandsDown() || d.symbol.Quarantine() != "" || d.symbol.spot.overdrawn || d.saleRefused() {
 		return 0
@@ -101,7 +100,7 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 	return max(0, min(quantity, rules.FloorQuantity(left)))
 }
 
-// balanceAfterSales returns what is left of a quantity of a spot symbol's asset beyond botd's own sales and those that the open list shows.
+// balanceAfterSales returns the part of a quantity of a spot symbol's asset that remains after botd's own sales and those that the open list shows.
 func (s *situation) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
 	for p := range s.book.Live() {
 		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
@@ -123,18 +122,19 @@ func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// sameAsset reports whether a sale of a symbol may be of the same asset: any on spot whose rules are unknown may be.
+// sameAsset reports whether a sale on a symbol may be of the same asset: on spot, a symbol with unknown rules may be.
 func (s *situation) sameAsset(key exchange.SymbolKey) bool {
 	return s.book.sharesAsset(s.symbol, key)
 }
 
-// sharesAsset reports whether a symbol on spot has the base asset of another one, or may have it: its rules are unknown, or botd does not trade it.
+// sharesAsset reports whether a spot symbol has, or may have, the base asset of another one: it may if its rules are unknown, or if botd does not
+// trade it.
 func (t *tracked) sharesAsset(symbol *SymbolState, key exchange.SymbolKey) bool {
 	of := t.Symbol(key)
 	return key.Market == exchange.Spot && (of == nil || of.rules == nil || of.rules.Base == symbol.rules.Base)
 }
 
-// ofAsset returns a quantity of another symbol, or of the same one, in a spot symbol's steps; 0 unless its rules show that it is of the same asset.
+// ofAsset converts a quantity of a symbol to another spot symbol's steps; 0 unless the rules show that both have the same asset.
 func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity exchange.Quantity) exchange.Quantity {
 	switch rules := t.rulesOf(key); {
 	case key == symbol.Key():
@@ -146,8 +146,8 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 	}
 }
 
-// unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot
-// be read.
+// unreadFree returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
+// read.
 func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 	free := d.symbol.rules.FloorQuantity(d.ownPosition.Abs())
 	for _, p := range d.symbol.live {
@@ -163,16 +163,17 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 	return max(0, min(quantity, free))
 }
 
-// repeatable reports whether a second sale next to an undecided one can sell no foreign assets: beyond
-// those, the wallet still shows most of the quantity that the first would have sold, and not enough for
-// both, so that the exchange refuses the one that arrives second. The foreign assets were measured while
-// no order was undecided. No wallet read since has shown that the first was executed.
+// repeatable reports whether a second sale alongside an undecided one cannot sell foreign holdings:
+// beyond those, the wallet still shows most of the quantity that the first would have sold, and not
+// enough for both, so that the exchange refuses the one that arrives second. The foreign holdings were
+// measured while no order was undecided. No wallet read since then has shown that the first was
+// executed.
 func (s *situation) repeatable(p *account.Placement) bool {
 	return !s.book.delivery(p).shownSold && s.stillInWallet(p) && s.book.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
-// fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown outcome: the exchange would
-// refuse neither. What the wallet has free is less than is held where it freezes the rest for that one.
+// fitsWithUnknown reports whether on spot the wallet has enough for a sale and for another one of unknown outcome, so that the exchange would refuse
+// neither. If the wallet freezes the asset for the other one, its free balance is less than the position.
 func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.baseBalance(s.symbol)
@@ -181,16 +182,15 @@ func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
-// stillInWallet reports whether the wallet still shows most of what a sale of unknown outcome would
-// have sold, beside what is not botd's.
+// stillInWallet reports whether the wallet still shows, beyond foreign holdings, most of the quantity
+// that a sale of unknown outcome would have sold.
 func (s *situation) stillInWallet(p *account.Placement) bool {
 	return s.book.stillInWallet(p, s.symbol, s.ownPosition)
 }
 
-// leavesUncovered reports whether a spot sale reduces the quantity that needs a stop by nothing: it
-// may be repeated, or it is uncertain, no list shows it, and the wallet still shows the asset
-// without freezing any. If it executes later, the superfluous stop appears in the next list and is
-// canceled.
+// leavesUncovered reports whether the quantity of a spot sale still needs a stop: the sale may be
+// repeated, or it is uncertain, no list shows it, and the wallet still shows the asset without freezing
+// any. If the sale executes later, the superfluous stop appears in the next list and is canceled.
 func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
@@ -201,15 +201,15 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 		return false
 	case d.unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
 		return true
-	case d.book.StandsDown(): // what another botd bought may take the place of what the sale has sold
+	case d.book.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
 		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
 	}
 	return d.stillInWallet(p) || d.book.freezesLess(d.symbol)
 }
 
-// unpaid reports whether the wallet shows no money of a sale: the sale was not executed, and a wallet that shows fewer coins is wrong about them. That
-// counts where nothing of a person's could be sold: the wallet shows none of the asset at all, or nobody else holds any and no money has come.
-// If the wallet is right all the same, the exchange refuses to sell what is gone.
+// unpaid reports whether the wallet shows no money from a sale: then the sale was not executed, and a wallet that shows less of the asset is wrong.
+// This counts only if no holdings of a person could be sold: the wallet shows none of the asset at all, or nobody else holds any and no money has
+// arrived. If the wallet is right after all, the exchange refuses to sell an asset that is not there.
 func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
 	quote := s.book.Balance(s.symbol.rules.Quote)
 	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
@@ -221,7 +221,7 @@ func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, bef
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
-// sales: it is older than the list, or wrong, and does not prove that any of the asset was sold.
+// sales require: it is older than the list, or wrong, and does not prove that any of the asset was sold.
 func (o *observed) freezesLess(symbol *SymbolState) bool {
 	frozen := symbol.rules.QuantityOf(o.Balance(symbol.rules.Base).Frozen)
 	for i := range o.listed[exchange.Spot].orders {
@@ -229,7 +229,7 @@ func (o *observed) freezesLess(symbol *SymbolState) bool {
 			frozen -= o.Remaining()
 		}
 	}
-	for _, p := range symbol.live { // its row is unreadable, and it is open
+	for _, p := range symbol.live { // its row is unreadable, but the order is open
 		if p.Order().Side == exchange.Sell && slices.Contains(o.listed[exchange.Spot].unread, p.OrderID()) {
 			frozen -= p.Remaining()
 		}
@@ -237,8 +237,8 @@ func (o *observed) freezesLess(symbol *SymbolState) bool {
 	return frozen < 0
 }
 
-// walletWrong reports whether the wallet freezes less of a spot symbol's asset than the open list's sales, and is not merely older than the last of
-// botd's own.
+// walletWrong reports whether the wallet freezes less of a spot symbol's asset than the open list's sales require, and is not merely older than the
+// last of botd's own sales.
 func (b *Book) walletWrong(symbol *SymbolState) bool {
 	arrivedMS := int64(0)
 	for _, p := range symbol.live {
@@ -249,14 +249,14 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, mostUnfrozenMS)) && b.freezesLess(symbol)
 }
 
-// cancelPassedExits cancels a spot exit that rests because the price has passed its limit, and
-// reports whether one is blocking: the next exit uses the then current price.
+// cancelPassedExits cancels a resting spot exit whose limit the price has passed, and reports whether
+// one blocks the next exit, which uses the price of that time.
 func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()
 		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
 			!p.State().OutcomeUnknown() && d.nowMS-p.SentMS() >= RepeatMS {
-			d.cancel(p, "rests, since the price has passed its limit")
+			d.cancel(p, "it rests because the price has passed its limit")
 			stuck = true
 		}
 	}

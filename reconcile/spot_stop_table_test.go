@@ -74,7 +74,7 @@ func TestSpotProtection(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -1}})
 			w.now += minute
 			w.shows("0.999", "0.01", w.stopRow(8))
-		}, stopped2, "cancel 8: what is held is less than the stop would sell"},
+		}, stopped2, "cancel 8: the stop would sell more than the position"},
 		{"one sells more than is held, and its market cannot be read", func(w *wallet) {
 			stands(stopOf(10))(w)
 			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -6}})
@@ -86,7 +86,7 @@ func TestSpotProtection(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -4}})
 			w.now += minute
 			w.shows("0.996", "0.01", w.stopRow(8), w.stopRow(9))
-		}, unread, "cancel 9: what is held is less than the stop would sell"},
+		}, unread, "cancel 9: the stop would sell more than the position"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -324,7 +324,7 @@ func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 		last func(w *wallet)
 		want string
 	}{
-		{"all stand", func(w *wallet) { w.places(placement.StopLoss, 20, stopOf(3)) }, "cancel 12: one stop takes the place of two"},
+		{"all stand", func(w *wallet) { w.places(placement.StopLoss, 20, stopOf(3)) }, "cancel 12: one stop replaces two"},
 		{"one is being sold at once", func(w *wallet) { w.places(placement.StopLoss, 20, saleOf(3)) }, ""},
 		{"the fate of one is not known", func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
 		{"it is not traded", func(w *wallet) {
@@ -377,7 +377,7 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		want  string            // by protect, and by protectStandingDown
 	}{
 		{"it would move", 48_000e8, 0, "cancel 9: the protection moves / "},
-		{"it is one too many", 49_000e8, 1, "cancel 9: what is held is less than the stop would sell / "},
+		{"it is one too many", 49_000e8, 1, "cancel 9: the stop would sell more than the position / "},
 	} {
 		w := explains(t, 0, 0)
 		symbol := w.book.Symbol(coin)

@@ -48,7 +48,7 @@ func TestSpotIntents(t *testing.T) {
 		}
 		return text
 	}
-	const room, moves, less = "makes room for the exit", "the protection moves", "what is held is less than the stop would sell"
+	const room, moves, less = "makes room for the exit", "the protection moves", "the stop would sell more than the position"
 	slow := func(w *Desired) { w.Bridge = false }
 	for _, c := range []struct {
 		name   string
@@ -65,7 +65,7 @@ func TestSpotIntents(t *testing.T) {
 		{"none is said", 10, rests(10), 0, func(w *Desired) { w.Protection.Set = false }, cancels("no longer desired", 20)},
 		{"more is covered than is held", 10, rests(4, 8), 0, nil, cancels(less, 20)},
 		{"two cover more than is held", 10, rests(10, 3), 0, nil, cancels(less, 21)},
-		{"one of eight gives way to what comes", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, nil, cancels("one stop takes the place of two", 20)},
+		{"one of eight gives way to what comes", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, nil, cancels("one stop replaces two", 20)},
 		{"seven stand", 10, rests(1, 1, 1, 1, 1, 1, 1), 0, nil, fmt.Sprintf(stop, 3)},
 		{"none gives way while nothing is traded", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, func(w *Desired) { w.Symbol.rules.Tradable = false }, ""},
 		{"it moves", 10, at(48_000e8, minute, 10), 0, nil, cancels(moves, 20)},
@@ -73,9 +73,9 @@ func TestSpotIntents(t *testing.T) {
 		{"the oldest moves first", 10, at(48_000e8, minute, 4, 6), 0, nil, cancels(moves, 20)},
 		{"where answers take no time all move", 10, at(48_000e8, minute, 4, 6), 0, slow, cancels(moves, 20, 21)},
 		{"it would move while nothing is traded", 10, at(48_000e8, minute, 10), 0, func(w *Desired) { w.Symbol.rules.Tradable = false }, ""},
-		{"its price is the last", 10, nil, 49_000e8, nil, "stop_loss sell limit 10 at 46550: the stop's price was passed already"},
+		{"its price is the last", 10, nil, 49_000e8, nil, "stop_loss sell limit 10 at 46550: the price has already passed the stop"},
 		{"its price is a tick away", 10, nil, 49_000.1e8, nil, fmt.Sprintf(stop, 10)},
-		{"a part's price was passed", 10, rests(4), 48_000e8, nil, "stop_loss sell limit 6 at 45600: the stop's price was passed already"},
+		{"a part's price was passed", 10, rests(4), 48_000e8, nil, "stop_loss sell limit 6 at 45600: the price has already passed the stop"},
 		{"all is sold", 0, nil, 0, nil, fmt.Sprintf(exit, 10, "flat")},
 		{"all is sold, and a stop holds it", 0, rests(10), 0, nil, cancels(room, 20)},
 		{"all is sold, and two hold it", 0, rests(4, 6), 0, nil, cancels(room, 20, 21)},

@@ -78,7 +78,7 @@ func TestSpotTargetIntents(t *testing.T) {
 	const (
 		flat, smaller = "exit sell limit 10 at 47500: the target is flat", "exit sell limit 6 at 47500: the target is smaller"
 		room          = "cancel 8: makes room for the exit"
-		passed        = "cancel 9: rests, since the price has passed its limit"
+		passed        = "cancel 9: it rests because the price has passed its limit"
 		stop          = "stop_loss sell stop_limit 10 at 46550 stop 49000: protects the position"
 	)
 	quiet := func(w *wallet) { w.now += 60_000; w.shows("1.01", "0") }

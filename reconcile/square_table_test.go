@@ -68,34 +68,34 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 			c.with(w, symbol)
 		}
 		s := w.reads(c.baseBalance, 0)
-		symbol.spot.squaredMS = 0
-		s.squareWallet(symbol, c.baseBalance, w.book.liveOn(coin))
+		symbol.spot.agreedMS = 0
+		s.reconcileWallet(symbol, c.baseBalance, w.book.liveOn(coin))
 		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.missedFor.sinceMS != 0,
-			symbol.spot.squaredMS == w.now)
+			symbol.spot.agreedMS == w.now)
 		if have != c.want || symbol.contradicted != "" {
 			t.Errorf("%s: want %q, have %q, contradicted %q", c.name, c.want, have, symbol.contradicted)
 		}
 		for _, r := range s.records {
-			if body, is := r.Body.(record.Fees); is && strings.Contains(body.Evidence, "less") != (body.Quantity < 0) {
+			if body, is := r.Body.(record.Fees); is && strings.Contains(body.Evidence, "lower than expected") != (body.Quantity < 0) {
 				t.Errorf("%s: want the evidence to say which, have %+v", c.name, body)
 			}
 		}
 	}
 	w := explains(t, 10, 0) // an adopted holding has paid no fee
 	symbol := w.book.Symbol(coin)
-	w.reads(1_009, 0).squareWallet(symbol, 1_009, false)
+	w.reads(1_009, 0).reconcileWallet(symbol, 1_009, false)
 	if symbol.missedFor.sinceMS == 0 || symbol.Fees() != 0 {
 		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.missedFor, symbol.Fees())
 	}
 	order := w.buysUnder(5, 1) // of a purchase of one, the fee may be one, the step
 	w.apply(record.Record{AtMS: w.now - 60_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 5, Filled: 1}})
-	w.reads(1_010, 0).squareWallet(symbol, 1_010, false)
+	w.reads(1_010, 0).reconcileWallet(symbol, 1_010, false)
 	if symbol.missedFor.sinceMS != 0 || symbol.Fees() != 1 {
 		t.Errorf("want one taken as a fee, have %+v, fees %d", symbol.missedFor, symbol.Fees())
 	}
 	for more, want := range map[exchange.Quantity]bool{6: false, 7: true} { // five are within the bound of fees, and two are worth an order
 		w, symbol := bought(t)
-		w.reads(all+more, 0).squareWallet(symbol, all+more, false)
+		w.reads(all+more, 0).reconcileWallet(symbol, all+more, false)
 		if _, ask := w.book.NeedsOrderHistory(symbol); ask != want {
 			t.Errorf("%d more: want the order history read %t, have %t", more, want, ask)
 		}
@@ -103,7 +103,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	for missed, want := range map[exchange.Quantity]bool{6: false, 7: true} { // another figure is timed from scratch
 		w, symbol := bought(t)
 		symbol.missed, symbol.missedFor = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
-		w.reads(all-7, 0).squareWallet(symbol, all-7, false)
+		w.reads(all-7, 0).reconcileWallet(symbol, all-7, false)
 		if have := symbol.contradicted != ""; have != want {
 			t.Errorf("%d missed before, and seven now: want it contradicted %t, have %t", missed, want, have)
 		}
@@ -127,7 +127,7 @@ func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 		w, symbol := bought(t)
 		w.buysUnder(9, 3)
 		for _, missed := range c.misses {
-			w.reads(1_999-missed, 0).squareWallet(symbol, 1_999-missed, true)
+			w.reads(1_999-missed, 0).reconcileWallet(symbol, 1_999-missed, true)
 			w.now += 600
 		}
 		if have := symbol.Fees(); have != c.want {
@@ -136,7 +136,7 @@ func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 	}
 	w, symbol := bought(t)
 	misses := func(baseBalance exchange.Quantity) {
-		w.reads(baseBalance, 0).squareWallet(symbol, baseBalance, true)
+		w.reads(baseBalance, 0).reconcileWallet(symbol, baseBalance, true)
 		w.now += 600
 	}
 	for range 3 {
@@ -244,7 +244,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 		{"others sold it, and another botd trades", ForeignAdopt, 6, func(w *wallet, s *SymbolState) {
 			lasted(1_000)(w, s)
 			s.unknownEnded = elders + "1"
-		}, "10 4; false false " + shortWallet + " while another botd may be placing false"},
+		}, "10 4; false false " + shortWallet + " while another botd may be placing orders false"},
 	} {
 		w := explains(t, 10, 0)
 		w.book.foreignPolicy = c.policy
@@ -269,10 +269,10 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 // Foreign sales since the last agreement count if they filled, each once, less those that explained an earlier shortfall.
 func TestForeignSalesSinceAgreement(t *testing.T) {
 	t.Parallel()
-	const squaredMS = 1_050_000
+	const agreedMS = 1_050_000
 	sold := func(id int64, filled exchange.Quantity, change func(o *exchange.Order)) exchange.Order {
 		o := exchange.Order{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 20, Filled: filled, Status: exchange.StatusOpen,
-			CreatedMS: squaredMS - 2_000}
+			CreatedMS: agreedMS - 2_000}
 		if change != nil {
 			change(&o)
 		}
@@ -301,7 +301,7 @@ func TestForeignSalesSinceAgreement(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.places(placement.Exit, 9, saleOf(4))
 		symbol := w.book.Symbol(coin)
-		symbol.spot.squaredMS, symbol.spot.sales = squaredMS, c.before
+		symbol.spot.agreedMS, symbol.spot.sales = agreedMS, c.before
 		s := w.reads(1_010, 0, c.open...)
 		if c.history != nil {
 			s.fetched.History = exchange.FetchedOf(c.history)
@@ -325,7 +325,7 @@ func TestForeignSaleOfTheMomentOfTheLastChangeCounts(t *testing.T) {
 func saleOfTheMoment(t testing.TB, beforeMS int64, want exchange.Quantity) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
-	symbol.spot.squaredMS, symbol.spot.changedMS = 0, w.now
+	symbol.spot.agreedMS, symbol.spot.changedMS = 0, w.now
 	s := w.reads(1_010, 0)
 	s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 4, Quantity: 4,
 		Status: exchange.StatusFilled, CreatedMS: w.now - beforeMS}})
@@ -358,7 +358,7 @@ func TestWalletBaseline(t *testing.T) {
 	seen := func(w *wallet, s *SymbolState) {
 		w.apply(record.Record{ClientOrderID: w.buysUnder(9, 3).ClientOrderID, Body: record.Fill{OrderID: 9}})
 	}
-	squared := func(_ *wallet, s *SymbolState) { s.spot.squaredMS = 5 }
+	squared := func(_ *wallet, s *SymbolState) { s.spot.agreedMS = 5 }
 	for _, c := range []struct {
 		name        string
 		baseline    exchange.Quantity
@@ -404,10 +404,10 @@ func TestWalletBaseline(t *testing.T) {
 			c.with(w, symbol)
 		}
 		symbol.missedFor = persistence{sinceMS: 1}
-		agreedMS := symbol.spot.squaredMS
+		agreedMS := symbol.spot.agreedMS
 		s := w.reads(c.baseBalance, 0)
 		s.observeWallet(symbol)
-		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.settled, symbol.spot.squaredMS != agreedMS)
+		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.settled, symbol.spot.agreedMS != agreedMS)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}

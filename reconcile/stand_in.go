@@ -6,31 +6,33 @@ import (
 	"botd/exchange"
 )
 
-// Where lists omit client order ids, two botds with copies of one journal do not know of each other. If one of them moves a stop that both journals
-// contain, somebody has canceled the other one's stop, and an order without an id holds the same coins. Another stop beside it would sell them twice.
+// If lists omit client order ids, two botds with copies of one journal do not know of each other. When one of them moves a stop that both journals
+// contain, the other finds its stop canceled by another party, and an order without an id holds the same asset. A second stop alongside it would sell
+// that asset twice.
 
-// canceledStop is an own spot stop that somebody else canceled, or an order in its place that has left the list.
+// canceledStop is one of botd's spot stops that another party canceled, or an order that replaced it and has left the list.
 type canceledStop struct {
-	fromMS   int64 // an order in its place is created in this time
+	fromMS   int64 // the order that replaces it is created within this time
 	untilMS  int64
 	quantity exchange.Quantity
 }
 
-// standIn is an open order in the place of such a stop.
+// standIn is an open order that has replaced such a stop.
 type standIn struct {
 	orderID  int64
 	quantity exchange.Quantity
 }
 
-// noteTakenStop expects an order in the place of a stop: created since the last list before this one, or soon.
+// noteTakenStop expects a replacement of a stop: an order created since the last list before this one, or soon.
 func (o *observed) noteTakenStop(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
 	t := &symbol.spot
 	t.canceledStops = append(t.canceledStops[max(0, len(t.canceledStops)-mostRemembered+1):],
 		canceledStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
 }
 
-// noteStandIns records the foreign orders that stand in for such stops: of botd's form, of at most the same quantity, and created since the last list
-// that may have shown the stop. Each stands in for one of them, or for a part of it, and if it has left the list, for another one to come.
+// noteStandIns records the foreign orders that have replaced such stops: they have the form of botd's stops, at most the same quantity, and were
+// created since the last list that may have shown the stop. Each replaces one stop or part of one; once it has left the list, another replacement is
+// expected.
 func (s *survey) noteStandIns(symbol *SymbolState) {
 	if !s.fetched.SpotOrders.Done() {
 		return
@@ -57,12 +59,12 @@ func (s *survey) noteStandIns(symbol *SymbolState) {
 	}
 }
 
-// standsIn reports whether an open order stands in for an own stop.
+// standsIn reports whether an open order has replaced one of botd's stops.
 func (t *spotEvidence) standsIn(orderID int64) bool {
 	return slices.ContainsFunc(t.standIns, func(one standIn) bool { return one.orderID == orderID })
 }
 
-// StandIn returns the quantity that open orders in the place of botd's stops sell on a spot symbol.
+// StandIn returns the quantity that open orders which replaced botd's stops sell on a spot symbol.
 func (s *SymbolState) StandIn() (sum exchange.Quantity) {
 	for i := range s.foreign {
 		if o := &s.foreign[i]; s.spot.standsIn(o.ID) {

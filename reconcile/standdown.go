@@ -8,12 +8,12 @@ import (
 	"botd/reconcile/placement"
 )
 
-// UnknownOrder returns the client order id of an order that carries this instance's prefix but is
-// not in the journal, seen now or since a person last rearmed the account, or that caused a
-// quarantine still in force; empty for none. The journal contains both, so a start stands down
-// before it has read anything. A second instance, or this one with a later journal, may be running
-// (case 15): nothing opens, existing orders are neither moved nor canceled, and existing protection
-// is not placed again, whoever placed it.
+// UnknownOrder returns the client order id of an order that carries this instance's prefix but is not in
+// the journal: one seen now, or since a person last rearmed the account, or one that caused a quarantine
+// still in force; empty for none. The journal contains the last two, so a start stands down before it
+// has read anything. A second instance, or this one with a later journal, may be running (case 15):
+// nothing opens, existing orders are neither moved nor canceled, and existing protection is not placed
+// again, whoever placed it.
 func (p *peer) UnknownOrder() string { return p.unknownOrder.once(p.pass, p.findUnknown) }
 
 // StandsDown reports whether such an order exists.
@@ -34,18 +34,18 @@ func (p *peer) findUnknown() string {
 	return ""
 }
 
-// protectStandingDown protects unprotected quantity and leaves existing orders unchanged: two botds
+// protectStandingDown protects the unprotected quantity and leaves existing orders unchanged: two botds
 // that both move stops would cancel each other's.
 func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
 	defer d.takeOffSold()
 	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.book.jointStopQuantity(d.symbol) == 0) {
-		return // this journal's own protection is removed
+		return // there is no position: this journal's own protection is removed
 	}
 	stop := d.isProtected(d.stops, exchange.StopMarket, exchange.StopLimit)
 	profit := d.isProtected(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
-	spot := d.symbol.Key().Market == exchange.Spot // a spot stop is for a quantity, and only a quantity that no stop sells gets one
+	spot := d.symbol.Key().Market == exchange.Spot // a spot stop has a quantity, and only a quantity that no stop sells gets one
 	excess := d.symbol.spot.excess
 	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
 		switch i.Purpose {
@@ -59,15 +59,14 @@ func (d *derivation) protectStandingDown() {
 	d.intents = append(d.intents[:before], protecting...)
 }
 
-// mayProtectPeer reports whether stops from before the start may protect on spot what another botd has bought: the start has forgotten
-// that, and a history that omits it proves nothing while the wallet shows their quantity.
+// mayProtectPeer reports whether spot stops from before the start may protect the purchases of another botd: the start has forgotten those purchases,
+// and a history that omits them proves nothing while the wallet shows the stops' quantity.
 func (d *derivation) mayProtectPeer() bool {
 	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))
 }
 
-// takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold:
-// by orders that it does not know, as the order history and the wallet show. What these have bought themselves was theirs to
-// sell. On futures a stop cannot sell more than the position.
+// takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold: by orders that the journal does not know, as the
+// order history and the wallet show. Those orders may sell what they have bought themselves. On futures a stop cannot sell more than the position.
 func (d *derivation) takeOffSold() {
 	seen := &d.symbol.spot
 	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
@@ -75,11 +74,11 @@ func (d *derivation) takeOffSold() {
 	}
 	recent := func(one peerOrder) bool { return d.nowMS-one.seenMS < peerStopMS }
 	if slices.ContainsFunc(seen.peerOrders, recent) {
-		return // the list that showed it may lack others, such as the purchase of what it sold
+		return // the list that showed the sale may omit other orders, such as the purchase of the sold quantity
 	}
 	canceled := func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 }
 	if excess := min(d.selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
-		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
+		d.takeOff(excess, "orders that the journal does not know have already sold its quantity")
 	}
 }
 

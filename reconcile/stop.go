@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// convergeStop leads to the stop that a plan desires. The cases stand in order of precedence.
+// convergeStop leads to the stop that a plan desires. The cases are in order of precedence.
 func (d *derivation) convergeStop(protection strategy.Protection) {
 	main, bridging, urgent := d.stopsOf(d.stops)
 	price := exchange.Price(0)
@@ -32,16 +32,16 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	}
 }
 
-// positionStop is the closePosition STOP_MARKET of a position, which leaves the reduceOnly sum to the exits.
+// positionStop is a position's closePosition STOP_MARKET, which does not use up the reduceOnly sum that exits need.
 type positionStop struct {
 	*derivation
 	main, bridging *account.Placement // the stop, and the reduceOnly STOP_MARKET that protects while it moves; nil for none
-	price          exchange.Price     // where the plan desires it
+	price          exchange.Price     // the desired price
 }
 
-// converge leads to one stop at its price. The cases stand in order of precedence: if the price has already been passed, the position exits at
-// market; a missing stop is placed; one whose outcome is unknown is waited for; one at its price needs no bridge; a move that has begun
-// continues; another one begins.
+// converge leads to one stop at its price. The cases are in order of precedence: if the price has already been passed, the position exits at market;
+// a missing stop is placed; a stop of unknown outcome is waited for; a stop at its price needs no bridge; a move that has begun continues; otherwise
+// a move begins.
 func (s positionStop) converge() {
 	missing, passed := s.main == nil || s.replaceable(s.main), s.pricePassed(placement.StopLoss, s.price)
 	switch {
@@ -52,7 +52,7 @@ func (s positionStop) converge() {
 	case s.main.State().OutcomeUnknown() || passed:
 	case s.main.Order().StopPrice == s.price:
 		if s.bridging != nil {
-			s.cancel(s.bridging, "the stop stands at its new price")
+			s.cancel(s.bridging, "the stop rests at its new price")
 		}
 	case s.bridging != nil:
 		s.continueMove()
@@ -61,8 +61,8 @@ func (s positionStop) converge() {
 	}
 }
 
-// mayMove reports whether the stop may move: its interval has passed, the symbol is tradable, the end of the stop can be read, the new one
-// would cover the whole position that the exchange shows, and no exit is due. An exit leaves a bridge no room, and may be refused.
+// mayMove reports whether the stop may move: its interval has passed, the symbol is tradable, the end of the stop can be read, the new stop would
+// cover the whole position that the exchange shows, and no exit is due. An exit leaves no room for a bridge, and may be refused.
 func (s positionStop) mayMove() bool {
 	return s.nowMS-s.main.SentMS() >= int64(s.desired.Interval) && s.symbol.rules.Tradable && !s.symbol.unread &&
 		s.ownPosition == s.symbol.position && !s.exits()
@@ -75,17 +75,17 @@ func (s positionStop) beginMove() {
 		return
 	}
 	bridge := exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, Quantity: s.ownPosition.Abs(), ReduceOnly: true}
-	s.protectBy(placement.StopLoss, bridge, "stands while the protection moves")
+	s.protectBy(placement.StopLoss, bridge, "protects while the stop moves")
 }
 
-// continueMove cancels the stop once the bridge covers the position, or a bridge that the position has outgrown.
+// continueMove cancels the stop once the bridge covers the position, and cancels a bridge that has become smaller than the position.
 func (s positionStop) continueMove() {
 	switch covers := s.bridging.Remaining() >= s.symbol.position.Abs(); {
 	case s.bridging.State().OutcomeUnknown():
-	case covers: // only then does its replacement rest
+	case covers: // only now, so that the position is never without a stop
 		s.cancel(s.main, "the protection moves")
-	case s.ownPosition == s.symbol.position: // it has grown since
-		s.cancel(s.bridging, "it covers less than the position")
+	case s.ownPosition == s.symbol.position: // the position has grown since
+		s.cancel(s.bridging, "it no longer covers the whole position")
 	}
 }
 
@@ -94,9 +94,8 @@ func (d *derivation) exits() bool {
 	return slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit })
 }
 
-// stopsOf sorts protections of one kind: the closePosition order, the bridge
-// beside it, and an exit at market; of several the newest. An order of the other side belonged to an earlier position: a stale
-// list may still show it.
+// stopsOf sorts protective orders of one kind: the closePosition order, the bridge alongside it, and a market exit; if there are several, the newest
+// of each. An order of the other side belonged to an earlier position: a stale list may still show it.
 func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
@@ -105,7 +104,7 @@ func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *
 			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p
 			}
-		case p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit: // on spot it is limited by the collar
+		case p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit: // on spot a market exit is a limit order at the collar
 			urgent = p
 		default:
 			bridging = p

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// evidence is the book together with a snapshot. Its methods answer questions: they
-// conclude nothing and change nothing.
+// evidence is the book together with a snapshot. Its methods only answer questions: they conclude and
+// change nothing.
 type evidence struct {
 	book    *Book
 	fetched *Snapshot
@@ -22,20 +22,20 @@ type margins struct {
 	difference, needed exchange.Amount
 }
 
-// survey takes one snapshot into the book: it turns evidence into records, and applies each
-// before it concludes the next.
+// survey evaluates one snapshot: it turns evidence into records, and applies each record before it draws
+// the next conclusion.
 type survey struct {
 	evidence
 	records []record.Record   // applied, in order
 	spotIDs []int64           // of the spot open list, sorted; nil until needed
-	old     []exchange.Market // whose open lists that show less than botd knows: an order that has ended, or was filled further
+	old     []exchange.Market // markets whose open lists show less than botd knows: an order that has since ended, or was filled further
 }
 
 func (b *Book) survey(fetched *Snapshot) *survey {
 	return &survey{evidence: evidence{book: b, fetched: fetched}}
 }
 
-// onSpot reports whether the open list of spot shows an order.
+// onSpot reports whether the spot open list shows an order.
 func (s *survey) onSpot(orderID int64) bool {
 	if s.spotIDs == nil {
 		for i := range s.fetched.SpotOrders.Items() {
@@ -47,10 +47,10 @@ func (s *survey) onSpot(orderID int64) bool {
 	return found
 }
 
-// emit applies a record, and what follows from its fill for fees and for an unexplained position.
+// emit applies a record and its consequences for fees and for an unexplained position, if it books a fill.
 func (s *survey) emit(r record.Record) {
 	if _, _, fills := r.Filled(); !fills {
-		s.apply(r) // it may be about no symbol, such as a latch
+		s.apply(r) // the record may concern no symbol, such as a latch
 		return
 	}
 	p, symbol := s.book.Placement(r.ClientOrderID), s.book.Symbol(r.Symbol)
@@ -68,8 +68,8 @@ func (s *survey) emit(r record.Record) {
 	s.adoptReduced(symbol, opened)
 }
 
-// adoptReduced adopts, given the position that botd's openings and earlier adoptions made, what its reductions have filled beyond that: they
-// reduced a position that nothing explained. While an opening is live, that may explain it: the survey in which none is live any more adopts it.
+// adoptReduced adopts the quantity by which botd's reductions have filled beyond the position made by its openings and earlier adoptions: they
+// reduced a position that nothing explained. A live opening may explain it: then the first survey without a live opening adopts it.
 func (s *survey) adoptReduced(symbol *SymbolState, opened exchange.Quantity) {
 	known := symbol.Known()
 	beyond := known
@@ -77,7 +77,7 @@ func (s *survey) adoptReduced(symbol *SymbolState, opened exchange.Quantity) {
 		beyond -= opened
 	}
 	if beyond != 0 && beyond.Sign() == known.Sign() && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
-		s.apply(symbol.about(record.Adopted{Quantity: -beyond, Evidence: "a position that nothing explained was reduced"}))
+		s.apply(symbol.about(record.Adopted{Quantity: -beyond, Evidence: "an unexplained position was reduced"}))
 	}
 }
 
@@ -96,13 +96,13 @@ func (o *observed) Account() exchange.MarginAccount { return o.marginAccount }
 // AccountMS returns when it was read; 0 for never.
 func (o *observed) AccountMS() int64 { return o.accountMS }
 
-// ForgetAccount drops the account's read: it is read again before anything relies on it.
+// ForgetAccount drops the account's read: it must be read again before anything relies on it.
 func (o *observed) ForgetAccount() { o.accountMS = 0 }
 
 // OpenPositions yields the open positions on futures, of any symbol, as last read.
 func (o *observed) OpenPositions() iter.Seq[exchange.Position] { return slices.Values(o.openPositions) }
 
-// beginRead begins to take a snapshot.
+// beginRead begins the processing of a snapshot.
 func (o *observed) beginRead(s *Snapshot) { o.observedMS, o.listsMS = s.EndedMS, s.BeganMS }
 
 // note stores the fetched state of the account as a whole.

@@ -23,12 +23,12 @@ type SymbolState struct {
 	declared
 
 	live                []*account.Placement // the account's live placements on it
-	inFlight            []*account.Placement // of these, placements that do not rest
-	keyed               []*account.Placement // its live orders of a plan, in their last order
+	inFlight            []*account.Placement // of these, the placements that do not rest
+	keyed               []*account.Placement // its live orders of a plan, as last ordered
 	keyedAt             []int                // their indexes in the plan at that time
-	onlyOpeningsPending bool                 // the newest snapshot left it settled except for unanswered resting openings, and only such openings followed
+	onlyOpeningsPending bool                 // the newest snapshot found it settled but for unanswered resting openings, and only such ones followed
 	futuresEvidence     futuresEvidence
-	traded              exchange.Quantity // signed: the position opened and not reduced by botd itself
+	traded              exchange.Quantity // signed: the position that botd itself opened and has not reduced
 	spot                spotEvidence
 	leftToOwner         []exchange.Order // open orders with botd's prefix that a person left to their owner
 
@@ -36,31 +36,31 @@ type SymbolState struct {
 	positionMS        int64 // futures: begin of the snapshot with the last read of the list
 	walletOnlyRead    bool  // spot: since this start the wallet was read, but not everything else
 	unread            bool
-	residualFor       persistence       // Position and Known, by residual
-	residual          exchange.Quantity // Position - Known
+	residualFor       persistence       // the difference between position and Known
+	residual          exchange.Quantity // position - Known
 	residualOf        exchange.Quantity // Known at that time
 	unexplainedMS     int64             // futures: begin of the last snapshot with a position that fills do not explain; 0 for none
 	unexplainedFromMS int64             // futures: start of the time for which that position has been shown
 	unexplainedID     int64             // its id, until positions/history shows its end or fills explain the position; 0 for none
 	closedMS          int64             // futures: end of the last position shown in positions/history
 	measuredResidual  exchange.Quantity // the difference whose persistence residualFor measures
-	agrees            persistence       // no difference, since the last one
+	agrees            persistence       // no difference since the last one
 	doubled           persistence       // the list shows two positions
-	stable            stable            // the content of the snapshots that count towards the fence
-	equal             persistence       // since the first of them
-	equalFromMS       int64             // begin of that snapshot
-	sinceFill         persistence       // since the last fill, or since a start that followed soon after it; otherwise not measured
+	stable            stable            // content of the snapshots that count towards the fence
+	equal             persistence       // for how long it has been equal
+	equalFromMS       int64             // start of the first of these snapshots
+	sinceFill         persistence       // time since the last fill, or since a start soon after it; otherwise not measured
 	seen              []int64           // ids of positions seen open, oldest first
 	unlistedSales     []peerOrder       // spot: possible sales of unlisted orders with botd's prefix that the journal does not know
-	unlistedFor       persistence       // since then
+	unlistedFor       persistence       // time since then
 	missed            exchange.Quantity // spot: the wallet's shortfall while an order rests
-	missedFor         persistence       // persistence of that shortfall
-	feeDifferenceFor  persistence       // spot: persistence of a difference from the expected fees
+	missedFor         persistence       // how long that shortfall has persisted
+	feeDifferenceFor  persistence       // spot: how long a difference from the expected fees has persisted
 	feeDifference     exchange.Quantity // that difference
 	feeRate           exchange.Rate     // spot: the fee rate of purchases, as last shown by executions
-	walletChangeFor   persistence       // spot: persistence of a wallet change that an uncertain placement may have caused
-	leftOver          exchange.Quantity // spot: quantity bought for an uncertain placement by an unclaimed order without an id
-	leftSold          exchange.Quantity // spot: part of that sold beyond the quantity that fills explain
+	walletChangeFor   persistence       // spot: how long a wallet change has persisted that an uncertain placement may have caused
+	leftOver          exchange.Quantity // spot: quantity that an unclaimed order without an id bought for an uncertain placement
+	leftSold          exchange.Quantity // spot: the part of it that was sold beyond the quantity that fills explain
 	walletChange      exchange.Quantity
 	feeRateKnown      bool
 	short             exchange.Quantity // spot: the wallet's shortfall against the fills, negative
@@ -78,22 +78,22 @@ func (s *SymbolState) MeanEntry() exchange.Amount {
 	switch {
 	case !s.entryPrice.IsZero():
 		return s.entryPrice
-	case s.Known() == 0: // otherwise it is the price of the previous position
+	case s.Known() == 0: // otherwise the price belongs to the previous position
 		return exchange.Amount{}
 	}
 	return s.MeanPrice()
 }
 
-// Forget drops the observations of a symbol that is no longer traded, or was not until now: nothing
-// is concluded before it is read again.
+// Forget drops the observations of a symbol that is no longer traded, or was not traded until now:
+// nothing is concluded about it until it is read again.
 func (s *SymbolState) Forget() {
 	s.read, s.settled, s.onlyOpeningsPending, s.leverage = false, false, false, 0
 	s.last, s.mark, s.lastMS, s.pricedMS = 0, 0, 0, 0
 }
 
-// Traded returns the quantity that botd itself opened on a side and has not reduced since the
-// position was last settled at zero, whatever a list or the wallet shows: no read, right or wrong,
-// makes room for more.
+// Traded returns the quantity that botd itself opened on a side and has not reduced since the position
+// was last settled at zero. It does not depend on what a list or the wallet shows: no read, right or
+// wrong, allows more openings.
 func (s *SymbolState) Traded(side exchange.Side) exchange.Quantity {
 	return max(0, s.traded*exchange.Quantity(side.Sign()))
 }
@@ -101,9 +101,9 @@ func (s *SymbolState) Traded(side exchange.Side) exchange.Quantity {
 // AtVenue returns the position as reported by the exchange, including the ignored part.
 func (s *SymbolState) AtVenue() exchange.Quantity { return s.position + s.Ignored() }
 
-// TakePrice applies a requested price. The exchange's account data may be older or newer than the
-// prices by L, so profit changes are counted from a price that is certainly not earlier; otherwise
-// a price jump between the two would count twice.
+// TakePrice applies a requested price. The account's data may be older or newer than the prices by L, so
+// profit changes are counted from a price that is certainly not older than the account's data; otherwise
+// a price jump in between would count twice.
 func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
 	symbol := b.Track(key)
 	symbol.last, symbol.mark, symbol.lastMS = price, price, trueMS
@@ -113,8 +113,8 @@ func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, n
 	symbol.pricedMS = nowMS
 }
 
-// Moved returns the change of a futures position's profit since the account was fetched.
-func (s *SymbolState) Moved() exchange.Amount {
+// ProfitChange returns the change of a futures position's profit since the account was fetched.
+func (s *SymbolState) ProfitChange() exchange.Amount {
 	if s.AtVenue() == 0 || s.markedAt == 0 || s.rules == nil || s.Key().Market != exchange.Futures {
 		return exchange.Amount{}
 	}
@@ -125,15 +125,15 @@ func (s *SymbolState) Moved() exchange.Amount {
 // from the newest snapshot.
 func (s *SymbolState) Unread() bool { return s.unread }
 
-// Residual returns Position minus Known, and the start of the difference.
+// Residual returns the position minus Known, and since when they have differed.
 func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual, s.residualFor.sinceMS }
 
-// maxClockStepMS is the maximum correction of the clock that stamped the records of the epoch
+// maxClockStepMS is the maximum assumed correction of the clock that stamped the records of the epoch
 // before a start.
 const maxClockStepMS = 10_000
 
-// sinceFillAtStart restarts the measurement of the time since the last fill if the clock before the start
-// may have stamped it too early.
+// sinceFillAtStart restarts the measurement of the time since the last fill if the clock before the
+// start may have stamped the fill too early.
 func (s *SymbolState) sinceFillAtStart(settle placement.Settle, bootMS int64) persistence {
 	near, filledMS := settle.StalenessMS+maxClockStepMS, s.FilledMS()
 	if filledMS == 0 || bootMS < filledMS-near || bootMS > filledMS+near {

@@ -130,13 +130,13 @@ func TestFuturesTargetIntents(t *testing.T) {
 			d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 2, ReduceOnly: true})
 		}, nil, ""},
 		{"too little for an order", 1, 0, cheap, nil,
-			"stop_loss sell stop_market stop 3999.9 whole as dust: the target is flat; too little for an order of its own"},
+			"stop_loss sell stop_market stop 3999.9 whole as dust: the target is flat; too small for an order of its own"},
 		{"too little of a short one", -1, 0, cheap, nil,
-			"stop_loss buy stop_market stop 4000.1 whole as dust: the target is flat; too little for an order of its own"},
+			"stop_loss buy stop_market stop 4000.1 whole as dust: the target is flat; too small for an order of its own"},
 		{"too little, with a stop", 1, 0, func(d *desk) { cheap(d); d.whole(placement.StopLoss, 12, exchange.Sell, "3900") }, stop,
-			"take_profit sell take_profit_market stop 4000.1 whole as dust: the target is flat; too little for an order of its own"},
+			"take_profit sell take_profit_market stop 4000.1 whole as dust: the target is flat; too small for an order of its own"},
 		{"too little of a short one, with a stop", -1, 0, func(d *desk) { cheap(d); d.whole(placement.StopLoss, 12, exchange.Buy, "4100") }, stop,
-			"take_profit buy take_profit_market stop 3999.9 whole as dust: the target is flat; too little for an order of its own"},
+			"take_profit buy take_profit_market stop 3999.9 whole as dust: the target is flat; too small for an order of its own"},
 		{"too little, with both", 1, 0, func(d *desk) {
 			cheap(d)
 			d.whole(placement.StopLoss, 12, exchange.Sell, "3900")
@@ -150,7 +150,7 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"too little of a part", 2, 1, cheap, nil, ""},
 		{"too little, a moment after", 1, 0, func(d *desk) { cheap(d); d.dust(12); d.now += int64(exchange.Minute1) - 1 }, nil, ""},
 		{"too little, a minute after", 1, 0, func(d *desk) { cheap(d); d.dust(12); d.now += int64(exchange.Minute1) }, nil,
-			"take_profit sell take_profit_market stop 4000.1 whole as dust: the target is flat; too little for an order of its own"},
+			"take_profit sell take_profit_market stop 4000.1 whole as dust: the target is flat; too small for an order of its own"},
 		{"one unit to two", 1, 2, nil, nil, "entry buy market 1"},
 		{"to one less", 20, 19, nil, nil, fmt.Sprintf(smaller, 1)},
 		{"to one more", 20, 21, nil, nil, "entry buy market 1"},
@@ -187,7 +187,7 @@ func TestFuturesTargetIntents(t *testing.T) {
 			d.book.Symbol(bitcoin).rules.QuantityTick = 10
 		}, stop, ""},
 		{"a tick above the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick, d.book.Symbol(bitcoin).last = 1, 2 }, nil,
-			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too little for an order of its own"},
+			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too small for an order of its own"},
 		{"without a price, and not at its leverage", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).last, d.book.Symbol(bitcoin).leverage = 0, 5 }, nil, ""},
 		{"without a price", 20, 0, func(d *desk) { d.book.Symbol(bitcoin).last = 0 }, nil, ""},
 		{"to a part, some of which is protected", 20, 10, func(d *desk) { d.others(1); d.part(12, 12, "49000") }, stop,

@@ -25,10 +25,10 @@ type tracked struct {
 }
 
 // InFlight yields the live placements that do not rest, oldest first: sent without an answer,
-// acknowledged but not read yet, uncertain, or at market. They are few, however many orders rest.
+// acknowledged but not read yet, uncertain, or market orders. They are few, however many orders rest.
 func (t *tracked) InFlight() iter.Seq[*account.Placement] { return slices.Values(t.inFlight) }
 
-// AnyInFlight reports whether one of them satisfies the condition.
+// AnyInFlight reports whether any placement in flight satisfies the condition.
 func (t *tracked) AnyInFlight(satisfies func(*account.Placement) bool) bool {
 	return slices.ContainsFunc(t.inFlight, satisfies)
 }
@@ -38,7 +38,7 @@ func (t *tracked) InFlightOn(key exchange.SymbolKey) iter.Seq[*account.Placement
 	return slices.Values(t.inFlightOn(key))
 }
 
-// AnyInFlightOn reports whether one of them satisfies the condition.
+// AnyInFlightOn reports whether any placement in flight on a symbol satisfies the condition.
 func (t *tracked) AnyInFlightOn(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return slices.ContainsFunc(t.inFlightOn(key), satisfies)
 }
@@ -54,7 +54,7 @@ func inFlight(p *account.Placement) bool {
 	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
 }
 
-// listLive rebuilds the lists of live placements per symbol and of those in flight.
+// listLive rebuilds the lists of live placements per symbol and of placements in flight.
 func (t *tracked) listLive() {
 	t.inFlight = t.inFlight[:0]
 	for _, symbol := range t.symbols {
@@ -88,8 +88,8 @@ func (t *tracked) follow(p *account.Placement) {
 	}
 }
 
-// without removes a placement from a list in place. It does not clear the slots behind the end,
-// because another reader may still use them.
+// without removes a placement from a list in place. It does not clear the slot behind the end, because
+// another reader may still use it.
 func without(list []*account.Placement, p *account.Placement) []*account.Placement {
 	others := list[:0]
 	for _, q := range list {
@@ -114,7 +114,7 @@ func (t *tracked) Track(key exchange.SymbolKey) *SymbolState {
 	if known := t.Symbol(key); known != nil {
 		return known
 	}
-	none := []*account.Placement{} // not nil, like a list that became empty
+	none := []*account.Placement{} // not nil, just like a list that has become empty
 	made := &SymbolState{journalledSymbol: t.journalled.Track(key), live: none, inFlight: none}
 	at, _ := slices.BinarySearchFunc(t.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
 	t.symbols, t.bySymbol[key] = slices.Insert(t.symbols, at, made), made
@@ -142,7 +142,7 @@ func (t *tracked) AnySymbol(satisfies func(*SymbolState) bool) bool {
 	return slices.ContainsFunc(t.symbols, satisfies)
 }
 
-// Knows reports whether the book has a symbol of a market.
+// Knows reports whether the book tracks a symbol of a market.
 func (t *tracked) Knows(market exchange.Market) bool {
 	return slices.ContainsFunc(t.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
 }
@@ -178,8 +178,8 @@ func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bo
 	return false
 }
 
-// Overdue returns the oldest uncertain placement whose fence passed at least that long ago and that
-// is still undecided (cases 24 and 37), or nil.
+// Overdue returns the oldest uncertain placement whose fence passed at least byMS ago and that is still
+// undecided (cases 24 and 37), or nil.
 func (t *tracked) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
 	for _, p := range t.inFlightOn(key) {
 		if p.State() == placement.Uncertain && nowMS > p.Fence(t.Settle())+byMS {
@@ -203,8 +203,7 @@ func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *accou
 	return nil
 }
 
-// Unknowns reports whether any placement is uncertain, in which case a round must take the full
-// snapshot.
+// Unknowns reports whether any placement is uncertain: then a round must take the full snapshot.
 func (t *tracked) Unknowns() bool {
 	return t.AnyInFlight(func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
@@ -219,7 +218,7 @@ func (t *tracked) withOrderID(market exchange.Market, orderID int64) *account.Pl
 	return nil
 }
 
-// PlacementOf returns the live placement of a row: by the exchange's id, otherwise by the client
+// PlacementOf returns the live placement of a row, by the exchange's order id, otherwise by the client
 // order id; nil for none.
 func (t *tracked) PlacementOf(u *UnreadOrder) *account.Placement {
 	if p := t.withOrderID(u.Market, u.Row.ID); p != nil {
@@ -245,7 +244,7 @@ func (t *tracked) buysUnknown(symbol *SymbolState) bool {
 	return slices.ContainsFunc(t.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
-// orderPrice is the price that an order's margin is computed from.
+// orderPrice returns the price from which an order's margin is computed.
 func (t *tracked) orderPrice(o *exchange.NewOrder) exchange.Price {
 	return cmp.Or(o.Price, o.StopPrice, t.Symbol(o.Key()).last)
 }

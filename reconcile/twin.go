@@ -9,19 +9,19 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Where lists omit client order ids, only the form of its orders shows another botd: a twin. If both have copies of one journal, both sell the same
-// coins; a sale then takes a person's. As with a botd that ids show (peer), one yields to the other.
+// If lists omit client order ids, another botd can be recognized only by the form of its orders: a twin. If both have copies of one journal, both
+// sell the same holdings, and the second sale takes a person's. As with a botd recognized by its ids (a peer), one yields to the other.
 
-// twin is what orders of that form have shown since the start, on any symbol, and the last own order that may have shown botd to it.
+// twin records which orders of that form were seen since the start, on any symbol, and the last own order by which a twin may have recognized botd.
 type twin struct {
-	firstID, lastID int64 // its lowest and its highest order id; 0 if there is none
-	stopID          int64 // its newest stop
-	rank            int   // 1 if this botd's mark is the larger one, -1 if that stop's is, 0 if neither
+	firstID, lastID int64 // lowest and highest order id of the twin's orders; 0 for none
+	stopID          int64 // the twin's newest stop
+	rank            int   // 1 if this botd's mark is larger than that stop's, -1 if it is smaller, 0 if unknown or equal
 	ownID           int64 // the newest own order of that form
 	futuresIDs      bool  // the open list of futures shows client order ids
 }
 
-// noteTwin records an order that has the form of botd's, and that no placement claims.
+// noteTwin records an order that has the form of botd's and that no placement claims.
 func (t *twin) noteTwin(orderID int64) {
 	if t.firstID == 0 || orderID < t.firstID {
 		t.firstID = orderID
@@ -29,19 +29,19 @@ func (t *twin) noteTwin(orderID int64) {
 	t.lastID = max(t.lastID, orderID)
 }
 
-// noteOwn records an own order whose form may show this botd to a twin.
+// noteOwn records an own order by whose form a twin may recognize this botd.
 func (t *twin) noteOwn(p *account.Placement) {
 	if order := p.Order(); p.Purpose() == placement.StopLoss || !order.QuoteAmount.IsZero() {
 		t.ownID = max(t.ownID, p.OrderID())
 	}
 }
 
-// HasTwin reports whether such orders have shown another botd since the start.
+// HasTwin reports whether such orders have revealed another botd since the start.
 func (t *twin) HasTwin() bool { return t.firstID != 0 }
 
-// yieldMS returns for how long an exit is left to the twin. Of the two, the one with the smaller mark sells first. Where no mark shows that, it is the one
-// whose newest order is older; the twin may have seen marks, so both wait for other times than by marks. One that has placed nothing since that the twin may
-// have recognized yields too: the twin does not wait at all.
+// yieldMS returns for how long an exit is left to the twin. Of the two botds, the one with the smaller mark sells first. If marks do not decide, it
+// is the one whose newest order is older; because the twin may have seen marks, the waiting times differ from those by marks. A botd that since then
+// has placed nothing by which the twin may have recognized it also yields, because the twin does not wait at all.
 func (t *twin) yieldMS() int64 {
 	switch {
 	case t.firstID == 0, t.ownID > t.firstID && t.rank < 0:
@@ -54,7 +54,7 @@ func (t *twin) yieldMS() int64 {
 	return yieldMS
 }
 
-// noteTwins looks for orders of botd's form in an open list. On futures that is a stop at the level of one of botd's own.
+// noteTwins looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
 func noteTwins(s *survey, symbol *SymbolState) {
 	t := &s.book.twin
 	for i := range symbol.foreign {
@@ -73,7 +73,7 @@ func noteTwins(s *survey, symbol *SymbolState) {
 	}
 }
 
-// stopsAt reports whether an own stop on futures has the level of an order.
+// stopsAt reports whether one of botd's futures stops has the stop price of an order.
 func (s *SymbolState) stopsAt(o *exchange.Order) bool {
 	return o.Market == exchange.Futures && o.Type.StopLoss() && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
 		order := p.Order()
@@ -81,14 +81,14 @@ func (s *SymbolState) stopsAt(o *exchange.Order) bool {
 	})
 }
 
-// awaitsSaleOfOthers reports whether the newest wallet is the first one that shows less of a spot symbol's asset than the fills explain, where lists omit
-// ids: the order history, read next, may show that another botd has sold it.
+// awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
+// explain: the order history, which is read next, may show that another botd has sold it.
 func awaitsSaleOfOthers(d *derivation) bool {
 	t := &d.symbol.spot
 	return d.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !d.desired.Flatten
 }
 
-// noteSoldElsewhere records what of the wallet's shortfall sales explain that no placement claims, by the newest history that has been read about it.
+// noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
 func noteSoldElsewhere(s *survey, symbol *SymbolState) {
 	t := &symbol.spot
 	if s.fetched.History.Done() {
@@ -97,7 +97,8 @@ func noteSoldElsewhere(s *survey, symbol *SymbolState) {
 	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))
 }
 
-// soldElsewhere returns the part of the wallet's shortfall that another botd has sold, by the newest history, until the shortfall is decided.
+// soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
+// decided.
 func soldElsewhere(d *derivation) exchange.Quantity {
 	if !d.book.idsLeftOut || d.symbol.short != 0 || d.desired.Flatten {
 		return 0
@@ -105,11 +106,11 @@ func soldElsewhere(d *derivation) exchange.Quantity {
 	return d.symbol.spot.soldElsewhere
 }
 
-// graceMS is the time in which an own stop that somebody else has canceled is not placed again, where lists omit ids: another botd with a copy of the
-// journal may be selling what the stop held, which wallet and order history show within that time.
+// graceMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids: another botd with a copy of the
+// journal may be selling the stop's quantity, which wallet and order history show within that time.
 const graceMS = 3_000
 
-// recentlyTaken returns the quantity of own stops that somebody else has canceled within that time.
+// recentlyTaken returns the quantity of own stops that another party has canceled within that time.
 func recentlyTaken(s *situation) (sum exchange.Quantity) {
 	for _, one := range s.symbol.spot.canceledStops {
 		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+graceMS {
@@ -119,7 +120,7 @@ func recentlyTaken(s *situation) (sum exchange.Quantity) {
 	return sum
 }
 
-// exitReleaseMS is the time between the answer to a stop's cancel and an exit: a twin may sell the coins as soon as the stop no longer holds them.
+// exitReleaseMS returns the time between the answer to a stop's cancel and an exit: a twin may sell the asset as soon as the stop no longer holds it.
 func exitReleaseMS(s *situation) int64 {
 	if s.book.HasTwin() {
 		return twinReleaseMS
@@ -129,7 +130,7 @@ func exitReleaseMS(s *situation) int64 {
 
 const twinReleaseMS = 2_500
 
-// noteFuturesIDs records whether the open list of futures shows client order ids. Matched are the placements of its rows.
+// noteFuturesIDs records whether the futures open list shows client order ids; matched are the placements of its rows.
 func (t *twin) noteFuturesIDs(orders []exchange.Order, matched []*account.Placement) {
 	for i := range orders {
 		t.futuresIDs = t.futuresIDs || orders[i].ClientOrderID != ""

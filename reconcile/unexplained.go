@@ -7,9 +7,9 @@ import (
 	"botd/reconcile/account"
 )
 
-// A futures position that no fill explains is protected like any other. A list without it does not
-// prove its end, and no fill can: its protection stays until positions/history shows it closed, or
-// fills explain the position.
+// A futures position that no fill explains is protected like any other. A list without it does not prove
+// its end, and no fill can prove it: its protection stays until positions/history shows it as closed, or
+// until fills explain the position.
 
 // noteUnexplained records the part of a listed position beyond the fills.
 func (s *survey) noteUnexplained(symbol *SymbolState) {
@@ -37,19 +37,19 @@ func (s *survey) noteClosed(symbol *SymbolState) {
 	}
 }
 
-// unexplainedEnd reports whether a row of positions/history is the end of the position that no fill explains.
+// unexplainedEnd reports whether a row of positions/history shows the end of the position that no fill explains.
 func (s *SymbolState) unexplainedEnd(row *exchange.Position) bool {
 	return s.unexplainedID != 0 && row.ID == s.unexplainedID && row.Symbol == s.Key().Name && row.Remaining == 0
 }
 
-// shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
+// shownUnexplained reports whether the list has shown a position that no fill explained, and has shown none for less than L.
 func (s *situation) shownUnexplained() bool {
 	return s.book.listsMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
 }
 
-// protectsUnexplained reports whether an order may protect a position that no fill explains and
-// whose end only the list shows: a position shown since the start or, before that, one that was
-// open when the order was sent, at least ten seconds after anything was booked.
+// protectsUnexplained reports whether an order may protect a position that no fill explains and whose
+// end only the list shows: a position shown since the start or, for an order from before the start, one
+// that was open when the order was sent, at least ten seconds after the last booking.
 func (o *observed) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Futures || !p.Order().ClosePosition || symbol.Known() != 0 || symbol.AtVenue() != 0 {
 		return false
@@ -58,18 +58,18 @@ func (o *observed) protectsUnexplained(p *account.Placement, symbol *SymbolState
 	return symbol.unexplainedID != 0 || before && symbol.closedMS < exchange.WholeSecond(p.SentMS())
 }
 
-// keepsForUnexplained reports whether an order stays for that reason. A flatten request overrides this protection.
+// keepsForUnexplained reports whether an order is kept for such a position. A flatten request overrides this.
 func (s *situation) keepsForUnexplained(p *account.Placement) bool {
 	return !s.desired.Flatten && s.book.protectsUnexplained(p, s.symbol)
 }
 
-// endUnproved reports whether a position that no fill explains has left the list without any other sign of its end, and
-// without a fill since then that may explain it.
+// endUnproved reports whether a position that no fill explained has left the list, without any other sign of its end and without a later fill that
+// may explain it.
 func (s *SymbolState) endUnproved() bool {
 	return s.Key().Market == exchange.Futures && s.unexplainedID != 0 && s.AtVenue() == 0 && s.Known() == 0 && s.FilledMS() < s.unexplainedMS
 }
 
-// needsEnd reports whether positions/history must be read to learn whether a position has ended that no fill explains, and from when on.
+// needsEnd reports whether positions/history must be read to learn whether an unexplained position has ended, and from which time.
 func (o *observed) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.endUnproved() {
 		return max(0, symbol.unexplainedMS-o.settle.StalenessMS-maxClockStepMS), true
@@ -82,16 +82,16 @@ func (o *observed) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	return 0, false
 }
 
-// cancelOpposite cancels the protection of an earlier position on the other side, because the
-// exchange accepts no second closePosition order of a type. The list must show no more than the
-// fills explain, and on their side, because an old list may show an earlier position.
+// cancelOpposite cancels the protection of an earlier position on the other side, because the exchange
+// accepts no second closePosition order of a type. The list must show no more than the fills explain,
+// and on the same side, because an old list may show an earlier position.
 func (d *derivation) cancelOpposite() {
 	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || d.ownPosition.Sign() != known.Sign() || d.symbol.position.Abs() > known.Abs() {
 		return
 	}
 	for _, p := range slices.Concat(d.stops, d.profits) {
 		if p.Order().ClosePosition && p.Order().Side == exchange.SideOf(d.ownPosition) {
-			d.cancel(p, "it protects a position of the other side")
+			d.cancel(p, "it protects a position on the other side")
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// stableGapMS is the minimum time between the two equal snapshots that decide an uncertain order.
-// If lists may lag for longer, they are L apart: a fill that the first shows in the positions is
-// then in the list of the second.
+// stableGapMS is the minimum time between the two equal snapshots that decide an uncertain order. If
+// lists may lag by more than this, the snapshots must be L apart: a fill that the first one shows in the
+// positions is then in the list of the second.
 const stableGapMS = 3_000
 
 func (e *evidence) anyOutcomeUnknown(key exchange.SymbolKey) bool {
@@ -31,19 +31,19 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 		})
 }
 
-// anyUnanswered reports whether a placement on the symbol waits for its answer: it may
-// have filled already, so the residual is not the unknown ones' alone.
+// anyUnanswered reports whether a placement on the symbol waits for its answer: it may have filled
+// already, and part of the residual may be its fill.
 func (e *evidence) anyUnanswered(key exchange.SymbolKey) bool {
 	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State() == placement.Sending })
 }
 
-// anyUnlisted reports whether an accepted placement may not be visible yet: it could
-// have filled without any list showing it (exactly-once.md, case 11).
+// anyUnlisted reports whether an accepted placement may not be visible yet: it could have filled without
+// any list showing it (exactly-once.md, case 11).
 func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
 	return e.anyUnlistedThat(key, func(*account.Placement) bool { return true })
 }
 
-// anyUnlistedThat is the same of those placements that a predicate holds for.
+// anyUnlistedThat reports the same for the placements that satisfy a predicate.
 func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
 	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool {
 		return !p.State().OutcomeUnknown() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
@@ -53,7 +53,7 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 // decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
 // snapshots at least three seconds and L apart, the first begun after the fence, with no known fill
 // changed for L (exactly-once.md, The fence and the equation). The open list was checked before and
-// contained none of them. Repeated exits do not wait for younger ones if nothing of the position is
+// contains none of them. Repeated exits do not wait for newer ones if nothing of the position is
 // missing.
 func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.exitsAlone()
@@ -83,7 +83,7 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 		return // only the list shows this end; positions/history is read with the next snapshot
 	}
 	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.protectsOneOf(unknown) {
-		return // the exchange would have ended it with the position that a list has shown
+		return // the exchange would have ended the closePosition order together with the position that a list has shown
 	}
 	if symbol.residual == 0 && s.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is read with the next snapshot (case 9)
@@ -95,8 +95,8 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	s.attribute(symbol, unknown)
 }
 
-// exitsAlone reports whether all uncertain orders of a symbol reduce it on one side and nothing
-// rests that may open: no other order can offset the fill of one of them in the position.
+// exitsAlone reports whether all uncertain orders of a symbol reduce it on one side and no resting order
+// may open: then no other order can offset the fill of one of them in the position.
 func (s *SymbolState) exitsAlone() bool {
 	var first *account.Placement
 	for _, p := range s.live {
@@ -113,8 +113,8 @@ func (s *SymbolState) exitsAlone() bool {
 	return true
 }
 
-// protectsOneOf reports whether a closePosition order stands that was placed since one of these openings was sent: a
-// list showed the position then, and such an order ends with it.
+// protectsOneOf reports whether a closePosition order rests that was placed after one of these openings was sent: a list showed the position then,
+// and such an order ends together with it.
 func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
 		return q.Purpose().Opens() && e.book.AnyLive(func(p *account.Placement) bool {
@@ -123,9 +123,9 @@ func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	})
 }
 
-// attribute assigns the residual to uncertain placements. A single one decides itself. Of several,
-// the oldest on the residual's side are booked first: the position is then right, although it is
-// not certain which of them filled (case 18).
+// attribute assigns the residual to uncertain placements. A single one is decided by it. Of several, the
+// oldest on the residual's side are booked first: the position is then right, although it is not certain
+// which of them filled (case 18).
 func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	left := symbol.residual
 	for _, p := range unknown {
@@ -145,7 +145,7 @@ func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	for _, p := range unknown {
 		part := explained(p, left)
 		left -= part
-		ended := record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "the position after the fence needs no fill of it"}
+		ended := record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "the position after the fence does not contain a fill of it"}
 		switch {
 		case part != 0:
 			ended.State, ended.Filled, ended.Evidence = placement.Filled, p.Filled()+part.Abs(), "inferred from the position after the fence"
@@ -153,7 +153,7 @@ func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 				ended.State = placement.Canceled
 			}
 			if len(unknown) > 1 {
-				ended.Evidence += "; several were unknown at once, so which of them filled is not certain"
+				ended.Evidence += "; several placements were unknown, and it is not certain which of them filled"
 			}
 		case symbol.residual == 0 && p.Purpose().Opens():
 			if s.closedAlready(symbol, p) {
@@ -164,8 +164,8 @@ func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	}
 }
 
-// explained returns the part of a residual that an uncertain placement can have caused. A
-// closePosition order may have closed everything.
+// explained returns the part of a residual that an uncertain placement can have caused. A closePosition
+// order may have closed the whole position.
 func explained(p *account.Placement, residual exchange.Quantity) exchange.Quantity {
 	side := exchange.Quantity(p.Order().Side.Sign())
 	switch most := p.Order().Quantity - p.Filled(); {
@@ -178,8 +178,8 @@ func explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 	}
 }
 
-// Explained returns the part of a difference between position and fills that a placement can have
-// caused by filling in the direction in which it opens.
+// Explained returns the part of a difference between position and fills that a placement can have caused
+// by filling on its side.
 func Explained(p *account.Placement, residual exchange.Quantity) exchange.Quantity {
 	if !p.Purpose().Opens() {
 		return 0
@@ -187,7 +187,7 @@ func Explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 	return explained(p, residual)
 }
 
-// Ahead returns by how much a futures position, as read, is ahead of the booked fills.
+// Ahead returns by how much a futures position, as last read, exceeds the booked fills.
 func (s *SymbolState) Ahead() exchange.Quantity {
 	if s.Key().Market != exchange.Futures {
 		return 0
@@ -195,14 +195,15 @@ func (s *SymbolState) Ahead() exchange.Quantity {
 	return s.position - s.Known()
 }
 
-// mayHaveClosed reports whether an unknown opening could have been filled and
-// closed before anybody looked: there is no position, and none is missing.
+// mayHaveClosed reports whether an unknown opening could have been filled and closed before any read:
+// there is no position, and none is missing.
 func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
 	return symbol.position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 
-// closedAlready finds a position that the uncertain opening made and that has closed again: created
-// after it was sent, on its side, and never seen open (case 9). It books both as inferred.
+// closedAlready finds a position that the uncertain opening made and that has closed again: it was
+// created after the opening was sent, on its side, and never seen open (case 9). It books both as
+// inferred.
 func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	if symbol.FilledMS() >= p.SentMS() {
 		return false // a known order's fill may have caused it
@@ -235,7 +236,7 @@ func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 // keepSeen bounds the number of position ids remembered per symbol.
 const keepSeen = 32
 
-// noteSeen remembers a position's id: a position seen open does not belong to an uncertain order.
+// noteSeen remembers a position's id: a position that was seen open does not belong to an uncertain order.
 func (t *SymbolState) noteSeen(id int64) {
 	if id == 0 || slices.Contains(t.seen, id) {
 		return

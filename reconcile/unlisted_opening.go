@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Unshown returns the quantity that a symbol's resting openings may fill and that no open list has shown yet. A read by id shows
-// one order; only a list that shows it also shows what a second botd on the account has sent before.
+// Unshown returns the quantity that a symbol's resting openings may fill and that no open list has shown yet. A read by id shows only one order; only
+// a list that shows it also shows what a second botd on the account sent before.
 func (b *Book) Unshown(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for p := range b.InFlightOn(key) {
 		if unshown(p) {
@@ -26,7 +26,7 @@ func (b *Book) Unshown(key exchange.SymbolKey) (sum exchange.Quantity) {
 
 func unshown(p *account.Placement) bool { return p.Purpose() == placement.Order && !p.Seen() }
 
-// beginShown collects, before a snapshot, the openings that it may show for the first time.
+// beginShown collects, before a snapshot is evaluated, the openings that it may show for the first time.
 func (s *survey) beginShown() {
 	b := s.book
 	for p := range b.InFlight() {
@@ -36,7 +36,7 @@ func (s *survey) beginShown() {
 	}
 }
 
-// endShown keeps, after a snapshot, those that are known to be open, though not from a list.
+// endShown keeps, after the snapshot was evaluated, those that are known to be open, though not from a list.
 func (s *survey) endShown() {
 	b := s.book
 	b.fetchedOnly = slices.DeleteFunc(b.fetchedOnly, func(p *account.Placement) bool {

@@ -36,15 +36,15 @@ func (s *Snapshot) unreadIDs(market exchange.Market) (ids []int64) {
 	return ids
 }
 
-// lacksPosition reports whether the row of a symbol's position is unreadable, so that its absence
-// from the list proves nothing.
+// lacksPosition reports whether a symbol's row in the position list is unreadable: then its absence from
+// the list proves nothing.
 func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.UnreadPositions, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
-// observeUnread applies unreadable order rows. A row of botd's own order makes its placement
-// uncertain, and its fill is booked; a listed protective order stays. A foreign row is an unknown
-// order on its symbol.
+// observeUnread applies unreadable order rows. A row of botd's own order makes its placement uncertain,
+// and its fill is booked; a listed protective order stays. A foreign row counts as an unknown order on
+// its symbol.
 func (s *survey) observeUnread() {
 	for symbol := range s.book.Symbols() {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
@@ -69,7 +69,7 @@ func (s *survey) observeUnread() {
 				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})
 		}
 		if u.Row.ClientOrderID == "" && len(s.book.unknownOn(key)) > 0 {
-			s.fetched.Unread = append(s.fetched.Unread, key) // it may be the one whose answer was lost
+			s.fetched.Unread = append(s.fetched.Unread, key) // it may be the order whose answer was lost
 		}
 	}
 }
@@ -78,8 +78,8 @@ func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	filled, whole := u.Row.Filled, p.Order().Quantity
 	switch {
 	case !u.Row.FilledRead:
-	case filled == whole && whole > 0: // whatever the name of its status
-		s.emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Reason}))
+	case filled == whole && whole > 0: // whatever its status is called
+		s.emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows it as filled; " + u.Row.Reason}))
 		return
 	case filled > p.Filled():
 		s.emit(p.About(record.Fill{OrderID: u.Row.ID, Filled: filled}))

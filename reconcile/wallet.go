@@ -31,7 +31,7 @@ func (w *spotWallet) Balances() iter.Seq[exchange.Balance] { return slices.Value
 // WalletMS returns when the wallet was read; 0 for never.
 func (w *spotWallet) WalletMS() int64 { return w.walletMS }
 
-// ForgetWallet drops the wallet's read: it is read again before anything relies on it.
+// ForgetWallet drops the wallet's read: it must be read again before anything relies on it.
 func (w *spotWallet) ForgetWallet() { w.walletMS = 0 }
 
 // Balance returns the spot wallet's entry for an asset, or zero if there is none.
@@ -44,7 +44,7 @@ func (w *spotWallet) Balance(asset string) exchange.Balance {
 	return exchange.Balance{Asset: asset}
 }
 
-// readAfter reports whether the newest snapshot read the wallet, after a time.
+// readAfter reports whether the wallet was read with the newest snapshot, after a given time.
 func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletFromMS > atMS }
 
 // WalletOf returns what the wallet last showed of a spot symbol's two assets.
@@ -56,8 +56,9 @@ func (w *spotWallet) WalletOf(symbol *SymbolState) record.Wallet {
 	return record.Wallet{Asset: w.baseBalance(symbol), Money: money.Free.Add(money.Frozen), ReadMS: w.walletFromMS}
 }
 
-// showsBeforeSale reports whether the wallet shows the coins and the money of before the last sale: it is older, however long ago that was. A sale brings
-// money, so a later wallet would be the same only if somebody had taken exactly that, and had deposited exactly these coins.
+// showsBeforeSale reports whether the wallet shows asset and money as they were before the last sale: then it is older than the sale, however long
+// ago that was. A sale brings money, so a later wallet could be equal only if somebody had withdrawn exactly that amount and deposited exactly that
+// quantity.
 func (w *spotWallet) showsBeforeSale(symbol *SymbolState) bool {
 	before, money := symbol.spot.beforeSale, w.Balance(symbol.rules.Quote)
 	return before.atMS != 0 && w.baseBalance(symbol) == before.asset && money.Free.Add(money.Frozen) == before.amount
@@ -66,16 +67,16 @@ func (w *spotWallet) showsBeforeSale(symbol *SymbolState) bool {
 // baseBalance returns the account's balance of a spot symbol's base asset.
 func (w *spotWallet) baseBalance(symbol *SymbolState) exchange.Quantity {
 	balance := w.Balance(symbol.rules.Base)
-	return symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
+	return symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not in steps, because the step may change
 }
 
-// stillInWallet reports the same, given the position before that sale.
+// stillInWallet reports whether the wallet still shows most of what a sale would have sold, given the position before that sale.
 func (w *spotWallet) stillInWallet(p *account.Placement, symbol *SymbolState, position exchange.Quantity) bool {
 	return w.baseBalance(symbol)-symbol.Baseline()-symbol.Unattributed() > position.Abs()-p.Remaining()/2
 }
 
-// freed returns the quantity released by own orders that the newest wallet may not show as free
-// yet.
+// freed returns the quantity that own orders have released and that the newest wallet may not show as
+// free yet.
 func (w *spotWallet) freed(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, one := range symbol.spot.freed {
 		if w.walletFromMS <= one.atMS+w.settle.StalenessMS {

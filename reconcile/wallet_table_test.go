@@ -165,26 +165,26 @@ func TestQuantityBelowMinimum(t *testing.T) {
 // The history is read from a minute before the first sale that could be the reason.
 func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 	t.Parallel()
-	const adoptedMS, squaredMS = 1_000_000, 1_050_000
+	const adoptedMS, agreedMS = 1_000_000, 1_050_000
 	for _, c := range []struct {
 		name string
 		with func(symbol *SymbolState)
 		want int64 // start of the history; -1 for not at all
 	}{
 		{"it agrees", func(*SymbolState) {}, -1},
-		{"it misses some", func(s *SymbolState) { s.missedFor.sinceMS = 1 }, squaredMS - 1_000 - 1_000 - 60_000},
-		{"it misses some, and never agreed", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.squaredMS = 1, 0 }, adoptedMS - 60_000},
-		{"it has agreed at the first moment", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.squaredMS = 1, 1 }, 0},
-		{"it holds more", func(s *SymbolState) { s.spot.extra.sinceMS = 1 }, squaredMS - 62_000},
-		{"it differs", func(s *SymbolState) { s.spot.difference = -1 }, squaredMS - 62_000},
-		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostAsked-1 }, squaredMS - 62_000},
+		{"it misses some", func(s *SymbolState) { s.missedFor.sinceMS = 1 }, agreedMS - 1_000 - 1_000 - 60_000},
+		{"it misses some, and never agreed", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.agreedMS = 1, 0 }, adoptedMS - 60_000},
+		{"it has agreed at the first moment", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.agreedMS = 1, 1 }, 0},
+		{"it holds more", func(s *SymbolState) { s.spot.extra.sinceMS = 1 }, agreedMS - 62_000},
+		{"it differs", func(s *SymbolState) { s.spot.difference = -1 }, agreedMS - 62_000},
+		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostAsked-1 }, agreedMS - 62_000},
 		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostAsked }, -1},
 		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.difference, s.spot.asked, s.missedFor.sinceMS = 1, mostAsked, 1 },
-			squaredMS - 62_000},
+			agreedMS - 62_000},
 	} {
 		w := explains(t, 10, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.squaredMS = squaredMS
+		symbol.spot.agreedMS = agreedMS
 		c.with(symbol)
 		if since, ask := w.book.NeedsOrderHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
 			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
@@ -653,11 +653,11 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 		{"a person bought it before", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 999_999 })), 10},
 		{"a person bought it when wallet and fills changed last", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_000_000 })), 6},
 		{"a person bought it before wallet and fills agreed", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.squaredMS = 2_000_000 // and before the purchase was sent
+			at.w.book.Symbol(coin).spot.agreedMS = 2_000_000 // and before the purchase was sent
 			history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_060_000 - 1_001 }))(at)
 		}, 10},
 		{"a person bought it as early as the purchase may be dated", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.squaredMS = 2_000_000
+			at.w.book.Symbol(coin).spot.agreedMS = 2_000_000
 			history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_060_000 - 1_000 }))(at)
 		}, 6},
 		{"a row without an id is nobody's", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.ClientOrderID = "" })), 6},

@@ -10,11 +10,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// No single list decides. A position that botd's own fills explain and that the list of positions
-// no longer shows, or shows smaller, has changed only if something other than that list confirms
-// it: a row in positions/history, the end of the closePosition orders that the exchange removes
-// with a position, or released margin. A protective order or an exit that GET reports as FILLED
-// needs no witness: its fill is booked, and the fills then explain no more than the list shows.
+// No single list decides. If the list of positions no longer shows a position that botd's own fills
+// explain, or shows it smaller, the position has changed only if other evidence confirms it: a row in
+// positions/history, the end of the closePosition orders that the exchange removes together with a
+// position, or released margin. A protective order or an exit that a read by id reports as FILLED needs
+// no witness: its fill is booked, and the fills then explain no more than the list shows.
 
 // A witness is evidence of a position change other than the list of positions.
 type witness string
@@ -25,24 +25,24 @@ const (
 	sweptOrders         witness = "the exchange ended its closePosition orders"
 	aPerson             witness = "a person decided so"
 	freedMargin         witness = "its margin was released"
-	beyondMargin                = "the position list shows more than botd's own fills explain, and the margin in use does not need it"
-	vanishedUnexplained         = "the position list shows no more of a position that no fill explains, and positions/history does not show it closed"
+	beyondMargin                = "the position list shows more than botd's own fills explain, and the margin in use does not include it"
+	vanishedUnexplained         = "the position list no longer shows a position that no fill explains, and positions/history does not show it closed"
 	contradiction               = "the position list shows less than botd's own fills explain, and " +
 		"neither positions/history, its protective orders nor the margin confirm it"
 )
 
-// futuresEvidence is the evidence about a futures position other than the list's newest answer.
+// futuresEvidence is the evidence about a futures position other than the newest position list.
 type futuresEvidence struct {
 	by        witness
 	freed     exchange.Quantity // missing quantity at the time the margin confirmed it
-	shownID   int64             // id of the position that the list last showed while botd held one
+	shownID   int64             // id of the position that the list last showed while botd had one
 	past      []int64           // ids of positions that ended before the current one
-	unbooked  int64             // id of a position first shown while an opening of botd's was live, which may have made it
-	shownOf   int64             // opening time of the position it showed; 0 for none
-	sweptMS   int64             // when a closePosition order was found ended that botd did not cancel
+	unbooked  int64             // id of a position first shown while one of botd's openings was live, which may have created it
+	shownOf   int64             // opening time of the position that shownID refers to; 0 for none
+	sweptMS   int64             // when a closePosition order that botd did not cancel was found ended
 	sweptOf   int64             // send time of that order: it proves nothing about a later position
 	marginOf  exchange.Quantity // position at the last time the account's margin agreed with the list
-	zeroed    bool              // the list agreed since the start that there is no position
+	zeroed    bool              // since the start the list has agreed that there is no position
 	untrusted bool              // the list is not trusted
 	denied    bool              // its excess over the fills is not trusted
 }
@@ -54,12 +54,12 @@ func (s *SymbolState) Missing() bool {
 	return s.Known() != 0 && s.Opened().Sign() == s.Known().Sign() && s.residual != 0 && s.residual.Sign() == -expected.Sign()
 }
 
-// Unwitnessed reports whether the list shows less than that and nothing else confirms it.
+// Unwitnessed reports whether position is missing from the list and nothing else confirms that.
 func (s *SymbolState) Unwitnessed() bool { return s.Missing() && s.futuresEvidence.by == noWitness }
 
-// DecisionPosition returns the position for a strategy's decisions: if only a list shows less of it than
-// botd's fills explain, the explained position. Otherwise a list that is wrong for a moment would
-// make it sell down to the shown position.
+// DecisionPosition returns the position for a strategy's decisions. If only a list shows less of it than
+// botd's fills explain, it is the explained position: otherwise a list that is wrong for a moment would
+// make the strategy reduce.
 func (s *SymbolState) DecisionPosition() exchange.Quantity {
 	if s.Unwitnessed() {
 		return s.Known()
@@ -67,8 +67,8 @@ func (s *SymbolState) DecisionPosition() exchange.Quantity {
 	return s.Standing()
 }
 
-// Standing returns botd's part of the position for protection, exits and limits: from the newest
-// read or, if that is not trusted and shows none of it, from the fills.
+// Standing returns botd's part of the position for protection, exits and limits: from the newest read
+// or, if that is not trusted and shows none of it, from the fills.
 func (s *SymbolState) Standing() exchange.Quantity {
 	if s.futuresEvidence.untrusted && s.position.Sign() != s.Known().Sign() {
 		return s.Known()
@@ -79,8 +79,8 @@ func (s *SymbolState) Standing() exchange.Quantity {
 // StandingAtVenue returns the same for the whole position, including the ignored part.
 func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() + s.Ignored() }
 
-// seekWitness searches for a witness of the quantity missing from the list, and records the basis
-// for later evidence while nothing is missing.
+// seekWitness searches for a witness of the quantity missing from the list. While nothing is missing, it
+// records the basis for later evidence.
 func (s *survey) seekWitness(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !symbol.Missing() {
@@ -105,14 +105,14 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
 	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
-	// A stop that may be missing does not wait for L.
+	// If a stop may be missing too, this does not wait for L.
 	stopMissing := !s.hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
 	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.book.Settle().StalenessMS))
 }
 
-// noteEnded records the ended positions in the history. A position first shown while an opening was
-// live does not count as past while that opening is live, because its fill may not be booked yet.
-// Neither does a position left to others, because botd's openings become part of it.
+// noteEnded records the ended positions in the history. A position first shown while an opening was live
+// does not count as past while that opening is live, because its fill may not be booked yet. Neither
+// does a position left to others, because botd's openings add to it.
 func (s *survey) noteEnded(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !s.opens(symbol.Key()) {
@@ -140,7 +140,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
-		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin, so none was released
+		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin: none was released
 		released := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), smaller).Div(int64(max(1, symbol.leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
 			t.freed = symbol.residual.Abs()
@@ -150,13 +150,13 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	return noWitness
 }
 
-// noReadBefore returns the earliest time at which no stale read and no late request of a moment can exist.
+// noReadBefore returns the earliest time at which no stale read and no late request from a given moment can exist.
 func (e *evidence) noReadBefore(atMS int64) int64 {
 	settle := e.book.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
-// rowOf returns the row of positions/history with the end of botd's position, or nil.
+// rowOf returns the row of positions/history that shows the end of botd's position, or nil.
 func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	for i := range snapshot.Closed {
 		if s.closedBy(&snapshot.Closed[i]) {
@@ -166,8 +166,8 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// Liquidation returns the row of positions/history with the liquidation of botd's position, or of one that no fill
-// explains, which may be that of an opening that the exchange refused and executed; nil for none.
+// Liquidation returns the row of positions/history that shows the liquidation of botd's position, or of one that no fill explains, which may come
+// from an opening that the exchange refused but executed; nil for none.
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	row := s.rowOf(snapshot)
 	for i := 0; i < len(snapshot.Closed) && row == nil; i++ {
@@ -181,7 +181,7 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// closedBy reports whether a row of positions/history is the end of botd's position.
+// closedBy reports whether a row of positions/history shows the end of botd's position.
 func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	t := &s.futuresEvidence
 	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() {
@@ -192,7 +192,7 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	case row.ID == t.shownID && t.shownOf == s.OpenedMS(), t.shownID == 0 && row.UpdatedMS > s.ChangedMS():
 		return true
 	case newest >= 0 && s.seen[newest] == row.ID && s.OpenedMS() == s.AdoptedMS():
-		return true // the list showed it last, and it was adopted: an older answer may have hidden it before
+		return true // the list showed it last before the adoption: an older answer may have hidden it before
 	case slices.Contains(t.past, row.ID):
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
@@ -211,11 +211,11 @@ func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
-// closedByUnknown reports whether positions/history shows that reductions of unknown outcome have ended the
-// position: a row on its side, as large as what they explain of what is missing, closed since one of
-// them was sent. It may have been opened before botd held part of it, or be dated by another clock
-// than what was journalled, and after a start nothing else shows which position it was. Where more is
-// missing than they explain, others have traded too, and it needs manual resolution.
+// closedByUnknown reports whether positions/history shows that reductions of unknown outcome have ended
+// the position: a row on its side, as large as the part of the missing quantity that they explain,
+// closed since one of them was sent. The row's position may have been opened before botd held part of
+// it, or be dated by another clock than the journal, and after a start nothing else shows which position
+// it was. If more is missing than they explain, others have traded too, and it needs manual resolution.
 func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
 	for _, p := range e.book.unknownOn(symbol.Key()) {
@@ -235,9 +235,10 @@ func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 	})
 }
 
-// closedUnseen reports whether a row of positions/history is the end of a position that no list has shown
-// since botd opened it, or opened its part of another's: the list has shown none for L, and a row of its
-// side, as large as all of it and of no position of before, was closed since botd asked for it.
+// closedUnseen reports whether a row of positions/history shows the end of a position that no list has
+// shown since botd opened it, or opened its part of another's: the list has shown none for L, and the
+// row, on the same side, at least as large as the whole position and not of an earlier position, was
+// closed after botd sent the opening.
 func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
@@ -250,10 +251,10 @@ func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 	})
 }
 
-// closedByAnotherClock reports whether a row of positions/history is the end of a position
-// of before this start, whose entry a clock ahead of the exchange's has dated: nothing was
-// seen of it since, the list has shown none for L, and the row's was opened shortly before
-// that date and closed well after it.
+// closedByAnotherClock reports whether a row of positions/history shows the end of a position from
+// before this start whose entry was dated by a clock ahead of the exchange's: the position has not been
+// seen since, the list has shown none for L, and the row's position was opened shortly before that date,
+// at the earliest, and closed well after it.
 func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
@@ -272,15 +273,16 @@ func sideSign(side exchange.PositionSide) int {
 	return 1
 }
 
-// hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol. It must satisfy the condition, unless that is nil.
+// hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol and satisfies the condition, unless that is
+// nil.
 func (e *evidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return e.book.AnyLive(func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
 	})
 }
 
-// margin returns by how much the margin that the account has in use differs from what
-// the positions of the list need, and the latter; zero where either is not reported. Every symbol with a position asks.
+// margin returns by how much the margin in use differs from the needs of the listed positions, and those needs; zero if either is not reported. The
+// result is cached, because every symbol with a position asks for it.
 func (e *evidence) margin() (difference, needed exchange.Amount) {
 	m := &e.margins
 	if !m.known {
@@ -292,7 +294,7 @@ func (e *evidence) margin() (difference, needed exchange.Amount) {
 
 func (e *evidence) sumMargin() (difference, needed exchange.Amount) {
 	if e.fetched.Account == nil || e.fetched.Account.PositionMargin.IsZero() && !e.book.marginShown {
-		return exchange.Amount{}, exchange.Amount{} // an account that never reports any would agree with an empty list
+		return exchange.Amount{}, exchange.Amount{} // an account that never reports a position margin would agree with an empty list
 	}
 	for i := range e.fetched.Positions.Items() {
 		p := &e.fetched.Positions.Items()[i]
@@ -308,8 +310,8 @@ func (e *evidence) sumMargin() (difference, needed exchange.Amount) {
 	return e.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
 }
 
-// marginDenies reports whether the account's margin in use does not need what the list shows beyond the fills: one of the
-// two is old, and neither decides what others hold. Where that waits for a person, the list is enough.
+// marginDenies reports whether the account's margin in use does not include what the list shows beyond the fills: one of the two is old, and neither
+// can decide about the holdings of others. If the policy leaves that decision to a person, the list is enough.
 func (e *evidence) marginDenies(symbol *SymbolState) bool {
 	policy := e.book.foreignPolicy
 	if symbol.rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
@@ -328,7 +330,7 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 	}
 }
 
-// contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
+// contradict declares that the list and botd's own fills contradict each other, or ends that state.
 func (e *evidence) contradict(symbol *SymbolState) {
 	switch {
 	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(e.book.Settle().StalenessMS)):
@@ -340,26 +342,26 @@ func (e *evidence) contradict(symbol *SymbolState) {
 	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS:
 		symbol.declare(vanishedUnexplained, e.fetched.EndedMS)
 	default:
-		symbol.believe()
+		symbol.clearContradiction()
 	}
 }
 
-// declare marks the reads of the symbol as contradicted, with the reason.
+// declare marks the symbol's reads as contradicted, with the reason.
 func (s *SymbolState) declare(why string, atMS int64) {
 	s.contradicted, s.contradictedSinceMS = why, cmp.Or(s.contradictedSinceMS, atMS)
 }
 
-// believe ends that.
-func (s *SymbolState) believe() { s.contradicted, s.contradictedSinceMS = "", 0 }
+// clearContradiction ends that state.
+func (s *SymbolState) clearContradiction() { s.contradicted, s.contradictedSinceMS = "", 0 }
 
-// EndContradiction ends a contradiction: a person has decided that the newest read is right.
+// EndContradiction ends the contradiction because a person has decided that the newest read is right.
 func (s *SymbolState) EndContradiction() {
-	s.believe()
+	s.clearContradiction()
 	s.futuresEvidence.by, s.futuresEvidence.untrusted, s.unexplainedID = aPerson, false, 0
 }
 
-// NeedsPositionHistory reports whether positions/history must be read to learn whether a position
-// that the list does not show completely has ended, and from which time.
+// NeedsPositionHistory reports whether positions/history must be read to learn whether a position that
+// the list does not fully show has ended, and from which time.
 func (o *observed) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if since, unexplained := o.needsEnd(symbol); unexplained {
 		return since, true

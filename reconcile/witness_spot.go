@@ -9,50 +9,50 @@ import (
 	"botd/reconcile/record"
 )
 
-// On spot the wallet is the list that may be wrong. A shortfall against botd's own fills is
-// witnessed by sales in the order history that no placement claims. An excess may be an order that
-// the exchange executed despite its refusal, or twice; the order history is read for that too.
+// On spot the wallet is the list that may be wrong. The witness for a shortfall against botd's own fills
+// is a sale in the order history that no placement claims. An excess may come from an order that the
+// exchange executed despite its refusal, or twice; the order history is read for that too.
 
 const spotContradiction = "the wallet holds less than botd's own fills explain, and the order history shows no sale that botd did not make"
 
-// spotEvidence is the evidence about a spot symbol's asset other than the wallet's newest answer.
+// spotEvidence is the evidence about a spot symbol's asset other than the newest wallet.
 type spotEvidence struct {
-	squaredMS        int64             // when wallet and fills last agreed
-	changedMS        int64             // when the position of before the start last changed; 0 without one
-	soldBefore       bool              // wallet and history show that orders which the journal lacks have sold that position
+	agreedMS         int64             // when wallet and fills last agreed
+	changedMS        int64             // when a position from before the start last changed; 0 without one
+	soldBefore       bool              // wallet and history show that orders missing from the journal have sold that position
 	sales            []sale            // sales by others that explained an earlier difference
-	extra            persistence       // persistence of a wallet excess worth an order
+	extra            persistence       // how long a wallet excess worth an order has persisted
 	extraOf          exchange.Quantity // that excess
 	freed            []release         // quantities held by own orders until they were canceled, oldest first
 	difference       exchange.Quantity // difference between the newest wallet and the fills, if worth an order
-	asked            int               // number of rounds that read the order history about it
-	presumed         exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
-	undecided        exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
-	shown            exchange.Quantity // most that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
-	secondBuyer      int64             // newest purchase of botd's form that no placement claims
+	asked            int               // number of rounds that have read the order history about it
+	presumed         exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
+	undecided        exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
+	shown            exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
+	secondBuyer      int64             // newest purchase in the form of botd's that no placement claims
 	others           []exchange.Order  // purchases that no placement claims, from histories
 	inconclusive     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	inherited        exchange.Quantity // quantity of stops from before the start that only the wallet explains
-	inheritedFor     persistence       // persistence of that
-	inheritedDecided bool              // a person, or a policy, has decided it
-	beforeSale       priorBalance      // the wallet before the last sale that sold something was sent
+	inheritedFor     persistence       // how long that has persisted
+	inheritedDecided bool              // a person, or a policy, has decided about them
+	beforeSale       priorBalance      // the wallet before the last effective sale was sent
 
-	canceledStops []canceledStop // own stops that somebody else canceled, oldest first
-	standIns      []standIn      // open orders in the place of such stops
+	canceledStops []canceledStop // own stops that another party canceled, oldest first
+	standIns      []standIn      // open orders that have replaced such stops
 
 	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
 	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
 
-	soldElsewhere exchange.Quantity // what of the wallet's shortfall unclaimed sales explain, by the newest history
+	soldElsewhere exchange.Quantity // part of the wallet's shortfall that unclaimed sales explain, by the newest history
 
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
 	peerOrders  []peerOrder       // filled orders of another botd with this prefix, oldest first
-	peerSold    exchange.Quantity // part of these that own sales have sold
-	continued   exchange.Quantity // what these have bought or, if negative, sold in starts that the journal knows
+	peerSold    exchange.Quantity // the part of these that own sales have sold
+	continued   exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
 	excess      exchange.Quantity // quantity by which own and the other botd's stops exceed the position
-	excessMS    int64             // start of that time; 0 if they do not
+	excessMS    int64             // since when they exceed it; 0 if they do not
 	baseBalance exchange.Quantity // as last read
 }
 
@@ -65,23 +65,23 @@ type sale struct {
 // mostSales bounds the number of remembered sales.
 const mostSales = 64
 
-// AwaitsFreshWallet reports whether a spot symbol's wallet proves nothing yet because it may be
-// older than the last fill. Little of the time between two snapshots counts, so the next one must
-// come soon; otherwise a wrong wallet would go uncontradicted for minutes.
+// AwaitsFreshWallet reports whether a spot symbol's wallet proves nothing yet because it may be older
+// than the last fill. Only a little of the time between two snapshots counts, so the next one must come
+// soon; otherwise a wrong wallet would go uncontradicted for minutes.
 func (o *observed) AwaitsFreshWallet(symbol *SymbolState) bool {
 	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.inconclusive && symbol.Known() != 0
 }
 
-// WalletConclusive reports whether the newest snapshot read the wallet, late enough after the start and the last fill to show all of botd's sales.
+// WalletConclusive reports whether the newest snapshot read the wallet late enough after the start and the last fill to show all of botd's sales.
 func (o *observed) WalletConclusive(symbol *SymbolState) bool {
 	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
-// mostAsked bounds the number of rounds that read the order history about an unexplained difference.
+// mostAsked limits the number of rounds that read the order history about an unexplained difference.
 const mostAsked = 10
 
-// noteDifference records that a wallet differs from the fills, however old it may be: the order
-// history is evidence by itself, and a stop is due at once.
+// noteDifference records that a wallet differs from the fills, however old the wallet may be: the order
+// history is evidence by itself, and a missing stop must be placed at once.
 func (s *survey) noteDifference(symbol *SymbolState) {
 	t := &symbol.spot
 	switch by := s.book.walletDiffers(symbol); {
@@ -94,8 +94,8 @@ func (s *survey) noteDifference(symbol *SymbolState) {
 	}
 }
 
-// walletDiffers returns the newest wallet's excess of a spot symbol over the fills; 0 if it is not
-// worth an order, or if botd neither holds any of it nor may have bought some.
+// walletDiffers returns the newest wallet's excess of a spot symbol's asset over the fills; 0 if it is
+// not worth an order, or if botd neither holds any of the asset nor may have bought some.
 func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	unconcerned := symbol.Known() == 0 && len(symbol.live) == 0 && !o.mayHaveBought(symbol)
 	if symbol.rules == nil || unconcerned {
@@ -108,9 +108,9 @@ func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	return by
 }
 
-// WalletAhead reports whether the wallet includes a spot order's fill before a list shows it: the
-// change of money without coins, or vice versa, is neither a loss nor a gain. This ends once the
-// order history has been read about it often enough.
+// WalletAhead reports whether the wallet includes a spot order's fill before a list shows it: a change
+// of money without a change of the asset, or vice versa, is then neither a loss nor a gain. This ends
+// once the order history has been read often enough about it.
 func (o *observed) WalletAhead(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot {
 		return false
@@ -119,14 +119,13 @@ func (o *observed) WalletAhead(symbol *SymbolState) bool {
 	return by != 0 && (by != symbol.spot.difference || symbol.Suspect())
 }
 
-// mayHaveBought reports whether a refused purchase may have been executed without any list showing
-// it yet.
+// mayHaveBought reports whether a refused purchase may have been executed although no list shows it yet.
 func (o *observed) mayHaveBought(symbol *SymbolState) bool {
 	settle := o.settle
 	return o.observedMS < symbol.RefusedUntilMS(&settle)
 }
 
-// HistorySlackMS is how long before an order was sent its history is read from: clocks differ.
+// HistorySlackMS is how long before an order's send time the read of its history begins, because clocks differ.
 const HistorySlackMS = 60_000
 
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
@@ -142,24 +141,25 @@ func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bo
 // which may explain it, has not been read often enough since.
 func (s *SymbolState) Suspect() bool { return s.spot.difference != 0 && s.spot.asked < mostAsked }
 
-// salesFrom returns the time from which a sale may explain a difference. What a start books of the time before it is no younger
-// than what the journal of that time lacks.
+// salesFrom returns the time from which a sale may explain a difference. Until wallet and fills have agreed since the start, that is the last change
+// of the position before the start: fills from that time that are booked later do not exclude sales that the journal lacks.
 func (o *observed) salesFrom(symbol *SymbolState) int64 {
-	if symbol.spot.squaredMS == 0 { // never since the start
+	if symbol.spot.agreedMS == 0 { // wallet and fills have never agreed since the start
 		return cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())
 	}
-	return symbol.spot.squaredMS - o.settle.StalenessMS - createdSlackMS
+	return symbol.spot.agreedMS - o.settle.StalenessMS - createdSlackMS
 }
 
-// noteBoughtBefore records that a purchase of before the start is booked after it: what the journal lacks may have sold its result since it was sent.
+// noteBoughtBefore records that a purchase from before the start was booked after it: orders missing from the journal may have sold its result since
+// it was sent.
 func (t *spotEvidence) noteBoughtBefore(p *account.Placement, bootMS int64) {
 	if p.Order().Market == exchange.Spot && p.SentMS() < bootMS && (t.changedMS == 0 || p.SentMS() < t.changedMS) {
 		t.changedMS = p.SentMS()
 	}
 }
 
-// lacksSales reports whether the wallet lacks what a position of before the start has, and whether the history shows sales that no placement claims of at
-// least that much: the journal lacks them. The wallet alone may be older than the position.
+// lacksSales reports whether the wallet lacks the quantity of a position from before the start, and whether the history shows unclaimed sales of at
+// least that quantity: then the journal lacks those sales. The wallet alone may be older than the position.
 func (e *evidence) lacksSales(symbol *SymbolState) (short, sold bool) {
 	missing := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.book.baseBalance(symbol)
 	if symbol.tooSmallToTrade(missing) {
@@ -169,16 +169,16 @@ func (e *evidence) lacksSales(symbol *SymbolState) (short, sold bool) {
 	return true, symbol.spot.changedMS != 0 && sum >= missing
 }
 
-// noteSoldBefore records that, until the wallet shows the position again: a later history may begin later.
+// noteSoldBefore records this until the wallet shows the position again: a later history may begin after those sales.
 func (t *spotEvidence) noteSoldBefore(short, sold bool) {
 	t.soldBefore = short && (t.soldBefore || sold)
 }
 
-// salesOfOthers returns what orders that no placement claims have sold since wallet and
-// fills last agreed. A change of the position is booked after the read that showed it, which may not have shown a sale of that moment.
+// salesOfOthers returns the quantity that orders which no placement claims have sold since wallet and fills last agreed. A change of the position is
+// booked after the read that showed it, and that read may have missed a sale of the same moment.
 func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
 	from := e.book.salesFrom(symbol)
-	if symbol.spot.squaredMS == 0 {
+	if symbol.spot.agreedMS == 0 {
 		from -= createdSlackMS
 	}
 	for _, list := range [...]exchange.Fetched[exchange.Order]{e.fetched.SpotOrders, e.fetched.History} {
@@ -204,8 +204,8 @@ func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchang
 	return sales, sum
 }
 
-// newestSale returns the id of the newest order of others whose sale has explained a difference; 0 for none. A wallet that shows its result also shows those
-// of their earlier orders: a list may name them later as another botd's.
+// newestSale returns the id of the newest order of others whose sale has explained a difference; 0 for none. A wallet that shows that sale's result
+// also shows the results of their earlier orders, which a list may identify as another botd's only later.
 func (t *spotEvidence) newestSale() (id int64) {
 	for _, one := range t.sales {
 		id = max(id, one.orderID)
@@ -231,8 +231,8 @@ func (s *survey) noteSoldUnknown(symbol *SymbolState) {
 	symbol.spot.soldUnknown = max(symbol.spot.soldUnknown, sum)
 }
 
-// decideShortWallet decides a wallet shortfall against the fills: with a witness the policy
-// applies, without one the wallet is contradicted.
+// decideShortWallet decides a wallet shortfall against the fills: with a witness the policy applies,
+// without one the wallet is contradicted.
 func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
 	if s.book.StandsDown() { // the journal lacks orders, and the sale may be one of them
 		symbol.short = -short
@@ -243,7 +243,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 		all := append(symbol.spot.sales, sales...)
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
 		symbol.missedFor.reset()
-		symbol.believe()
+		symbol.clearContradiction()
 		if symbol.Quarantine() != "" {
 			symbol.spot.confirmed = short
 		}
@@ -258,12 +258,12 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 
 // noteAgreed records that wallet and fills agree.
 func (s *SymbolState) noteAgreed(atMS int64) {
-	s.spot.squaredMS, s.short, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
-	s.believe()
+	s.spot.agreedMS, s.short, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
+	s.clearContradiction()
 }
 
-// mayBeOwn returns the size of a wallet change that an own order may have caused although nothing is held: any excess, and a shortfall soon after
-// the last sale, because the exchange may have executed it twice.
+// mayBeOwn returns the size of a wallet change that an own order may have caused although botd has no position: any excess, or a shortfall soon after
+// the last sale, because the exchange may have executed that sale twice.
 func (e *evidence) mayBeOwn(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
 	settle := e.book.Settle()
 	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
@@ -272,8 +272,8 @@ func (e *evidence) mayBeOwn(symbol *SymbolState, more exchange.Quantity) exchang
 	return more
 }
 
-// awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether
-// to wait for the order history about it.
+// awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether to
+// wait for the order history about it.
 func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()
@@ -282,7 +282,7 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 		return false
 	}
 	if more == t.extraOf && t.extra.sinceMS == 0 {
-		return false // already read: the excess is foreign
+		return false // the history has been read: the excess is foreign
 	}
 	if more != t.extraOf {
 		t.extra.reset()
@@ -295,9 +295,9 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 	return true
 }
 
-// observeExtra handles an order in the history under an id of botd's that no placement claims, or
-// whose placement was refused: the exchange executed it despite its refusal, or twice. Its fill is
-// botd's, is protected and bounded as such, and needs manual resolution.
+// observeExtra handles an order in the history under an id of botd's that no placement claims, or whose
+// placement was refused: the exchange executed it despite its refusal, or twice. Its fill counts as
+// botd's, is protected and limited as such, and needs manual resolution.
 func (s *survey) observeExtra(order *exchange.Order) {
 	order = s.repetition(order)
 	_, ended := s.book.Ended(order.ClientOrderID)
@@ -311,5 +311,5 @@ func (s *survey) observeExtra(order *exchange.Order) {
 	}
 	s.observeDuplicate(order)
 	s.quarantineFor(s.book.Track(order.Key()), record.ExecutedBeyond,
-		"the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order))
+		"the exchange executed "+order.ClientOrderID+" although it was refused or had already been executed: order "+duplicateID(order))
 }

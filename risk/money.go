@@ -148,7 +148,7 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 	free := facts.Book.Account().AvailableBalance
 	for state := range facts.Book.Symbols() {
-		free = free.Add(state.Moved().Min(exchange.Amount{}))
+		free = free.Add(state.ProfitChange().Min(exchange.Amount{}))
 		if state.LiveCount() > 0 {
 			free = free.Sub(marginInFlight(state, collar, facts))
 		}

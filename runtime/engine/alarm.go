@@ -106,7 +106,7 @@ func foreignText(book *reconcile.Book, symbol *reconcile.SymbolState, o *exchang
 		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)
 	}
 	if book.Resembles(symbol, o) {
-		return fmt.Sprintf("order %d has no id and the form of botd's stops: another botd is running, or was, or a journal was lost", o.ID)
+		return fmt.Sprintf("order %d has no id but the form of botd's stops: another botd runs here, or ran, or a journal was lost", o.ID)
 	}
 	text := fmt.Sprintf("order %d, not placed by botd, may open a position: %s %s", o.ID, o.Side, o.Type)
 	if rules := symbol.Rules(); rules != nil {

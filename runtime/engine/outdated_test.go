@@ -47,7 +47,7 @@ func TestOutdatedExitIsNotSent(t *testing.T) {
 	}
 }
 
-// While its record is written, the quote of the other side has filled.
+// While its record is written, the order on the other side has filled.
 func TestOpeningAgainstNewPositionIsNotSent(t *testing.T) {
 	t.Parallel()
 	for position, want := range map[exchange.Quantity]bool{-10: false, 0: true, 10: true} {

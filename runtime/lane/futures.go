@@ -164,7 +164,7 @@ func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from e
 		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // the rest follows
 	}
 	if size = t.Symbol.FloorQuantity(size); size == 0 || t.Last > 0 && t.Symbol.BelowMinimum(t.Last, size) {
-		return fmt.Sprintf("%s of %s is too little for an order of its own: it is left to the engine", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key())
+		return fmt.Sprintf("%s of %s is too small for an order of its own: it is left to the engine", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key())
 	}
 	_, outcome := l.place(ctx, a, t, exchange.NewOrder{Market: exchange.Futures, Side: exchange.SideOf(-quantity), Type: exchange.MarketOrder,
 		Quantity: size, ReduceOnly: true})

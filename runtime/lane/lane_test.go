@@ -361,7 +361,7 @@ func TestOnlyOwnPartOfPositionIsClosed(t *testing.T) {
 		"more than one order may be worth": {50_000, 50_000, 0, "50000",
 			[]string{"SELL MARKET 20000 reduce", "SELL MARKET 20000 reduce", "SELL MARKET 10000 reduce"}, 0, ""},
 		"too little for an order": {20, 20, 0, "0.1", nil, 20,
-			"0.02 of futures BTC-USDT is too little for an order of its own: it is left to the engine"},
+			"0.02 of futures BTC-USDT is too small for an order of its own: it is left to the engine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

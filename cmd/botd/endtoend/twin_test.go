@@ -69,7 +69,7 @@ func TestUnjournalledOrdersUnderPrefixBlockEntries(t *testing.T) {
 			})
 			p.run(failure.OK, "restore", "early.db", "-c", "one", "--mode", "live")
 			w.stops("one", c.event, c.why)
-			w.stops("two", "symbol.quarantined", "the journal is new and knows nothing of what is open here")
+			w.stops("two", "symbol.quarantined", "the journal is new and does not contain the open orders or position")
 		})
 	}
 }
