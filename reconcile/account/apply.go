@@ -105,7 +105,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Breaker:
 		s.circuit.tripped(r.AtMS, &body)
 	default:
-		panic(fmt.Sprintf("account: a %s record with the unknown body %T: the state would lack what it changes", r.Kind(), r.Body))
+		panic(fmt.Sprintf("account: a %s record has the unknown body %T: its change would be missing from the state", r.Kind(), r.Body))
 	}
 }
 
@@ -182,7 +182,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 	}
 }
 
-// beyond returns the part of a fill that sells more on spot than the fills explain.
+// beyond returns the part of a fill by which a spot order has sold more than the fills explain.
 func (s *State) beyond(p *Placement, symbol *Symbol, grown exchange.Quantity) exchange.Quantity {
 	if p.order.Market != exchange.Spot || p.order.Side != exchange.Sell {
 		return 0
@@ -190,7 +190,7 @@ func (s *State) beyond(p *Placement, symbol *Symbol, grown exchange.Quantity) ex
 	return max(0, grown-max(0, symbol.known))
 }
 
-// buys reports whether a purchase of the symbol has not ended.
+// buys reports whether the symbol has a purchase that has not ended.
 func (s *State) buys(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.live, func(p *Placement) bool { return p.order.Side == exchange.Buy && p.order.Key() == key })
 }

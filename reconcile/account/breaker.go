@@ -7,11 +7,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxTally bounds the number of placements that the breaker's counts cover.
+// maxTally limits the number of placements that the breaker counts.
 const maxTally = 1_000
 
-// Breaker is the account's pause of openings after too many failures (exactly-once.md, cases 4, 25
-// and 26). It ends by itself.
+// Breaker is the account's pause of openings after too many failures (exactly-once.md, cases 4, 25 and
+// 26). It ends automatically.
 type Breaker struct {
 	Reason  string
 	SinceMS int64
@@ -31,8 +31,8 @@ func (c *circuit) sent(atMS int64) { c.sentMS = pushBounded(c.sentMS, atMS) }
 
 func (c *circuit) unknown(atMS int64) { c.unknownMS = pushBounded(c.unknownMS, atMS) }
 
-// ended counts endings without a fill. The cancel of a resting order proves nothing, and an order
-// that was never sent proves nothing about the exchange.
+// ended counts endings without a fill. Neither the cancel of a resting order nor an order that was never
+// sent counts: they prove nothing about the exchange.
 func (c *circuit) ended(p *Placement) {
 	switch {
 	case p.filled > 0:

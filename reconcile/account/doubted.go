@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Doubted is a spot order that the exchange refused and may have executed all the same: what the wallet showed before it was sent is evidence of that.
-// It is journalled, since a start reads the wallet only afterwards.
+// Doubted is a spot order that the exchange refused and may have executed anyway: what the wallet showed before it was sent is evidence of that. It
+// is journalled, because a start reads the wallet only later.
 type Doubted struct {
 	ClientOrderID string
 	Purpose       placement.Purpose
@@ -26,7 +26,7 @@ const mostDoubted = 16
 // doubts are the refused spot orders, oldest first, at most mostDoubted.
 type doubts struct{ refused []Doubted }
 
-// Doubted returns the spot orders that the exchange has refused, oldest first.
+// Doubted returns these orders, oldest first.
 func (d *doubts) Doubted() []Doubted { return slices.Clone(d.refused) }
 
 // note records the refusal of a placement.
@@ -41,13 +41,13 @@ func (d *doubts) note(p *Placement, atMS int64) {
 		Wallet: p.wallet})
 }
 
-// forget drops the order that a list has shown after all.
+// forget drops an order that a list has shown after all.
 func (d *doubts) forget(clientOrderID string) {
 	id, _, _ := strings.Cut(clientOrderID, "#")
 	d.refused = slices.DeleteFunc(d.refused, func(one Doubted) bool { return one.ClientOrderID == id })
 }
 
-// decide drops the orders of a symbol whose position was decided without them.
+// decide drops the orders of a symbol whose position has been decided without them.
 func (d *doubts) decide(key exchange.SymbolKey) {
 	d.refused = slices.DeleteFunc(d.refused, func(one Doubted) bool { return one.Order.Key() == key })
 }

@@ -2,9 +2,8 @@ package account
 
 import "botd/exchange"
 
-// maxRemembered bounds the number of ended placements remembered by id, so that a stale list
-// containing one is not mistaken for a foreign order. It covers a quarter of an hour at five orders
-// a second.
+// maxRemembered limits the number of ended placements remembered by id, so that an order in a stale list
+// is not mistaken for a foreign one. It covers a quarter of an hour at five orders per second.
 const maxRemembered = 5_000
 
 // Ending is the memory of a placement that has ended.
@@ -14,7 +13,7 @@ type Ending struct {
 	Filled   exchange.Quantity
 	Strategy string
 	Left     bool // a person left it to its owner
-	Absent   bool // it was assumed to have never reached the exchange, or to have left it
+	Absent   bool // it was assumed that it had never reached the exchange, or had vanished from it
 }
 
 // endings are the newest ended placements, at most maxRemembered.
@@ -24,7 +23,7 @@ type endings struct {
 	forgottenID int64
 }
 
-// ForgottenID returns the highest order id on spot of those that are no longer remembered; 0 for none.
+// ForgottenID returns the highest order id among the spot orders that are no longer remembered; 0 for none.
 func (e *endings) ForgottenID() int64 { return e.forgottenID }
 
 // Ended returns the ending of a placement.

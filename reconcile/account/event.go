@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// maxEvents bounds the events stored for a strategy that is not deciding.
+// maxEvents limits the events stored for a strategy that does not decide.
 const maxEvents = 1_000
 
 // events are the events of one strategy since its last decision, if it watches them.
@@ -36,7 +36,7 @@ func (s *Strategy) PendingEvents() int {
 // WatchesEvents reports whether events are stored for the strategy.
 func (s *Strategy) WatchesEvents() bool { return s.events.watched }
 
-// Declines reports whether the strategy has not yet received an event that a rule refused an order.
+// Declines reports whether an event that a rule refused such an order still waits for the strategy.
 func (s *Strategy) Declines(reduces bool, key, rule string) bool {
 	return slices.ContainsFunc(s.events.list, func(e strategy.Event) bool {
 		return e.Kind == strategy.EventRefused && e.Reduces == reduces && e.Key == key && e.Rule == rule
@@ -104,7 +104,7 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 		return
 	case p.state == placement.Refused, p.state == placement.Rejected:
 		event.Kind, event.Reason = strategy.EventRefused, p.reason
-	case p.purpose.Protects(): // it ends with the position it protects, and when it moves
+	case p.purpose.Protects(): // it ends with the position it protects, and each time it moves
 		return
 	default:
 		event.Reason = p.evidence

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Scope is the reach of a halt. Its zero value is the account.
+// Scope is what a halt applies to. Its zero value is the account.
 type Scope struct {
 	Strategy string             // one strategy
 	Symbol   exchange.SymbolKey // one symbol; without a name, a whole market (for display)

@@ -72,7 +72,7 @@ func (s *Strategy) findKey(purpose placement.Purpose, key string) (int, bool) {
 	})
 }
 
-// ofKey returns a key's entry and creates it if it is new.
+// ofKey returns a key's entry, and creates it if necessary.
 func (s *Strategy) ofKey(purpose placement.Purpose, key string) *keyFill {
 	i, found := s.findKey(purpose, key)
 	if !found {

@@ -8,11 +8,11 @@ import (
 )
 
 // SetLimit is a limit that a person set tighter than the configuration. It applies until a person
-// ends it or the configuration is as tight.
+// removes it or the configuration is at least as tight.
 type SetLimit struct {
 	Strategy   string // empty for the account
 	Rule       string
-	Value      string // in configuration syntax; empty: as configured again
+	Value      string // in configuration syntax; empty: the configured value applies again
 	By, Reason string
 	AtMS       int64
 }

@@ -11,7 +11,7 @@ import (
 
 // Placement is an order in the journal, with its state.
 type Placement struct {
-	// The fields that each round reads of each placement come first: they fill two lines of the
+	// The fields that each round reads of each placement come first: they fit into two lines of the
 	// processor's cache.
 	orderID   int64
 	filled    exchange.Quantity
@@ -99,7 +99,7 @@ func (p *Placement) Seen() bool { return p.seen }
 // Duplicate reports whether it is a second order under the same id, which gets canceled.
 func (p *Placement) Duplicate() bool { return p.duplicate }
 
-// Withdrawn returns the reason why a person canceled it; empty if no one did.
+// Withdrawn returns the reason for which a person canceled it; empty if nobody did.
 func (p *Placement) Withdrawn() string { return p.withdrawn }
 
 // Remaining returns the quantity that may still fill, in base units; zero for a closePosition

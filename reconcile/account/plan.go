@@ -2,8 +2,8 @@ package account
 
 import "botd/strategy"
 
-// Plan is a strategy's plan in force, to be read. It follows the journal: after a record that
-// changes the plan, it is the new one.
+// Plan is a read-only view of a strategy's plan in force. After a record that changes the plan, it shows
+// the new one.
 type Plan struct{ inForce *strategy.Plan }
 
 // Target returns the desired position.
@@ -30,13 +30,13 @@ func (p Plan) Reason() string { return p.inForce.Reason }
 // Clone returns a copy that shares nothing with it.
 func (p Plan) Clone() *strategy.Plan { return p.inForce.Clone() }
 
-// Equal reports whether it desires the same as another plan.
+// Equal reports whether both plans desire the same.
 func (p Plan) Equal(other *strategy.Plan) bool { return p.inForce.Equal(other) }
 
-// Covers reports whether a newer plan would change nothing in it.
+// Covers reports whether putting a newer plan in force would change nothing.
 func (p Plan) Covers(newer *strategy.Plan) bool { return p.inForce.Covers(newer) }
 
-// Orders are orders of a plan in force, to be read.
+// Orders is a read-only view of the orders in a plan in force.
 type Orders struct{ list []strategy.DesiredOrder }
 
 // Len returns their number.

@@ -32,8 +32,8 @@ type Refused struct {
 	Reason string
 }
 
-// mostRefused bounds the remembered refusals of one intent: at that number the wait is already the
-// longest.
+// mostRefused limits the remembered refusals of one intent: with that many, the wait has reached its
+// maximum.
 const mostRefused = 16
 
 // refusals are the refused intents, in the order of their first refusal, at most mostRefusals.
@@ -54,8 +54,8 @@ func (f *refusals) find(p *Placement) int {
 	})
 }
 
-// note updates the refusals with a record. A postOnly order that would have matched was refused for
-// its price only.
+// note updates the refusals with a record. A post-only order that would have matched does not count:
+// only its price was refused.
 func (f *refusals) note(p *Placement, r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Refused:
@@ -72,7 +72,7 @@ func (f *refusals) note(p *Placement, r *record.Record) {
 	}
 }
 
-// endPosition forgets the refused intents that were to reduce or protect an ended position.
+// endPosition forgets the refused intents that would have reduced or protected an ended position.
 func (f *refusals) endPosition(symbol *Symbol) {
 	if symbol.known == 0 {
 		f.inForce = slices.DeleteFunc(f.inForce, func(r Refusal) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })
@@ -96,8 +96,8 @@ func (f *refusals) add(p *Placement, refused Refused) {
 	one.Of = append(one.Of, refused)
 }
 
-// drop forgets an intent that the exchange has accepted. An older order may coexist with the
-// refused ones.
+// drop forgets the refusals of an intent that the exchange has now accepted. An order from before the
+// refusals does not count.
 func (f *refusals) drop(p *Placement) {
 	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
 		f.inForce = slices.Delete(f.inForce, i, i+1)

@@ -5,8 +5,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TakeRoundTrips applies a record to the round trips and returns those that it ends. Every record
-// of a journal must be passed once, in order.
+// TakeRoundTrips applies a record to the round trips and returns those that it ends. Every record of a
+// journal must be passed exactly once, in order.
 func TakeRoundTrips(trips *ledger.RoundTrips, r *record.Record) []ledger.RoundTrip {
 	switch body := r.Body.(type) {
 	case record.Sending:

@@ -24,7 +24,7 @@ func (n ScopeName) Resolve(known []Scope) (Scope, error) {
 	case n.Strategy != "" && n.Symbol != "":
 		return Scope{}, errors.New("set strategy or symbol, not both")
 	case n.Market != "" && n.Symbol == "": // a market without a symbol must not halt or rearm the account
-		return Scope{}, fmt.Errorf("market %s alone names nothing: give a symbol too, or neither: nothing was changed", n.Market)
+		return Scope{}, fmt.Errorf("market %s without a symbol selects nothing: add a symbol or omit the market; nothing was changed", n.Market)
 	case n.Strategy != "":
 		return n.strategy(known)
 	case n.Symbol != "":

@@ -31,7 +31,7 @@ func TestScopeIsResolvedByName(t *testing.T) {
 		{ScopeName{Strategy: "trend", Symbol: "BTC-USDT"}, Scope{}, "not both"},
 		{ScopeName{Symbol: "ETH-USDT"}, Scope{Symbol: ether}, ""},
 		{ScopeName{Symbol: "BTC-USDT"}, Scope{}, "BTC-USDT is traded in both markets"},
-		{ScopeName{Market: "spot"}, Scope{}, "market spot alone names nothing: give a symbol too, or neither: nothing was changed"},
+		{ScopeName{Market: "spot"}, Scope{}, "market spot without a symbol selects nothing: add a symbol or omit the market; nothing was changed"},
 		{ScopeName{Symbol: "BTC-USDT", Market: "spot"}, Scope{Symbol: spot}, ""},
 		{ScopeName{Symbol: "ETH-USDT", Market: "futures"}, Scope{}, `no strategy trades "futures ETH-USDT": nothing was changed`},
 		{ScopeName{Symbol: "SOL-USDT"}, Scope{}, `no strategy trades "SOL-USDT"`},

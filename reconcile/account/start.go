@@ -22,20 +22,20 @@ type started struct {
 type starts struct {
 	newest   placement.Start
 	known    []started
-	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or was forgotten
-	former   int64 // the same before the newest such report
+	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or whose id was forgotten
+	former   int64 // its value before the newest such report
 
 	reportedOn map[exchange.SymbolKey]reported
 }
 
 // reported are the unknown ids on one symbol that a person was notified of, or that were adopted.
 type reported struct {
-	before int64              // ids of earlier epochs
-	former int64              // the same before the newest quarantine
-	ids    []placement.Serial // the newest one of a start that is not earlier, and those before it
+	before int64              // ids of earlier epochs are reported
+	former int64              // its value before the newest quarantine
+	ids    []placement.Serial // of each start that is not earlier, the newest reported id: it covers those before it
 }
 
-// maxReported bounds the number of such starts of a symbol, oldest first.
+// maxReported limits the number of such starts per symbol; the oldest are dropped.
 const maxReported = 64
 
 // Epoch returns the highest journalled epoch.
@@ -44,7 +44,7 @@ func (s *starts) Epoch() int64 { return s.newest.Epoch }
 // Start returns the newest journalled start.
 func (s *starts) Start() placement.Start { return s.newest }
 
-// boot begins a start.
+// boot adds a start.
 func (s *starts) boot(body *record.Boot) {
 	start := placement.Start{Epoch: body.Epoch, Random: body.Random}
 	if body.Epoch < s.newest.Epoch {
@@ -57,8 +57,8 @@ func (s *starts) boot(body *record.Boot) {
 	}
 }
 
-// Booted reports whether a process that wrote this journal began with a start. An order of such a start that the journal does not
-// contain was sent after the journal was copied or cut: what it sold is what the journal holds, or what it bought since.
+// Booted reports whether the start was made by a process that wrote this journal. An order of such a start that the journal does not contain was sent
+// after the journal was copied or truncated: it sold quantity that the journal holds, or that it bought later itself.
 func (s *starts) Booted(start placement.Start) bool {
 	i, found := s.find(start)
 	return found && s.known[i].booted
@@ -90,7 +90,7 @@ func (s *starts) noteID(r *record.Record) {
 	}
 }
 
-// noteOn records an id known on a symbol, although this journal may not have sent it.
+// noteOn records that an id is known on a symbol, although this journal may not have sent it.
 func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	if s.accounts(id) {
 		return
@@ -114,8 +114,8 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	s.reportedOn[key] = on
 }
 
-// past returns an id's epoch, but at most the newest start's: the id of a botd whose clock was ahead proves nothing about the starts that follow, of which
-// an old backup may lack orders.
+// past returns an id's epoch, but at most the newest start's: an id from a botd whose clock was ahead proves nothing about later starts, whose orders
+// an old backup may lack.
 func (s *starts) past(id placement.Serial) int64 { return min(id.Start.Epoch, s.newest.Epoch) }
 
 // note records that the journal knows a start and its ids up to a sequence.
@@ -131,9 +131,9 @@ func (s *starts) note(one started) {
 	}
 }
 
-// Sent reports whether the journal accounts for one of botd's order ids on a symbol: it knows the
-// start and an id of it that is no earlier, or a person was notified of that start or of a later one that had begun by then.
-// Any other id was sent by another botd, or by this one after the journal was copied.
+// Sent reports whether the journal accounts for one of botd's order ids on a symbol: it knows the start and an equal or later id of it, or a person
+// was notified of that start, or of a later one when that start had already begun. Any other id was sent by another botd, or by this one after the
+// journal was copied.
 func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 	on := s.reportedOn[key]
 	return s.accounts(id) || id.Start.Epoch < on.before || slices.ContainsFunc(on.ids, func(one placement.Serial) bool {
@@ -141,15 +141,15 @@ func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 	})
 }
 
-// OnlyReported reports whether the journal accounts for an id on a symbol only because a person was notified of a later start, and for the first time:
-// while botd stands down for that one, nothing is decided about the order.
+// OnlyReported reports whether the journal accounts for an id on a symbol only because a person was notified of a later start, and for the first
+// time: while botd stands down because of that start, nothing is decided about the order.
 func (s *starts) OnlyReported(key exchange.SymbolKey, id placement.Serial) bool {
 	_, found := s.find(id.Start)
 	on := s.reportedOn[key]
 	return !found && id.Start.Epoch >= max(s.former, on.former) && id.Start.Epoch < max(s.reported, on.before)
 }
 
-// accounts reports the same for any symbol.
+// accounts reports whether the journal accounts for an id on any symbol.
 func (s *starts) accounts(id placement.Serial) bool {
 	if i, found := s.find(id.Start); found {
 		return id.Sequence <= s.known[i].sequence

@@ -26,8 +26,8 @@ type State struct {
 	unbooked bool
 }
 
-// recorded is what Apply has made of the journal's records; a checkpoint contains it whole. Each
-// part it embeds has its own fields and rules.
+// recorded is the result of applying the journal's records; a checkpoint contains all of it. Each
+// embedded part has its own fields and rules.
 type recorded struct {
 	halts
 	setLimits
@@ -50,16 +50,16 @@ type recorded struct {
 }
 
 // unrecorded are the symbols and strategies that callers observe although no record names them. The
-// first record that does takes them over.
+// first record that names one makes it part of the state.
 type unrecorded struct {
 	symbols    map[exchange.SymbolKey]*Symbol
 	strategies map[string]*Strategy
 }
 
-// Options are what a state is created with. They are not journalled.
+// Options configure a new state. They are not journalled.
 type Options struct {
 	Settle        placement.Settle // the venue's bounds
-	WithoutLedger bool             // books no fills: nothing reads the ledger
+	WithoutLedger bool             // books no fills, because nothing reads the ledger
 }
 
 // New returns the state of an account whose journal is empty.
@@ -97,8 +97,8 @@ func (s *State) findSymbol(key exchange.SymbolKey) (at int, found bool) {
 	return slices.BinarySearchFunc(s.recorded.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
 }
 
-// Strategy returns a strategy's state. It is empty, and no part of the account's, if neither the
-// journal nor the roster knows the strategy.
+// Strategy returns a strategy's state. If neither the journal nor the roster knows the strategy, the
+// returned state is empty and not part of the account's.
 func (s *State) Strategy(name string) *Strategy {
 	if i, found := s.findStrategy(name); found {
 		return s.recorded.strategies[i]
@@ -184,7 +184,7 @@ func (s *State) Ledger() *ledger.Ledger { return s.ledger }
 // New reports whether the journal contains nothing but starts and plans.
 func (s *State) New() bool { return !s.seasoned }
 
-// Orphan is a symbol that no configured strategy trades but that has a position, orders, or trades
+// Orphan is a symbol that no configured strategy trades, although it has a position, orders, or trades
 // that the ledger still expects.
 type Orphan struct {
 	Strategy string

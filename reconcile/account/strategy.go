@@ -54,18 +54,18 @@ func (s *Strategy) LatchMS() int64 { return s.latch.atMS }
 // policy then decides when it may enter again.
 func (s *Strategy) LatchedByProtection() bool { return s.latch.protected }
 
-// LatchIdle reports whether the strategy has desired no position since the side was closed.
+// LatchIdle reports whether the strategy has desired no position since the latch began.
 func (s *Strategy) LatchIdle() bool { return s.latch.idle }
 
 // OnRemove returns the action when the strategy is removed: flatten or leave.
 func (s *Strategy) OnRemove() string { return s.onRemove }
 
-// Priced returns the signed size at which a target was priced, or false if it was not.
+// Priced returns the signed quantity at which a target was priced, or false if it was not.
 func (s *Strategy) Priced(target strategy.Target) (exchange.Quantity, bool) {
 	return s.quantity, s.priced && s.target == target
 }
 
-// WithPlan returns the state with another plan in force.
+// WithPlan returns the state as if another plan were in force.
 func (s *Strategy) WithPlan(plan *strategy.Plan) *Strategy {
 	state := *s
 	state.plan, state.keys = *plan.Clone(), slices.Clone(s.keys)
@@ -83,8 +83,8 @@ func (s *Strategy) WithPlan(plan *strategy.Plan) *Strategy {
 	return &state
 }
 
-// Halted returns the state with the plan reduced by a halt: at cancel it has no opening orders, at
-// flatten no position.
+// Halted returns the state with its plan reduced by a halt: at level cancel the plan has no opening
+// orders, at level flatten no position.
 func (s *Strategy) Halted(level record.HaltLevel) *Strategy {
 	if level < record.LevelCancel {
 		return s
@@ -104,12 +104,12 @@ func (s *Strategy) setPlan(plan *strategy.Plan) {
 	s.plan.Reset()
 	s.plan.Merge(plan)
 	if s.plan.Target != s.target {
-		s.priced = false // another target: if the same one returns later, it is priced again
+		s.priced = false // it is another target: if the previous one returns later, it is priced again
 	}
 }
 
-// setLatch forbids entries on the target's side until the target has been zero or on the other
-// side: if anything but its plan ends a position, the plan still in force must not enter it again.
+// setLatch forbids entries on the target's side until the target has been zero or on the other side: if
+// something other than its plan ends a position, the plan that is still in force must not enter again.
 func (s *Strategy) setLatch(side int, protected bool, atMS int64) {
 	before := s.latch.side
 	switch side {
@@ -143,8 +143,8 @@ func (s *Strategy) releaseLatch() {
 	}
 }
 
-// exitsEnded reports whether the exits placed alongside a target have ended the position: nothing
-// is left or, on spot, where fees reduce the purchased quantity, at most a twentieth of what they
+// exitsEnded reports whether the exits placed alongside a target have ended the position: nothing is
+// left or, on spot, where fees reduce the purchased quantity, at most a twentieth of the quantity they
 // sold.
 func (s *Strategy) exitsEnded(left exchange.Quantity) bool {
 	if !s.priced || s.plan.Target.Sign() == 0 {

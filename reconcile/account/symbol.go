@@ -109,7 +109,7 @@ func (s *Symbol) DatedMS() int64 { return cmp.Or(s.datedMS, s.openedMS) }
 // AdoptedMS returns when a difference between exchange and journal was last adopted; 0 for never.
 func (s *Symbol) AdoptedMS() int64 { return s.adoptedMS }
 
-// Opened returns the signed position from openings and adoptions, less reductions. It is less than
+// Opened returns the signed position from openings and adoptions, less reductions. It is smaller than
 // Known if a reduction reduced a position that botd did not know it had opened.
 func (s *Symbol) Opened() exchange.Quantity { return s.opened }
 
@@ -122,8 +122,8 @@ func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity
 	return s.traded - s.fees*exchange.Quantity(s.traded.Sign())
 }
 
-// settledZero reports whether the position is zero and no adoption is recent enough for a late read
-// to contradict it.
+// settledZero reports whether the position is zero and no adoption is so recent that a late read may
+// contradict it.
 func (s *Symbol) settledZero(nowMS int64, settle *placement.Settle) bool {
 	return s.known == 0 && nowMS >= s.HoldMS(settle)
 }
@@ -140,16 +140,16 @@ func (s *Symbol) HoldMS(settle *placement.Settle) int64 {
 // ChangedMS returns when Known last changed.
 func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
 
-// Sold returns, on spot, the quantity sold by the last fills that were less than L apart from each
-// other.
+// Sold returns, on spot, the quantity sold by the last fills, as long as each followed the previous one
+// within L.
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
 // Oversold returns, on spot, the quantity that botd's own orders have sold beyond Known while botd stood down, since a difference was last adopted:
-// it was of the other botd's purchases, or of those that the journal does not know.
+// they sold the other botd's purchases, or purchases that the journal does not know.
 func (s *Symbol) Oversold() exchange.Quantity { return s.oversold }
 
-// DecidedID returns, on spot, the newest order of another botd with this prefix whose effect has been decided; 0 for none. What it and earlier ones
-// have bought and sold is no longer counted.
+// DecidedID returns, on spot, the id of the newest order of another botd with this prefix whose effect has been decided; 0 for none. The effects of
+// that order and of earlier ones no longer count.
 func (s *Symbol) DecidedID() int64 { return s.decidedID }
 
 // release ends a quarantine.
@@ -190,7 +190,7 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 	}
 	s.sold += grown
 	if s.key.Market == exchange.Spot && s.known <= s.fees {
-		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: the fees ended with the position
+		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: the fees belonged to the ended position
 		s.opened, s.traded = 0, 0
 	}
 }
@@ -218,7 +218,7 @@ func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 	return 0
 }
 
-// within returns a part of a position, at most the position: an opening that is booked after its reduction has left less.
+// within returns a part of a position, at most the whole position: if an opening is booked after its reduction, less of it is left.
 func within(part, position exchange.Quantity) exchange.Quantity {
 	if part.Sign() != position.Sign() {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Watch is the memory of the limits of one scope: the account or a strategy. It derives from
-// records, so a restart restores the same utilization.
+// Watch is what the limits of one scope, the account or a strategy, remember. It derives from records,
+// so a restart restores the same utilization.
 type Watch struct {
 	strategy string
 	day      Day
@@ -18,7 +18,7 @@ type Watch struct {
 	result   record.Result
 	wallet   exchange.Amount
 	known    bool
-	traded   exchange.Quantity // of a strategy on futures, since the last wallet included in results
+	traded   exchange.Quantity // of a strategy on futures, since the newest wallet that the results include
 	fills    []Filled          // of a strategy on spot, since its last journalled result; the newest maxFills
 	losses   int
 	breaches []Breach
@@ -50,8 +50,8 @@ type watches struct {
 	byStrategy map[string]*Watch
 }
 
-// Watch returns the watch of a strategy, or of the account for an empty name. It is empty, and no
-// part of the account's, if no record has begun it.
+// Watch returns the watch of a strategy, or of the account for an empty name. If no record has begun it,
+// the returned watch is empty and not part of the state.
 func (w *watches) Watch(strategy string) *Watch {
 	if known := w.byStrategy[strategy]; known != nil {
 		return known
@@ -101,8 +101,8 @@ func (w *Watch) Wallet() exchange.Amount { return w.wallet }
 // Known reports whether Result or Wallet has been journalled.
 func (w *Watch) Known() bool { return w.known }
 
-// Traded returns the quantity that a strategy's futures orders filled, on both sides, since the
-// last wallet included in results: its money is not in any result yet.
+// Traded returns the quantity that a strategy's futures orders filled, on both sides, since the newest
+// wallet that the results include: its money is in no result yet.
 func (w *Watch) Traded() exchange.Quantity { return w.traded }
 
 // maxFills bounds the fills that wait for a result; each round has one.
@@ -111,7 +111,7 @@ const maxFills = 256
 // Filled is one fill of an order.
 type Filled struct {
 	Quantity exchange.Quantity // negative: sold
-	Others   exchange.Quantity // the part sold that was not the strategy's: no fill explains it
+	Others   exchange.Quantity // the sold part that was not the strategy's, because no fill explains it
 	Price    exchange.Amount   // mean; zero if unknown
 }
 
@@ -121,7 +121,7 @@ func (w *Watch) Fills() iter.Seq[Filled] { return slices.Values(w.fills) }
 // Awaits reports whether fills of a strategy's spot orders are not in a result yet.
 func (w *Watch) Awaits() bool { return len(w.fills) > 0 }
 
-// filled adds a fill of an order, of which a part was sold for others.
+// filled adds a fill of an order; others is the part of it that was sold from the holdings of others.
 func (w *Watch) filled(p, before *Placement, grown, others exchange.Quantity) {
 	switch {
 	case p.order.Market == exchange.Futures:
@@ -134,14 +134,14 @@ func (w *Watch) filled(p, before *Placement, grown, others exchange.Quantity) {
 	}
 }
 
-// unaccounted reports whether a strategy has traded on futures since the last wallet included in
-// results.
+// unaccounted reports whether a strategy has traded on futures since the newest wallet that the results
+// include.
 func (w *watches) unaccounted(strategy string) bool {
 	i, found := slices.BinarySearchFunc(w.all, strategy, func(one *Watch, n string) int { return strings.Compare(one.strategy, n) })
 	return found && w.all[i].traded != 0 && w.Watch("").known
 }
 
-// account records that the results include a wallet.
+// account records which wallet the results include.
 func (w *watches) account(body *record.Accounted) {
 	one := w.watch("")
 	one.wallet, one.losses, one.known = body.Wallet, body.Losses, true

@@ -103,9 +103,9 @@ func (j *Journal) appendOne(ctx context.Context, end *position, r *record.Record
 	return derive(&j.tables, end.sequence, r)
 }
 
-// failed ends a failed transaction and classifies the failure. A full disk leaves nothing behind,
-// which is checked; a failed write or sync may have left anything, whatever the file contains when
-// it is read again.
+// failed ends a failed transaction and classifies the failure. After a full disk the journal must
+// contain nothing of the batch, which is checked. After a failed write or sync the file may contain
+// anything, whatever it seems to contain when it is read again.
 func (j *Journal) failed(ctx context.Context, cause error) error {
 	_, rollback := j.writer.ExecContext(ctx, "ROLLBACK") // SQLite may have rolled back itself, which makes this an error
 	sequence, hash, err := tail(ctx, j.writer)
@@ -115,7 +115,7 @@ func (j *Journal) failed(ctx context.Context, cause error) error {
 	case err != nil:
 		j.broken = &brokenError{errors.Join(cause, rollback, err)}
 	case sequence != j.sequence || hash != j.hash:
-		j.broken = &brokenError{fmt.Errorf("%w; it ends with record %d, not %d", cause, sequence, j.sequence)}
+		j.broken = &brokenError{fmt.Errorf("%w; the journal ends with record %d, not %d", cause, sequence, j.sequence)}
 	case code == codeFull:
 		return fmt.Errorf("%w: %w", ErrFull, cause)
 	default:

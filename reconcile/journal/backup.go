@@ -15,8 +15,8 @@ import (
 	"botd/internal/private"
 )
 
-// ErrExists means that a file would be overwritten.
-var ErrExists = errors.New("is there already")
+// ErrExists means that an existing file would be overwritten.
+var ErrExists = errors.New("already exists")
 
 // Backup is a copy of a journal, checked after copying.
 type Backup struct {
@@ -34,10 +34,10 @@ const stamp = "20060102T150405Z"
 // partial is the suffix of an incomplete file.
 const partial = ".partial"
 
-// Backup copies a consistent snapshot of the journal into a new file, even while a daemon writes
-// it, and verifies the whole copy before it gets its name. An unsound copy is an error and leaves
-// no file. The simulated account of demo and paper is copied at the same moment, into a file next
-// to the copy. The copy's end is noted as the journal's head.
+// Backup copies a consistent snapshot of the journal into a new file, even while a daemon writes it, and
+// verifies the whole copy before the file gets its name. If the copy is damaged, Backup returns an error
+// and leaves no file. The simulated account of demo and paper is copied at the same moment, into a file
+// next to the copy. The end of the copy is noted as the journal's head.
 func (j *Journal) Backup(ctx context.Context, path string) (Backup, error) {
 	b, err := j.copyTo(ctx, path)
 	if err == nil {
@@ -80,7 +80,7 @@ func (j *Journal) copyTo(ctx context.Context, path string) (b Backup, err error)
 			err = cutTo(ctx, copied, last, account)
 		}
 		if err != nil {
-			return b, fmt.Errorf("end the copy with record %d: %w", last, err)
+			return b, fmt.Errorf("truncate the copy after record %d: %w", last, err)
 		}
 	}
 	if b, err = CheckBackup(ctx, copied, j.key); err != nil {
@@ -97,7 +97,7 @@ func (j *Journal) copyTo(ctx context.Context, path string) (b Backup, err error)
 		}
 	}
 	if err := settle(copied, path); err != nil {
-		return b, errors.Join(err, discard(path), discard(accountOf(path))) // one without the other is not a backup
+		return b, errors.Join(err, discard(path), discard(accountOf(path))) // a journal without its account, or the reverse, is not a backup
 	}
 	return b, nil
 }
@@ -117,7 +117,7 @@ func (j *Journal) holds(ctx context.Context, copied *Report) error {
 	return nil
 }
 
-// CheckBackup verifies a whole copy of a journal. Problems in it are an error.
+// CheckBackup verifies a whole copy of a journal. It returns an error if the copy has problems.
 func CheckBackup(ctx context.Context, path string, key *Key) (Backup, error) {
 	b := Backup{File: path}
 	j, err := ReadKeyed(ctx, path, key)
@@ -141,7 +141,7 @@ func CheckBackup(ctx context.Context, path string, key *Key) (Backup, error) {
 	return b, err
 }
 
-// UnsoundError means that a journal does not match its records.
+// UnsoundError means that a journal is inconsistent.
 type UnsoundError struct {
 	Path     string
 	Problems []Problem
@@ -149,7 +149,7 @@ type UnsoundError struct {
 
 // Error returns the first problem.
 func (e *UnsoundError) Error() string {
-	return fmt.Sprintf("%s is not sound: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
+	return fmt.Sprintf("%s is damaged: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
 }
 
 func sumOf(path string) (int64, string, error) {
@@ -192,9 +192,9 @@ type Restored struct {
 	ReplacedAccount string `json:"kept_account,omitempty"` // where the previous account is now
 }
 
-// Restore replaces a journal by a backup. The backup is verified, its records are copied into a
-// fresh file, and that file is verified. The previous journal is kept under another name. The
-// account of demo and paper is restored with it. This process must hold the data directory: nothing
+// Restore replaces a journal with a backup. The backup is verified, its records are copied into a fresh
+// file, and that file is verified. The previous journal stays under another name. The account of demo
+// and paper is restored with the journal. This process must hold the lock of the data directory: nothing
 // else may write the journal meanwhile.
 func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) (r Restored, err error) {
 	if r.Backup, err = CheckBackup(ctx, backup, key); err != nil {
@@ -263,8 +263,8 @@ func (r *Restored) exchange(ctx context.Context, copied, path string, now time.T
 	return settle(copied, path)
 }
 
-// takeBack restores a file's name and leaves no second one, because botd refuses an account with
-// two.
+// takeBack restores a file's name and removes the other one, because botd refuses an account with two
+// names.
 func takeBack(path, moved string) error {
 	if moved == "" { // there was no file
 		return discard(path)
@@ -297,9 +297,8 @@ func (r *Restored) fits(ctx context.Context, path string) error {
 	return nil
 }
 
-// setAside keeps the existing journal under another name. Its own name remains until the backup
-// takes it, so that there is a journal at every moment, unless it cannot be opened: then its files
-// are moved unchanged.
+// setAside gives the existing journal another name. Its own name stays until the backup replaces it, so
+// that a journal exists at every moment. A journal that cannot be opened is moved unchanged.
 func setAside(ctx context.Context, path string, now time.Time) (moved string, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return "", dropLog(path)
@@ -342,7 +341,7 @@ func fold(ctx context.Context, path string) error {
 		return err
 	}
 	if busy != 0 {
-		return errors.New("somebody reads it")
+		return errors.New("another process is reading it")
 	}
 	return dropLog(path)
 }

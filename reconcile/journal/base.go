@@ -10,12 +10,12 @@ import (
 	"slices"
 )
 
-// base is the start of the records in the journal's file; earlier ones are sealed in segments. Its
-// zero value is the beginning.
+// base is where the records in the journal's file begin; earlier ones are sealed in segments. Its zero
+// value is the first record.
 type base struct {
 	Through int64   `json:"through"` // the last sealed record
 	Hash    string  `json:"hash"`    // of that record
-	Rows    carried `json:"rows"`    // rows that the sealed records leave in the derived tables
+	Rows    carried `json:"rows"`    // rows of the derived tables after the sealed records
 }
 
 // sealedBase is the stored form of a base.
@@ -72,9 +72,8 @@ func readSealedBase(ctx context.Context, q querier) (*base, *sealedBase, error) 
 	return &b, &stored, nil
 }
 
-// carried are the rows of the derived tables that carry over from one segment to the next:
-// balances, and placements that have not ended. An ended placement leaves the tables with its
-// segment.
+// carried are the rows of the derived tables that carry over from one segment to the next: balances, and
+// placements that have not ended. An ended placement leaves the tables together with its segment.
 type carried struct {
 	Placements []placementRow   `json:"placements"`
 	Balances   []carriedBalance `json:"balances"`

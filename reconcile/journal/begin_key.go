@@ -10,19 +10,19 @@ import (
 	"botd/reconcile/record"
 )
 
-// BegunKey is the output of botd journal key.
+// BegunKey is the output of "botd journal key".
 type BegunKey struct {
 	Schema  int    `json:"schema"`
 	Journal string `json:"journal"`
-	Records int64  `json:"records"` // records from before the key, which do not prove their author
+	Records int64  `json:"records"` // number of records from before the key: nothing proves who wrote them
 	Last    string `json:"last"`    // the hash of the last of them
 	From    int64  `json:"keyed_from"`
 	Hash    string `json:"hash"` // of that record
 }
 
-// BeginKey makes the links of a journal carry codes from its next record on, an audit record that
-// states this. It first verifies the existing records, which must include a noted hash if one is
-// given.
+// BeginKey keys a journal: the links carry codes from its next record on, which is an audit record of
+// this. It first verifies the existing records, which must include the record with the noted hash if one
+// is given.
 func BeginKey(ctx context.Context, path string, key *Key, expect string) (done BegunKey, err error) {
 	store, err := Read(ctx, path)
 	if err != nil {
@@ -46,7 +46,7 @@ func BeginKey(ctx context.Context, path string, key *Key, expect string) (done B
 		return done, Failure(err)
 	}
 	err = opened.Append(ctx, []record.Record{{AtMS: time.Now().UnixMilli(), Body: record.Audit{Actor: "command line", Role: "operator",
-		Action: "journal key", Detail: fmt.Sprintf("from here on, the key of journal_key_file; %d records before", report.Records)}}})
+		Action: "journal key", Detail: fmt.Sprintf("keyed with journal_key_file from this record on; %d records before", report.Records)}}})
 	done = BegunKey{1, path, int64(report.Records), report.Hash, opened.sequence, opened.hash}
 	return done, Failure(errors.Join(err, opened.Close()))
 }

@@ -149,13 +149,13 @@ func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 		code int
 		text []string
 	}{
-		{&UnsoundError{"copy.db", problem}, 1, []string{"copy.db is not sound: ", "(2 problems)",
+		{&UnsoundError{"copy.db", problem}, 1, []string{"copy.db is damaged: ", "(2 problems)",
 			"hint: botd journal verify --file copy.db lists all problems"}},
 		{&AlteredError{7, errAltered}, 1, []string{"journal record 7 was altered or one before it is missing", "hint: botd journal verify shows more"}},
-		{&MissingError{"segments", Span{First: 1, Last: 9}}, 66, []string{"are not in segments", "hint: put the segments that were moved away back"}},
-		{&SchemaError{"journal.db", problem}, 65, []string{"journal journal.db has a schema that botd does not make", "(2 problems)",
+		{&MissingError{"segments", Span{First: 1, Last: 9}}, 66, []string{"are not in segments", "hint: put the moved segments back"}},
+		{&SchemaError{"journal.db", problem}, 65, []string{"journal journal.db has a schema that botd did not create", "(2 problems)",
 			"hint: botd journal verify"}},
-		{&KeyError{"journal.db", 5, true}, 78, []string{"journal.db is keyed, and journal_key_file is not set", "hint: set journal_key_file in botd.yaml"}},
+		{&KeyError{"journal.db", 5, true}, 78, []string{"journal.db is keyed, but journal_key_file is not set", "hint: set journal_key_file in botd.yaml"}},
 		{&KeyError{"journal.db", 5, false}, 78, []string{"journal.db is not keyed", "its 5 records may have been rewritten", "hint: if it never was keyed"}},
 		{&BindingError{Path: "journal.db"}, 78, []string{"journal journal.db belongs to", "hint: use a separate data_dir for this account"}},
 		{&NewerError{"journal.db", "schema", 9, 8, ""}, 78,
@@ -164,7 +164,7 @@ func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 		{&NewerError{"journal.db", "format epoch", 9, 8, "1.2"}, 78, []string{"has format epoch 9, this botd knows 8: journal was written by a newer botd, 1.2",
 			"hint: run botd 1.2, or a newer one; or restore a backup"}},
 		{fmt.Errorf("lock: %w", ErrLocked), 75, []string{"lock: in use by another botd"}},
-		{fmt.Errorf("copy.db %w", ErrExists), 64, []string{"copy.db is there already", "hint: a backup is never written over: name another file"}},
+		{fmt.Errorf("copy.db %w", ErrExists), 64, []string{"copy.db already exists", "hint: an existing file is never overwritten: choose another file name"}},
 		{fmt.Errorf("open: %w", fs.ErrNotExist), 66, []string{"open: file does not exist"}}, {errors.New("disk I/O error"), 74, []string{"disk I/O error"}},
 		{failure.New(failure.Temporary, "wait", "not now"), 75, []string{"not now", "hint: wait"}},
 	} {

@@ -44,7 +44,7 @@ func Failure(err error) error {
 	case errors.Is(err, ErrLocked):
 		return failure.Wrap(failure.Temporary, err)
 	case errors.Is(err, ErrExists):
-		return failure.New(failure.Usage, "a backup is never written over: name another file", "%w", err)
+		return failure.New(failure.Usage, "an existing file is never overwritten: choose another file name", "%w", err)
 	case errors.Is(err, os.ErrNotExist):
 		return failure.Wrap(failure.NoInput, err)
 	}

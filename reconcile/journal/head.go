@@ -57,7 +57,7 @@ func writeHead(path string, h Head) error {
 	return os.Rename(HeadPath(path)+partial, HeadPath(path))
 }
 
-// missing describes the part of its head that a journal lacks, or returns an empty string.
+// missing describes the part of its head that a journal lacks; empty if it lacks nothing.
 func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	var hash string
 	err := conn.QueryRowContext(ctx, "SELECT hash FROM record WHERE sequence = ?", h.Records).Scan(&hash)
@@ -75,13 +75,13 @@ func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	return "", nil
 }
 
-// required describes the record that the head requires.
+// required describes the record named by the head.
 func (h *Head) required() string {
-	return fmt.Sprintf("the record with hash %s that was there at %s", h.Hash, h.At.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the record with hash %s, which existed at %s", h.Hash, h.At.UTC().Format(time.RFC3339))
 }
 
-// beginHead compares the journal with its head. A missing record stays noted: the head is not
-// overwritten.
+// beginHead compares the journal with its head. If a record is missing, the head is not overwritten, so
+// that the loss stays visible.
 func (j *Journal) beginHead(ctx context.Context) error {
 	h := readHead(j.path)
 	if h == nil {
@@ -94,8 +94,7 @@ func (j *Journal) beginHead(ctx context.Context) error {
 	return err
 }
 
-// Cut reports missing records that the journal is known to have contained, or returns an empty
-// string.
+// Cut describes records that are missing although the journal once contained them; empty for none.
 func (j *Journal) Cut() string { return j.cut }
 
 // AcceptHead forgets the noted end of a journal and accepts the journal as it is.
@@ -126,7 +125,7 @@ func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 	return true, nil
 }
 
-// marked notes the end of a verified copy as the journal's head if it is later than the noted one.
+// marked notes the end of a verified copy as the journal's head if it is later than the current head.
 func (j *Journal) marked(b *Backup) {
 	if known := readHead(j.path); b.Records > 0 && (known == nil || known.Records < int64(b.Records)) {
 		_ = writeHead(j.path, Head{int64(b.Records), b.Hash, time.Now().UTC()}) // if it cannot be written, the older one stays

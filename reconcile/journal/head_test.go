@@ -216,9 +216,9 @@ func TestMissingRecordIsNamed(t *testing.T) {
 	for head, want := range map[string]string{
 		`{"records":1,"hash":"` + newest.Hash + `"}`: "",
 		`{"records":1,"hash":"abc","at":"2027-01-15T09:00:00+01:00"}`: "journal " + path +
-			" lacks records that it contained: record 1: want the record with hash abc that was there at 2027-01-15T08:00:00Z, have hash " + newest.Hash,
+			" lacks records that it contained: record 1: want the record with hash abc, which existed at 2027-01-15T08:00:00Z, have hash " + newest.Hash,
 		`{"records":2,"hash":"abc","at":"2027-01-15T08:00:00Z"}`: "journal " + path +
-			" lacks records that it contained: record 2: want the record with hash abc that was there at 2027-01-15T08:00:00Z, have no such record",
+			" lacks records that it contained: record 2: want the record with hash abc, which existed at 2027-01-15T08:00:00Z, have no such record",
 	} {
 		if have := written(head); have != want {
 			t.Errorf("%s: want %q, have %q", head, want, have)

@@ -80,7 +80,7 @@ func (k *Key) fits(previous string, body []byte, hash string) error {
 // Faults of a link.
 var (
 	errAltered = errors.New("was altered or one before it is missing")
-	errForged  = errors.New("has a link that the configured key did not make: the journal was rewritten, or the key is another one")
+	errForged  = errors.New("has a link that was not made with the configured key: the journal was rewritten, or the key is the wrong one")
 )
 
 // KeyError means that a journal and the configured key do not match.
@@ -93,9 +93,9 @@ type KeyError struct {
 // Error names the missing part.
 func (e *KeyError) Error() string {
 	if e.Keyed {
-		return fmt.Sprintf("journal %s is keyed, and journal_key_file is not set: no record can be added without the key", e.Path)
+		return fmt.Sprintf("journal %s is keyed, but journal_key_file is not set: no record can be added without the key", e.Path)
 	}
-	return fmt.Sprintf("journal %s is not keyed, though journal_key_file is set: its %d records may have been rewritten", e.Path, e.Records)
+	return fmt.Sprintf("journal %s is not keyed, although journal_key_file is set: its %d records may have been rewritten", e.Path, e.Records)
 }
 
 // Hint returns the remedy.
@@ -103,7 +103,7 @@ func (e *KeyError) Hint() string {
 	if e.Keyed {
 		return "set journal_key_file in botd.yaml to the key's file; a keyed journal stays keyed"
 	}
-	return "if it never was keyed, botd journal key begins with its next record; if it was, somebody replaced it: restore a backup (botd restore)"
+	return "if it was never keyed, \"botd journal key\" keys it from its next record on; if it was, somebody replaced it: restore a backup (botd restore)"
 }
 
 // checkKey refuses to write a keyed journal without its key, and an unkeyed one with a configured

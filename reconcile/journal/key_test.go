@@ -262,7 +262,7 @@ func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
 			path := keyedJournal(t, nil)
 			(&files{t, path}).exec("UPDATE placement SET state = 'absent'")
 			return path
-		}, "1 PATH is not sound: placement bmain-1-1: want "},
+		}, "1 PATH is damaged: placement bmain-1-1: want "},
 		"in use": {func() string {
 			path := filepath.Join(t.TempDir(), "journal.db")
 			must(t, open(t, path).Append(t.Context(), everyKind()))
@@ -287,7 +287,7 @@ func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
 	must(t, err)
 	defer reader.Close()
 	first := selected(t, reader, journal.Filter{After: int64(before.Records)})[0]
-	detail := fmt.Sprintf("from here on, the key of journal_key_file; %d records before", before.Records)
+	detail := fmt.Sprintf("keyed with journal_key_file from this record on; %d records before", before.Records)
 	if audit, is := first.Body.(record.Audit); !is || audit != (record.Audit{Actor: "command line", Role: "operator", Action: "journal key", Detail: detail}) ||
 		time.Since(time.UnixMilli(first.AtMS)).Abs() > time.Hour {
 		t.Errorf("want the command audited, have %+v", first)

@@ -19,7 +19,7 @@ type SchemaError struct {
 
 // Error names the first such object.
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("journal %s has a schema that botd does not make: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
+	return fmt.Sprintf("journal %s has a schema that botd did not create: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
 }
 
 // madeObjects returns the tables of the schema with their definitions, and the indexes that SQLite

@@ -313,7 +313,7 @@ func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 	name, err := journal.BackupOlder(t.Context(), path, nil)
 	if failure.CodeOf(err) != failure.IO || name != "" || !strings.Contains(err.Error(),
 		"hint: make room, or fix the problems that botd journal verify reports; nothing was changed") {
-		t.Errorf("of one that is not sound: want none, and what to do, have %q, %v", name, err)
+		t.Errorf("of one that is damaged: want none, and what to do, have %q, %v", name, err)
 	}
 	if _, err := journal.Migrate(t.Context(), path, nil, false); failure.CodeOf(err) != failure.IO {
 		t.Errorf("its migration: want it refused, have %v", err)

@@ -17,7 +17,7 @@ import (
 const (
 	// SegmentRecords is the minimum number of records in a segment.
 	SegmentRecords = 10_000
-	// deletedAtOnce bounds how long an append waits for the deletion of sealed records.
+	// deletedAtOnce limits how long an append waits for the deletion of sealed records.
 	deletedAtOnce = 500
 )
 

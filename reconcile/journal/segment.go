@@ -21,9 +21,9 @@ import (
 	"botd/internal/private"
 )
 
-// A segment is a file of sealed records: a header line that identifies them, then one line per
-// record with its link and text, compressed. It never changes once it has its name, so it can be
-// copied and moved away.
+// A segment is a compressed file of sealed records: a header line that identifies them, then one line
+// per record with its link and text. It never changes once it has its name, so it can be copied and
+// moved.
 
 // Bounds of a segment's file.
 const (
@@ -92,7 +92,7 @@ func readLine(lines *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		part, err := lines.ReadSlice('\n')
 		if line = append(line, part...); len(line) > most {
-			return nil, fmt.Errorf("a line of more than %d bytes", most)
+			return nil, fmt.Errorf("a line is longer than %d bytes", most)
 		}
 		switch {
 		case err == nil:
@@ -186,7 +186,7 @@ func (e *MissingError) Error() string {
 }
 
 // Hint returns the remedy.
-func (e *MissingError) Hint() string { return "put the segments that were moved away back" }
+func (e *MissingError) Hint() string { return "put the moved segments back" }
 
 // segments returns the segments of one history, oldest first, and the spans missing between and
 // before them. A segment belongs to the history if its hash is the one from which its successor, or
@@ -213,7 +213,7 @@ func (j *Journal) segments(b *base) (found []segment, missing []Span, err error)
 			return nil, nil, err
 		}
 		if entry.Name() != s.name() {
-			return nil, nil, fmt.Errorf("segment %s holds what %s would", s.path, s.name())
+			return nil, nil, fmt.Errorf("segment %s has the content that belongs in %s", s.path, s.name())
 		}
 		all = append(all, s)
 	}
@@ -221,7 +221,7 @@ func (j *Journal) segments(b *base) (found []segment, missing []Span, err error)
 	next, hash := b.Through+1, b.Hash                                                   // the known successor
 	for _, s := range all {
 		if s.Last >= next || s.Last == next-1 && hash != "" && s.Hash != hash {
-			continue // of another history: a backup from before the segment was restored
+			continue // from another history: a backup from before the segment was restored
 		}
 		if s.Last < next-1 {
 			missing = append(missing, Span{s.Last + 1, next - 1})
@@ -247,7 +247,7 @@ func (j *Journal) segmentsDirectory() string {
 // Segments sets the directory in which a journal opened for reading looks for its segments.
 func (j *Journal) Segments(directory string) { j.elsewhere = directory }
 
-// reading reads a consistent snapshot of the file: records sealed meanwhile remain in it.
+// reading reads a consistent snapshot of the file: records that are sealed meanwhile stay visible in it.
 func (j *Journal) reading(ctx context.Context, use func(*sql.Conn, *base) error) error {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {

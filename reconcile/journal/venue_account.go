@@ -36,12 +36,12 @@ const (
 func accountOf(backup string) string { return backup + "." + AccountFile }
 
 // errMoves means that the account changed during every attempt.
-var errMoves = errors.New("the account's file changes without a pause: try again")
+var errMoves = errors.New("the account's file keeps changing: try again")
 
-// moment copies the account beside a journal and returns the last record that was durable at that
-// moment. botd journals an order before the account receives it, and the account stores every
-// change before it answers. If the file is the same before and after the newest record is read,
-// records and file agree exactly.
+// moment copies the account next to a journal and returns the last record that was durable at that
+// moment. botd journals an order before the account receives it, and the account stores every change
+// before it answers. If the file is the same before and after the newest record is read, records and
+// file match exactly.
 func (j *Journal) moment(ctx context.Context, to string) (sequence int64, found bool, err error) {
 	from := filepath.Join(filepath.Dir(j.path), AccountFile)
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +83,7 @@ func writeNew(path string, text []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// cutTo ends a copy of a journal with a given record and notes the account that belongs to it.
+// cutTo truncates a copy of a journal after a given record and notes the account that belongs to it.
 func cutTo(ctx context.Context, path string, sequence int64, account *AccountCopy) error {
 	return writing(ctx, path, func(conn *sql.Conn) error { return cutAt(ctx, conn, sequence, account) })
 }
@@ -176,7 +176,7 @@ func (a *AccountCopy) place(directory string, now time.Time) (replaced string, e
 	return replaced, nil
 }
 
-// dropMark removes the mark from a journal that comes into use: the account goes on.
+// dropMark removes the mark from a journal that is put into use, because its account changes from then on.
 func dropMark(ctx context.Context, path string) error {
 	return writing(ctx, path, func(conn *sql.Conn) error {
 		_, err := conn.ExecContext(ctx, "DELETE FROM meta WHERE name = ?", accountMark)

@@ -128,7 +128,7 @@ func TestRestoreNeedsAccountOfBackup(t *testing.T) {
 	}{
 		"missing": {func(backup string) { must(t, os.Remove(backup+".exchange.json")) }, "the account that belongs to BACKUP: "},
 		"altered": {func(backup string) { strew(t, backup+".exchange.json", []byte("of ever")) },
-			"BACKUP is not sound: account BACKUP.exchange.json: want sha256 "},
+			"BACKUP is damaged: account BACKUP.exchange.json: want sha256 "},
 		"not readable": {func(backup string) { (&files{t, backup}).exec("UPDATE meta SET value = 'none' WHERE name = 'account'") },
 			"read which account belongs to BACKUP: invalid character"},
 	} {

@@ -114,12 +114,12 @@ func (v *verifier) checkpoint(s *Stored, c *record.Checkpoint) {
 		return
 	}
 	if have := v.book.Checkpoint(v.account); c.Epoch != have.Epoch || c.Account != have.Account || !account.SameSnapshot(have.State, c.State) {
-		v.report.add(Problem{"checkpoint", sequenceText(s.Sequence), "the state that the records before it make", "another state"})
+		v.report.add(Problem{"checkpoint", sequenceText(s.Sequence), "the state that the earlier records produce", "another state"})
 	}
 }
 
-// posting checks a posting of the ledger: it balances, and it follows from its reading and the
-// earlier records.
+// posting checks a posting of the ledger: its lines sum to zero, and they follow from its reading and
+// the earlier records.
 func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 	v.report.Entries++
 	if asset, sum := p.Balanced(); !sum.IsZero() {
@@ -312,8 +312,8 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 // mostDamage bounds the reported damage of a file.
 const mostDamage = 10
 
-// pages checks the file itself: its pages and its indexes. No record and no row describes an index,
-// but the next record uses it to change rows.
+// pages checks the file itself: its pages and its indexes. No record and no row proves an index, but the
+// next record uses it to change rows.
 func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
 	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostDamage))
 	if err != nil {

@@ -42,10 +42,10 @@ func (v *verifier) sealed(ctx context.Context, conn *sql.Conn, j *Journal) (link
 // reach handles the start of a segment or the file, and compares the rows declared for the earlier
 // records with the recomputed ones.
 func (v *verifier) reach(l *link, through int64, hash string, rows *carried, where string) {
-	if l.sequence == through { // with that hash: the segments of one history fit each other
+	if l.sequence == through { // its hash matches: the segments of one history fit together
 		if have, _ := v.want.seal(); !have.equal(rows) {
 			v.report.add(
-				Problem{"segment", where, fmt.Sprintf("%d open placements and %d balances, as the records before it lead to", len(have.Placements),
+				Problem{"segment", where, fmt.Sprintf("%d open placements and %d balances, as the earlier records produce", len(have.Placements),
 					len(have.Balances)), fmt.Sprintf("%d and %d, others", len(rows.Placements), len(rows.Balances))},
 			)
 		}

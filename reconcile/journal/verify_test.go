@@ -155,7 +155,7 @@ func TestNonJournalFileIsRefused(t *testing.T) {
 		"a text":        {func(path string) error { return os.WriteFile(path, make([]byte, 2_000), 0o600) }, "open journal PATH: ", "open journal PATH: "},
 		"a directory":   {func(path string) error { return os.Mkdir(path, 0o700) }, "open journal PATH: ", "open journal: "},
 		"another database": {func(path string) error { return run(path, "CREATE TABLE t (a TEXT)") }, "PATH is no journal",
-			"journal PATH has a schema that botd does not make: schema table t"},
+			"journal PATH has a schema that botd did not create: schema table t"},
 		"of a newer schema": {altered("PRAGMA user_version = 7"), "journal PATH has schema 7, this botd knows 6",
 			"journal PATH has schema 7, this botd knows 6"},
 		"of a newer format": {altered(`INSERT INTO meta VALUES ('format', '{"epoch":9999,"botd":"9.1"}')`),

@@ -51,15 +51,15 @@ func (f *watched) poll(w *watch) {
 	switch {
 	case err != nil && f.seen == nil && errors.Is(err, fs.ErrNotExist): // SQLite creates its log with the first record
 	case errors.Is(err, fs.ErrNotExist):
-		w.lost = fmt.Sprintf("%s is gone: it was removed or moved while botd writes it", f.path)
+		w.lost = fmt.Sprintf("%s does not exist: it was removed or moved while botd was writing it", f.path)
 	case err != nil:
 		w.lost = fmt.Sprintf("%s cannot be checked: %v", f.path, err)
 	case f.seen == nil:
 		f.seen = now
 	case !os.SameFile(f.seen, now):
-		w.lost = fmt.Sprintf("%s is another file than the one botd writes: it was replaced", f.path)
+		w.lost = fmt.Sprintf("%s is not the file that botd writes: it was replaced", f.path)
 	case now.Size() < f.seen.Size():
-		w.lost, w.cut = fmt.Sprintf("%s was cut from %d to %d bytes while botd writes it", f.path, f.seen.Size(), now.Size()), true
+		w.lost, w.cut = fmt.Sprintf("%s was truncated from %d to %d bytes while botd was writing it", f.path, f.seen.Size(), now.Size()), true
 	default:
 		f.seen = now
 	}
@@ -72,9 +72,9 @@ func (j *Journal) Watch() string {
 	return j.watch.poll()
 }
 
-// divert takes records that can no longer go into the journal's files: exits and the kill switch
+// divert takes records that can no longer be written to the journal's files: exits and the kill switch
 // continue without them, and nothing opens. It appends them, one per line, to a file next to the
-// journal if that can be written.
+// journal, if that can be written.
 func (j *Journal) divert(records []record.Record) error {
 	var text strings.Builder
 	for i := range records {
@@ -99,9 +99,8 @@ func (j *Journal) divert(records []record.Record) error {
 // rescued is the suffix of copies made by rescue.
 const rescued = ".rescued-"
 
-// Rescued returns the newest copy saved from a journal that was lost during a run, if no journal
-// has replaced it; empty for none. A new journal would contain no halts, no latched limits and no
-// orders.
+// Rescued returns the newest copy of a journal that was lost during a run, unless another journal has
+// replaced it; empty for none. A new journal would contain no halts, no latched limits and no orders.
 func Rescued(path string) string {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return ""

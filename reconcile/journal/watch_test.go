@@ -106,7 +106,7 @@ func TestTruncatedLogIsNoticed(t *testing.T) {
 	must(t, err)
 	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
 	must(t, os.Truncate(path+"-wal", info.Size()))
-	if lost := j.Watch(); !strings.HasPrefix(lost, path+"-wal was cut from ") || !strings.Contains(lost, fmt.Sprintf(" to %d bytes", info.Size())) {
+	if lost := j.Watch(); !strings.HasPrefix(lost, path+"-wal was truncated from ") || !strings.Contains(lost, fmt.Sprintf(" to %d bytes", info.Size())) {
 		t.Errorf("want the cut noticed, have %q", lost)
 	}
 	if sealed, err := j.Seal(t.Context(), journal.SealOptions{Records: 1}); err == nil || sealed != nil {
@@ -135,7 +135,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 			t.Fatalf("want exits and halts to go on, have %v", err)
 		}
 	}
-	if !strings.HasSuffix(lost, "is gone: it was removed or moved while botd writes it") {
+	if !strings.HasSuffix(lost, "is gone: it was removed or moved while botd was writing it") {
 		t.Errorf("want it noticed, have %q", lost)
 	}
 	file, err := os.Stat(path + ".diverted")

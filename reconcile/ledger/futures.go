@@ -15,12 +15,12 @@ func FuturesWallet(a *exchange.MarginAccount) []Asset {
 	return []Asset{{FuturesAsset, a.WalletBalance}}
 }
 
-// Futures orders report neither price nor fee. A position's realizedPNL is its exact profit; any
-// further wallet change is fees and funding. If only one of the two can have occurred, the change
-// is that one. If both can, fees are booked at the rate last seen on its own, and the rest is
-// funding. If that is more than can be due, the fees were others: they are booked as near to the
-// usual ones, or else to the possible ones, as leaves the least funding. An amount outside these
-// bounds is booked as unexplained.
+// Futures orders report neither price nor fee. A position's realizedPNL is its exact profit; any further
+// wallet change is fees and funding. If only one of the two can have occurred, the change is that one.
+// If both can, fees are booked at the rate last seen on its own, and the rest is funding. If the rest is
+// more than can be due, the fees had other rates: they are booked as near to the usual ones, otherwise
+// to the possible ones, as leaves the least funding. An amount outside these bounds is booked as
+// unexplained.
 const (
 	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee has occurred on its own
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
@@ -28,7 +28,7 @@ const (
 	mostFee       exchange.Rate = 300_000    // 0.3 %
 	mostFeeForced exchange.Rate = 5_000_000  // 5 %: a liquidation
 	mostFunding   exchange.Rate = 3_000_000  // 3 % of the position, if the symbol has no cap
-	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark price may differ from the entry by that much
+	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark price may differ from the entry price by this much
 	fundingLateMS int64         = 60_000     // maximum delay of the charge
 )
 
@@ -40,10 +40,10 @@ type part struct {
 	traded    exchange.Amount // value of all executions
 	exact     bool            // traded is exact to the last digit
 	expected  exchange.Amount // fees, at the rates last seen
-	taking    exchange.Amount // fees if all of it took
-	takes     bool            // some of it by taking orders
-	rests     bool            // some of it by orders that may rest
-	valueHeld exchange.Amount // value of the position over funding times, times their number
+	taking    exchange.Amount // fees if all of it filled as taker
+	takes     bool            // some of it filled by taker orders
+	rests     bool            // some of it filled by orders that may rest
+	valueHeld exchange.Amount // value of the position, summed over the funding times it was held
 	cap       exchange.Rate
 	forced    bool
 }
@@ -89,8 +89,7 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 }
 
 // untouched reports whether nothing can have cost or earned money on any position since the last
-// reading: nothing traded, nothing ended, no funding due. A wallet change then is an external
-// transfer.
+// reading: nothing traded, nothing ended, no funding due. Then a wallet change is an external transfer.
 func untouched(r *Reading, parts []part) bool {
 	if r.Partial || r.Unstable || len(r.Closed) > 0 {
 		return false
@@ -373,16 +372,16 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 		})
 }
 
-// wasOver reports whether a position had ended before the wallet was taken over. The exchange
-// reports times in seconds.
+// wasOver reports whether a position had ended before the wallet was taken over. The exchange reports
+// times in seconds.
 func (l *Ledger) wasOver(g *Position) bool {
 	opened := l.futures.openedMS / 1_000
 	return g.UntilMS != 0 && l.position(g) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
 // Fresh returns the ended positions that are not booked. whole is false if one of the ledger's own
-// positions is in neither list, because the exchange does not report it yet, and if one ended after
-// the reading that no longer shows it open, because that wallet does not contain its result.
+// positions is in neither list, because the exchange does not report it yet, or if one ended after the
+// reading that already omits it, because that wallet does not contain its result.
 func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bool) {
 	whole = true
 	for _, g := range ended {
@@ -402,9 +401,9 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 	return fresh, whole
 }
 
-// usual reports whether the paid amount is close to the expected fees. The tolerance is below both
-// the profit of a trade and the fees of the symbol that paid least: a wallet that does not include
-// a trade yet must not pass. If funding is due, it is unknown, and may equal what such a wallet lacks.
+// usual reports whether the paid amount is close to the expected fees. The tolerance is below both the
+// profit of a trade and the fees of the symbol that paid least, so that a wallet that does not include a
+// trade yet does not pass. If funding is due, its amount is unknown and may equal the missing trade.
 func (l *Ledger) usual(r *Reading) bool {
 	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {
@@ -461,7 +460,7 @@ func (l *Ledger) learnRates(r *Reading) {
 	case p.traded.MulRate(rate) != paid:
 		return // rounded by the exchange, or of both kinds
 	case p.rests && rate == l.taker:
-		return // it took instead of resting
+		return // it filled as taker instead of resting
 	}
 	if p.takes {
 		l.taker = rate

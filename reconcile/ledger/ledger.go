@@ -14,9 +14,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Account names an account of the ledger. Assets and costs are positive (wallet, position, paid
-// fees and funding), their sources are negative (transfers, realized profit), so every entry sums
-// to zero in each asset.
+// Account names an account of the ledger. Assets and costs are positive (wallet, position, paid fees and
+// funding), their sources are negative (transfers, realized profit), so every posting sums to zero in
+// each asset.
 type Account uint8
 
 // The accounts.
@@ -28,7 +28,7 @@ const (
 	Fees                           // paid
 	Funding                        // net paid
 	Transferred                    // the initial balance, and transfers in and out
-	Unexplained                    // wallet changes without an explanation: shown, never smoothed
+	Unexplained                    // wallet changes without an explanation: reported, never absorbed
 	accountEnd
 )
 
@@ -228,7 +228,7 @@ type owner struct {
 	symbol   exchange.SymbolKey
 	strategy string
 	fundedMS int64 // time of the last booked funding
-	takes    bool  // futures: taking orders have filled since the last reading
+	takes    bool  // futures: taker orders have filled since the last reading
 	rests    bool  // futures: orders that may rest have filled
 }
 

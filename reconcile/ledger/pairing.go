@@ -34,7 +34,7 @@ func (t *Pairing) Execute(x *Execution) {
 		t.Side = x.Side
 	}
 	t.Fees = t.Fees.Add(x.Worth)
-	if x.InBase { // the fee is not held, and appears as less sold
+	if x.InBase { // the fee reduces the held quantity, and less is sold later
 		t.Held = t.Held.Sub(x.Fee)
 	} else {
 		t.Charged = t.Charged.Add(x.Fee)
@@ -70,9 +70,8 @@ type Stock struct {
 	Paid     exchange.Amount // quote
 }
 
-// Move adds the next execution and returns the realized price difference: of a sale, the proceeds
-// less the cost of the sold quantity. A quantity sold beyond the stock was there before and makes
-// no profit.
+// Move adds the next execution and returns the realized price difference: for a sale, the proceeds less
+// the cost of the sold quantity. A quantity sold beyond the stock was held before and makes no profit.
 func (s *Stock) Move(x *Execution) (realized exchange.Amount) {
 	switch own := x.Quantity.Min(s.Quantity); {
 	case x.Side == exchange.Buy:

@@ -12,7 +12,7 @@ func (t *RoundTrips) futures(e *Posting) (ended []RoundTrip) {
 	t.opened = true
 	for _, name := range positionSymbols(&e.Reading, t.symbols) {
 		s := t.symbol(exchange.SymbolKey{Market: exchange.Futures, Name: name})
-		if first { // positions that ended before the wallet was taken over are not in the books
+		if first { // positions that ended before the wallet was taken over are not booked
 			s.position, s.whole = positionOf(e.Reading.Open, name), false
 			continue
 		}
@@ -74,7 +74,7 @@ func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip)
 		s.missing = s.position.ID
 	}
 	switch {
-	case open.ID == 0: // the next position would set these before anything reads them, but the state is stored: it shows no costs of a position that has ended
+	case open.ID == 0: // the next position would overwrite these anyway, but the stored state must not contain costs of an ended position
 		s.fees, s.funding, s.whole = exchange.Amount{}, exchange.Amount{}, false
 	case open.ID != s.position.ID:
 		s.fees, s.funding, s.whole = fees[closed], funding[closed], open.ID != s.missing
@@ -150,7 +150,7 @@ func (s *tripSymbol) attribute(trip *RoundTrip, g *Position, instrument Instrume
 	case i >= 0:
 		trip.Strategy, trip.By = s.spans[i].strategy, s.spans[i].by
 		s.spans = slices.Delete(s.spans, 0, i+1) // earlier ones belong to positions that will never be reported
-	case s.filling.opened != 0 && same(&s.filling): // ended by no order of botd's, or by one not fetched yet
+	case s.filling.opened != 0 && same(&s.filling): // not ended by an order of botd's, or by one that has not been fetched yet
 		trip.Strategy, s.filling.reported = s.filling.strategy, true
 	case len(s.spans) > 0: // another party contributed to it
 		trip.Strategy = s.spans[0].strategy

@@ -22,9 +22,9 @@ func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 	return ended
 }
 
-// execute applies one execution. A quantity sold beyond the purchases was there before and does not
-// count. Most round trips leave less than can be traded; the next one starts with it at its cost,
-// as in the ledger.
+// execute applies one execution. A quantity sold beyond the purchases was held before and does not
+// count. Most round trips leave less than can be traded; the next round trip starts with this rest at
+// its cost, as in the ledger.
 func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int64) (trip RoundTrip, over bool) {
 	open, quantity := &s.spot, x.Quantity
 	if o.Side == exchange.Sell {
@@ -42,7 +42,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 	case instrument.Base:
 		e.InBase, e.Worth = true, x.Price.MulQuo(x.Fee, unit)
 	case instrument.Quote, "":
-	default: // a third asset of unknown worth
+	default: // a third asset whose value is unknown
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)

@@ -88,7 +88,7 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 		}
 		rest := a.Amount.Sub(l.wallet(exchange.Spot, a.Name)).Sub(moved)
 		switch {
-		case !l.counts(a.Name): // a strategy has begun to trade it: the existing balance is taken over
+		case !l.counts(a.Name): // a strategy has begun to trade the asset: the existing balance is taken over
 			b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, Transferred)
 		case l.movedAlone(r) && !rest.IsZero(): // nothing was traded: an external transfer
 			b.lines = append(b.lines, Line{Account: Wallet, Symbol: exchange.SymbolKey{Market: exchange.Spot}, Asset: a.Name, Amount: rest})
@@ -170,8 +170,8 @@ func (b *spotBooking) trade(t *Trade) {
 	b.fee(put, p, &instrument, c, t)
 }
 
-// sold subtracts a sale from the holding. A quantity sold beyond it was there before: it is brought
-// in at its sale price, without profit.
+// sold subtracts a sale from the holding. A quantity sold beyond the holding was held before: it is
+// booked in at its sale price, without profit.
 func (b *spotBooking) sold(
 	put func(Account, string, string, exchange.Amount),
 	p *pending,
@@ -226,7 +226,7 @@ func (l *Ledger) bookSpot(r *Reading) {
 	for _, c := range b.costs {
 		l.setCost(c)
 	}
-	// An order that has ended and is completely booked is done, and so is one whose executions are
+	// An order that has ended and is completely booked is removed, and so is one whose executions are
 	// never reported. An order that may fill again keeps its bookings.
 	for i := range l.pending {
 		if r.Partial {

@@ -18,9 +18,9 @@ const RandomLength = 5
 // its record was lost.
 const LaneIDs = 1_000
 
-// epochLength is the minimum length of an epoch followed by a random part: that of Unix seconds in
-// base 36 until 2038, when it becomes 7. A shorter text is an epoch alone, as written by botds
-// before the random part.
+// epochLength is the minimum length of an epoch that is followed by a random part: the length of Unix
+// seconds in base 36 until 2038, when it becomes 7. A shorter text is an epoch without a random part, as
+// older botds wrote it.
 const epochLength = 6
 
 // Start is one start of botd, as named in its client order ids.
@@ -43,13 +43,13 @@ func (s Start) String() string {
 	return strings.Repeat("0", max(0, epochLength-len(epoch))) + epoch + s.Random
 }
 
-// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, the epoch in base 36. An instance of
-// 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a process that has placed more
-// orders must restart.
+// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, with the epoch in base 36. An instance of
+// 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a process that has used them up must
+// restart.
 func ClientOrderID(instance string, start Start, sequence int64) string {
 	id := "b" + instance + "-" + start.String() + "-" + strconv.FormatInt(sequence, 10)
 	if len(id) > MaxClientOrderID {
-		panic(fmt.Sprintf("placement: client order id %s has more than %d characters: a new start counts from 1 again", id, MaxClientOrderID))
+		panic(fmt.Sprintf("placement: client order id %s has more than %d characters: restart botd, which counts from 1 again", id, MaxClientOrderID))
 	}
 	return id
 }

@@ -1,6 +1,6 @@
 package placement
 
-// Settle are the venue's bounds: W, D and L of exactly-once.md.
+// Settle holds the venue's bounds: W, D and L of exactly-once.md.
 type Settle struct {
 	WindowMS     int64 // W: maximum time in which a signed request can still be admitted
 	VisibilityMS int64 // D: time until an order is visible, final, or proven absent

@@ -50,7 +50,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if e.Version != Version {
-		return fmt.Errorf("record of version %d: this botd knows %d", e.Version, Version)
+		return fmt.Errorf("record has version %d, but this botd knows only versions up to %d", e.Version, Version)
 	}
 	body, err := decoders[e.Kind](text)
 	*r = Record{e.AtMS, e.Strategy, e.Symbol, e.ClientOrderID, body}
@@ -59,7 +59,7 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 
 // decoders read the payload of each kind.
 var decoders = [kindEnd]func([]byte) (Body, error){
-	func([]byte) (Body, error) { return nil, fmt.Errorf("a record without a kind") },
+	func([]byte) (Body, error) { return nil, fmt.Errorf("record without a kind") },
 	decode[Boot],
 	decode[Sending],
 	decode[Acknowledged],

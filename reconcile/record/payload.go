@@ -205,7 +205,7 @@ type Posting struct {
 	ledger.Posting
 }
 
-// Transfer records external money, in or out, that a person declares.
+// Transfer records money moved into or out of a wallet, as declared by a person.
 type Transfer struct {
 	ledger.Transfer
 }

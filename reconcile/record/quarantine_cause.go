@@ -14,7 +14,7 @@ type QuarantineCause uint8
 const (
 	OtherCause     QuarantineCause = iota // an unexplained difference, an unclaimed order, and so on
 	SoldByOthers                          // spot: the order history shows that others sold botd's purchases
-	ExecutedBeyond                        // the exchange executed more than it answered
+	ExecutedBeyond                        // the exchange executed an order that it refused, or executed one twice
 	JournalLost                           // the journal is new and lacks the open positions and orders
 	causeEnd
 )

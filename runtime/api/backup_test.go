@@ -98,7 +98,7 @@ func TestBackupErrors(t *testing.T) {
 	}
 	if code, _, text := post[BackupAnswer](keeperDesk(t, &keeper{fails: errors.New("not sound")}), "/api/v1/backup", ""); code != 503 || !strings.Contains(text,
 		"no backup was made: not sound") {
-		t.Errorf("a copy that is not sound: want 503, have %d %s", code, text)
+		t.Errorf("a copy that is damaged: want 503, have %d %s", code, text)
 	}
 }
 

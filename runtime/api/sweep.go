@@ -38,7 +38,7 @@ var sweepRoutes = []route{
 	{id: "report_trial", tag: "backtests", method: "POST", path: "/api/v1/sweeps/{id}/trials/{job}/report", minimum: auth.Operator,
 		endpoint: order(by(sweepsOf, (*sweepRuns).reportTrial)), fails: []int{404, 409},
 		summary: "Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in " +
-			"`data_dir/backtests`. A report that is there already is answered at once. `job` is the trial's `job_sha256`."},
+			"`data_dir/backtests`. A report that already exists is answered at once. `job` is the trial's `job_sha256`."},
 }
 
 // Limits of sweeps that are started here.

@@ -286,7 +286,7 @@ func (r *Reports) Room(name string) error {
 	case len(entries) >= maxReports:
 		return fmt.Errorf("there are %d reports: remove some from data_dir/backtests", len(entries))
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }):
-		return fmt.Errorf("a report %q is there already: give it another name", name)
+		return fmt.Errorf("a report %q already exists: give it another name", name)
 	}
 	return nil
 }

@@ -2197,7 +2197,7 @@ class Operations:
         return answer
 
     def report_trial(self, id: str, job: str, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> SweepStart:
-        """Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in `data_dir/backtests`. A report that is there already is answered at once. `job` is the trial's `job_sha256`.
+        """Runs one trial of a sweep again over all the candles, in a process of its own as a sweep, and adds its report to those in `data_dir/backtests`. A report that already exists is answered at once. `job` is the trial's `job_sha256`.
 
         dry_run: Returns exactly what would be done, and does nothing.
         """

@@ -52,7 +52,7 @@ func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 		t.Fatalf("want a copy of 2 records in %s, have %+v, %v", folder, made, err)
 	}
 	if _, err := journal.CheckBackup(t.Context(), made.File, nil); err != nil {
-		t.Errorf("the copy is not sound: %v", err)
+		t.Errorf("the copy is damaged: %v", err)
 	}
 	want := append(append([]string{}, others...), append(ours[1:], filepath.Base(made.File))...)
 	var have []string

@@ -146,7 +146,7 @@ func TestASweepOfTheDashboardIsTheLowestOfAll(t *testing.T) {
 	if have := ofSweep(t, s, "long"); len(have.Trials) != 300 {
 		t.Errorf("want all trials, have %d", len(have.Trials))
 	}
-	if err := s.Run(t.Context(), long); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := s.Run(t.Context(), long); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("want why it does not begin twice, have %v", err)
 	}
 }

@@ -229,7 +229,7 @@ func (f *sweepFlags) named(ctx context.Context) (string, error) {
 	directory := filepath.Join(all, f.spec.Name)
 	for _, path := range []string{directory, directory + ".json"} {
 		if saved.Exists(path) {
-			return "", failure.New(failure.Usage, "botd sweep resume continues it; else choose another name, or remove it", "%s is there already", path)
+			return "", failure.New(failure.Usage, "botd sweep resume continues it; else choose another name, or remove it", "%s already exists", path)
 		}
 	}
 	return directory, nil
