@@ -32,6 +32,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 
 // partialWallet applies a wallet's evidence about orders if other reads about the symbol failed. If the
 // open list was read, even with unreadable rows, that includes the results of purchases.
+// What a refused sale has sold needs no list: its coins are missing, and their money has come.
 func (s *survey) partialWallet(symbol *SymbolState) {
 	switch {
 	case !s.fetched.Balances.Done() || symbol.rules == nil:
@@ -40,6 +41,7 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 		s.presume(symbol)
 		return
 	}
+	s.noteRefusedSales(symbol)
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && p.OrderID() == 0 {
 			s.noteUnfrozen(p, symbol)

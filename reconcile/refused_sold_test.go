@@ -43,6 +43,48 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 	}
 }
 
+// The same while the list of open orders cannot be read: the coins and their money show the sale, whatever rests.
+func TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asset, usd string
+		want       exchange.Quantity
+	}{
+		"all of it":                   {"1", "10500", 0},
+		"a part of it":                {"1.004", "10300", 4},
+		"nothing has moved":           {"1.01", "10000", 10},
+		"the coins alone are missing": {"1", "10000", 10},
+		"a deposit of money":          {"1.01", "10500", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			soldWhileUnread(t, c.asset, c.usd, c.want)
+		})
+	}
+}
+
+func soldWhileUnread(t testing.TB, asset, usd string, want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t) // 10, besides 1 BTC of a person
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Exit, saleOf(10))
+	for range 12 {
+		w.now += 1_000
+		w.unread(asset, usd)
+	}
+	sold := exchange.Quantity(0)
+	for _, intent := range w.derives(func(d *Desired) { d.Strategy, d.Unread = d.Strategy.Halted(record.LevelFlatten), true }) {
+		if intent.Purpose == placement.Exit {
+			sold += intent.Order.Quantity
+		}
+	}
+	if sold != want {
+		t.Errorf("want an exit of %d, have %d", want, sold)
+	}
+}
+
 // A start keeps what the wallet had shown before the sale, from the records and from a checkpoint, until a list shows the sale or a person decides.
 func TestStartKnowsWhatTheWalletShowedBeforeARefusedSale(t *testing.T) {
 	t.Parallel()

@@ -50,4 +50,8 @@ var wallet = []Row{
 		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
 			{"reconcile.derivation.mayProtectPeer", "!d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))", "false"},
 		}},
+	{"refused_sold_unread", "while the open list cannot be read, what the wallet shows of a refused sale is sold again", "41",
+		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
+			{"reconcile.survey.partialWallet", "s.noteRefusedSales(symbol)", ""},
+		}},
 }
