@@ -216,7 +216,7 @@ func TestAServerWithoutItsStoreIsNamed(t *testing.T) {
 	w.Access = access
 	spec := crossings("x")
 	_, trials := prepared(t, spec)
-	_, begun := Begin(t.Context(), access, nil, spec, trials, trials.Base.File, program, "1.0", none, log.log)
+	_, begun := begin(t.Context(), access, nil, spec, trials, program, "1.0", none, log.log)
 	for name, err := range map[string]error{"list": listed, "work": w.Run(t.Context()), "coordinate": begun} {
 		if codeOf(err) != failure.Unavailable || !strings.Contains(err.Error(), "make the stream "+jobStream) {
 			t.Errorf("%s: want what it lacks, have %v", name, err)
@@ -242,7 +242,7 @@ func TestAProgramOfOnesOwnIsNotSentToWorkers(t *testing.T) {
 	spec := crossings("x")
 	_, trials := prepared(t, spec)
 	trials.Base.Kind = "process"
-	_, err := Begin(t.Context(), Access{URL: "nats://127.0.0.1:1"}, nil, spec, trials, trials.Base.File, program, "1.0", none, func(string, ...any) {})
+	_, err := begin(t.Context(), Access{URL: "nats://127.0.0.1:1"}, nil, spec, trials, program, "1.0", none, func(string, ...any) {})
 	if codeOf(err) != failure.Usage || !strings.Contains(err.Error(), "a program of one's own is not sent to workers") ||
 		!strings.Contains(err.Error(), "run it on this machine, without --serve and --on") {
 		t.Errorf("want it refused with a hint, have %v", err)
@@ -265,18 +265,21 @@ func TestASweepDoesNotBeginWhereItsServerDoesNotTakeIt(t *testing.T) {
 		store := *s
 		c.store, c.connected = &store, s.connection
 		change(c)
-		err := c.announce(t.Context(), crossings(name), trials, trials.Base.File, program, "1.0")
+		err := c.announce(t.Context(), crossings(name), trials, program, "1.0")
 		if !errors.Is(err, errAway) || log.has("workers: botd worker") {
 			t.Errorf("%s: have %v, %s", name, err, log.text())
 		}
 	}
 	c, _ := coordinating(t, nil, spec.Name)
 	c.store, c.connected = s, s.connection
-	if err := c.announce(t.Context(), spec, trials, "/nowhere.yaml", program, "1.0"); codeOf(err) != failure.NoInput {
+	file := trials.Base.File
+	trials.Base.File = "/nowhere.yaml"
+	if err := c.announce(t.Context(), spec, trials, program, "1.0"); codeOf(err) != failure.NoInput {
 		t.Errorf("a strategy that is not there: have %v", err)
 	}
+	trials.Base.File = file
 	trials.Config.Inputs.Strategies[0].Data.Path = "/nowhere.csv"
-	if err := c.announce(t.Context(), spec, trials, trials.Base.File, program, "1.0"); codeOf(err) != failure.NoInput {
+	if err := c.announce(t.Context(), spec, trials, program, "1.0"); codeOf(err) != failure.NoInput {
 		t.Errorf("candles that are not there: have %v", err)
 	}
 }

@@ -15,7 +15,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"botd/backtest/inputs"
+	"botd/backtest/sweeps"
 	"botd/internal/failure"
+	"botd/internal/version"
 )
 
 // TokenVariable names the environment variable with the token of clients and of an embedded server.
@@ -89,8 +92,8 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Plain reports whether data crosses a network unencrypted.
-func (a *Access) Plain() bool {
+// plain reports whether data crosses a network unencrypted.
+func (a *Access) plain() bool {
 	if a.Serve != "" {
 		return !loopback(a.Serve) && a.Cert == ""
 	}
@@ -194,6 +197,32 @@ func Serve(a Access) (*Server, error) {
 func (s *Server) Close() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
+}
+
+// Begin announces a sweep to the workers, through the server of --on or one that it starts; known reports whether a job has its row.
+func (a Access) Begin(ctx context.Context, spec *sweeps.Spec, trials *inputs.Trials, known func(job string) bool,
+	log func(format string, arguments ...any)) (*Coordinator, error) {
+	program, err := version.ProgramHash()
+	if err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	if a.plain() {
+		log("warning: token and results cross the network unencrypted; use --tls-cert and --tls-ca")
+	}
+	if a.Serve == "" {
+		return begin(ctx, a, nil, spec, trials, program, version.Read().Version, known, log)
+	}
+	server, err := Serve(a)
+	if err != nil {
+		return nil, err
+	}
+	c, err := begin(ctx, a, server, spec, trials, program, version.Read().Version, known, log)
+	if err != nil {
+		server.Close()
+		return nil, err
+	}
+	c.server = server
+	return c, nil
 }
 
 // connect connects, and reconnects to an unreachable server until ctx ends.

@@ -75,7 +75,7 @@ func TestDataThatCrossANetworkUnencryptedAreNamed(t *testing.T) {
 		{Access{URL: "tls://10.0.0.1:4222"}, false}, {Access{URL: "nats://10.0.0.1:4222", CA: "ca.pem"}, false},
 		{Access{URL: "nats://10.0.0.1:4222", Cert: "a.pem"}, false}, {Access{URL: "nats://%zz"}, false},
 	} {
-		if have := c.access.Plain(); have != c.want {
+		if have := c.access.plain(); have != c.want {
 			t.Errorf("%+v: want plain %t", c.access, c.want)
 		}
 	}

@@ -30,6 +30,7 @@ type Coordinator struct {
 
 	store     *store
 	connected *nats.Conn
+	server    *Server // in this process, and ends with the sweep; nil for none
 	watcher   jetstream.KeyWatcher
 	stop      context.CancelFunc // of the watcher
 	key       string
@@ -56,8 +57,8 @@ type mark struct {
 	ended int
 }
 
-// Begin announces a sweep to the workers. Rows of an earlier attempt on the server count.
-func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string,
+// begin announces a sweep to the workers of a server, which is in this process unless in is nil. Rows of an earlier attempt there count.
+func begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, trials *inputs.Trials, program, version string,
 	known func(job string) bool, log func(string, ...any)) (*Coordinator, error) {
 	if trials.Base.Kind == "process" {
 		return nil, failure.New(failure.Usage, "run it on this machine, without --serve and --on",
@@ -72,7 +73,7 @@ func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, tr
 	if c.store, err = open(ctx, connection); err != nil {
 		err = failure.Wrap(failure.Unavailable, err)
 	} else {
-		err = c.announce(ctx, spec, trials, strategy, program, version)
+		err = c.announce(ctx, spec, trials, program, version)
 	}
 	if err != nil {
 		connection.Close()
@@ -82,12 +83,12 @@ func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, tr
 }
 
 // announce stores the sweep's inputs and its record, and begins to receive its rows.
-func (c *Coordinator) announce(ctx context.Context, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string) error {
+func (c *Coordinator) announce(ctx context.Context, spec *sweeps.Spec, trials *inputs.Trials, program, version string) error {
 	before, _, err := c.store.sweep(ctx, c.key)
 	if err == nil && before.alive(time.Now()) && !hasEnded(before.Host) {
 		return failure.New(failure.Temporary, "botd sweep list --on shows it", "the sweep %s is under way on %s", spec.Name, before.Host)
 	}
-	parts, err := partsOf(trials, strategy)
+	parts, err := partsOf(trials)
 	if err != nil {
 		return failure.Wrap(failure.NoInput, err)
 	}
@@ -460,6 +461,9 @@ func (c *Coordinator) End(ctx context.Context, outcome error) error {
 		c.stop()
 		_ = c.watcher.Stop()
 		c.connected.Close()
+		if c.server != nil {
+			c.server.Close()
+		}
 	}()
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

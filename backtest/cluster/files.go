@@ -40,7 +40,7 @@ type part struct {
 }
 
 // partsOf lists all inputs of a sweep's trials.
-func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
+func partsOf(trials *inputs.Trials) ([]part, error) {
 	given, one := trials.Config.Inputs, &trials.Config.Inputs.Strategies[0]
 	var parts []part
 	add := func(role, path string) {
@@ -71,7 +71,7 @@ func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 	for _, f := range given.Columns[:len(given.Columns)-len(trials.Base.ColumnPaths)] { // the others belong to the strategy's own files
 		add(roleColumns, f.Path)
 	}
-	text, err := os.ReadFile(strategy)
+	text, err := os.ReadFile(trials.Base.File)
 	if err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func TestAScriptIsSentWithItsStrategy(t *testing.T) {
 	t.Parallel()
 	_, trials := prepared(t, crossings("x"))
 	trials.Base.Script.File, trials.Base.Script.Text = filepath.Join(filepath.Dir(trials.Base.File), "rules.star"), "def decide(): pass"
-	have, err := partsOf(trials, trials.Base.File)
+	have, err := partsOf(trials)
 	if err != nil || len(have) != 3 || have[2].Role != roleStrategy || have[2].Name == "strategy.yaml" || len(have[2].text) == 0 || have[2].path != "" {
 		t.Errorf("want the script sent, have %+v, %v", have, err)
 	}
@@ -188,7 +188,7 @@ func TestAScriptIsSentWithItsStrategy(t *testing.T) {
 func TestEverythingThatATrialReadsIsSent(t *testing.T) {
 	t.Parallel()
 	_, trials := prepared(t, crossings("x"))
-	have, err := partsOf(trials, trials.Base.File)
+	have, err := partsOf(trials)
 	if err != nil || len(have) != 2 || have[0].Role != roleData || have[0].Name != "BTCUSDT-1h.csv" || have[0].Prefix != "" || have[0].path == "" ||
 		have[1].Role != roleStrategy || have[1].Name != "strategy.yaml" || string(have[1].text) != crossing {
 		t.Errorf("want candles and strategy, have %+v, %v", have, err)
@@ -200,7 +200,7 @@ func TestEverythingThatATrialReadsIsSent(t *testing.T) {
 	one.Detail, one.Trades, one.Funding = &backtest.File{Path: "/d/detail.csv"}, &backtest.File{Path: "/d/trades.csv"},
 		[]backtest.File{{Path: "/d/funding.csv"}}
 	one.Others = []backtest.OtherFile{{Symbol: "ETH-USDT", File: backtest.File{Path: "/d/other.csv"}}}
-	have, err = partsOf(trials, trials.Base.File)
+	have, err = partsOf(trials)
 	var names []string
 	for i := range have {
 		names = append(names, strings.Join([]string{have[i].Role, have[i].Name, have[i].Prefix, have[i].path}, " "))
@@ -212,7 +212,8 @@ func TestEverythingThatATrialReadsIsSent(t *testing.T) {
 	if err != nil || !slices.Equal(names, want) {
 		t.Errorf("want\n%s\nhave\n%s, %v", strings.Join(want, "\n"), strings.Join(names, "\n"), err)
 	}
-	if _, err := partsOf(trials, "/nowhere.yaml"); err == nil {
+	trials.Base.File = "/nowhere.yaml"
+	if _, err := partsOf(trials); err == nil {
 		t.Error("no strategy: want an error")
 	}
 }

@@ -129,8 +129,7 @@ func works(t *testing.T, server *Server, id, program string) (w *Worker, log *lo
 	t.Helper()
 	log = &logbook{}
 	w = &Worker{Access: Access{URL: server.url}, Program: program, Version: "1.0", ID: id, Slots: 1, Cache: t.TempDir(), Files: reader,
-		Split: sweeps.ParseSplit,
-		Log:   log.log}
+		Log: log.log}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
@@ -143,7 +142,7 @@ func works(t *testing.T, server *Server, id, program string) (w *Worker, log *lo
 func begun(t *testing.T, server *Server, spec *sweeps.Spec, trials *inputs.Trials, known func(string) bool) (*Coordinator, *logbook) {
 	t.Helper()
 	log := &logbook{}
-	c, err := Begin(t.Context(), Access{}, server, spec, trials, trials.Base.File, program, "1.0", known, log.log)
+	c, err := begin(t.Context(), Access{}, server, spec, trials, program, "1.0", known, log.log)
 	if err != nil {
 		t.Fatal(err)
 	}

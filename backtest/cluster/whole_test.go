@@ -150,7 +150,7 @@ func TestASweepIsCanceledWhereverItRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Begin(t.Context(), Access{}, server, spec, trials, trials.Base.File, program, "1.0", none, func(string, ...any) {}); err != nil {
+	if _, err := begin(t.Context(), Access{}, server, spec, trials, program, "1.0", none, func(string, ...any) {}); err != nil {
 		t.Logf("a second coordinator: %v", err)
 	} else {
 		t.Error("a sweep under way: want a second coordinator refused")

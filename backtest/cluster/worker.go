@@ -18,7 +18,6 @@ import (
 	"botd/backtest"
 	"botd/backtest/inputs"
 	"botd/backtest/sweeps"
-	"botd/exchange"
 	"botd/internal/failure"
 )
 
@@ -32,7 +31,6 @@ type Worker struct {
 	Idle    time.Duration // ends after so long without work; 0 for never
 	Cache   string        // directory of the received candles
 	Files   func() inputs.Files
-	Split   func(text string) (exchange.Rate, error)
 	Log     func(format string, arguments ...any)
 
 	store   *store
@@ -462,7 +460,7 @@ func (w *Worker) ready(ctx context.Context, found *Sweep, into *loaded) (err err
 	if err != nil {
 		return err
 	}
-	split, err := w.Split(found.Spec.Split)
+	split, err := sweeps.ParseSplit(found.Spec.Split)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // working is a worker that does not run.
 func working(s *store, id string) (*Worker, *logbook) {
 	log := &logbook{}
-	w := &Worker{Program: program, Version: "1.0", ID: id, Slots: 1, Files: reader, Split: sweeps.ParseSplit, Log: log.log, store: s,
+	w := &Worker{Program: program, Version: "1.0", ID: id, Slots: 1, Files: reader, Log: log.log, store: s,
 		sweeps: map[string]*Sweep{},
 		loaded: map[string]*loaded{}}
 	w.refused.Store("")
@@ -296,7 +296,7 @@ func TestAWorkerWithoutWorkEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &Worker{Access: Access{URL: server.url}, Program: program, ID: "one", Slots: 2, Idle: 100 * time.Millisecond, Cache: t.TempDir(), Files: reader,
-		Split: sweeps.ParseSplit, Log: log.log}
+		Log: log.log}
 	if err := w.Run(t.Context()); err != nil || !log.has("nothing to do for 100ms") ||
 		!log.has("is dropped") || !log.has("worker one: 2 at a time, program "+program[:16]) ||
 		!log.has("worker one ends: 0 trials") {

@@ -59,8 +59,8 @@ type trialRow struct {
 // TrialLink returns the address of a trial's report, or an empty string.
 type TrialLink func(place int, t *backtest.Trial) string
 
-// Asked returns the link for a page inside the dashboard, which requests the trial's report.
-func Asked(_ int, t *backtest.Trial) string { return "#" + t.Job }
+// asked returns the link for a page inside the dashboard, which requests the trial's report.
+func asked(_ int, t *backtest.Trial) string { return "#" + t.Job }
 
 // WriteSweep writes a sweep as one page that opens offline. link may be nil.
 func WriteSweep(w io.Writer, r *saved.Sweep, link TrialLink) error {

@@ -304,7 +304,7 @@ func TestASweepsPageIsOfItsTrials(t *testing.T) {
 	if p := newSweepPage(r, nil); p.Clicks || p.Bounded || p.WhenSplit != "" || p.Left != 0 || len(p.Rows) != 1 {
 		t.Errorf("one trial: have %+v", p)
 	}
-	if have := Asked(1, &backtest.Trial{Job: "abc"}); have != "#abc" {
+	if have := asked(1, &backtest.Trial{Job: "abc"}); have != "#abc" {
 		t.Errorf("have %s", have)
 	}
 }

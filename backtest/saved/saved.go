@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,8 @@ import (
 
 	"botd/backtest"
 	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/private"
 )
 
 // Names inside a directory of reports. The dashboard uses the same ones.
@@ -25,7 +26,13 @@ const (
 	MaxNote  = 4_096
 )
 
-var Name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+// CheckName refuses a name that no report and no sweep can have.
+func CheckName(name string) error {
+	if !private.IsName(name) {
+		return failure.Usagef("%q: a name of a-z, A-Z, 0-9, dots, - and _", name)
+	}
+	return nil
+}
 
 func Exists(path string) bool {
 	_, err := os.Stat(path)

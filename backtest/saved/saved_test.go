@@ -314,9 +314,6 @@ func TestASweepsFiles(t *testing.T) {
 			t.Errorf("%s: want %v, have %v, %v", name, want, info.Mode(), err)
 		}
 	}
-	if err := saved.WriteSweep("", sweep); err != nil {
-		t.Errorf("nowhere: have %v", err)
-	}
 	sweep.Trials[0].Unseen = nil
 	if err := sweep.WriteSummary(directory); err != nil {
 		t.Fatal(err)
@@ -337,6 +334,39 @@ func TestASweepsFiles(t *testing.T) {
 	}
 	if err := sweep.WriteSummary(directory); err != nil {
 		t.Errorf("without a trial: have %v", err)
+	}
+}
+
+// A trial of a sweep is named by its place, or by the beginning of its job's hash.
+func TestATrialIsFoundByItsPlaceOrItsHash(t *testing.T) {
+	t.Parallel()
+	sweep := &saved.Sweep{Trials: []backtest.Trial{{Job: "0123456789ab"}, {Job: "0123456789cd"}, {Job: "12345678"}}}
+	for word, want := range map[string]string{"1": "0123456789ab", "3": "12345678", "0123456789c": "0123456789cd", "12345678": "12345678",
+		"0": "first has 1 to 3", "4": "first has 1 to 3", "012345678": "matches two trials of first", "99999999": "first has no trial 99999999",
+		"0123abc": "first has no trial 0123abc"} {
+		trial, err := sweep.Trial("first", word)
+		if err == nil && trial.Job != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want %s, have %v, %v", word, want, trial, err)
+		}
+	}
+}
+
+// A sweep's file has trials with results.
+func TestAFileWithoutResultsIsNoSweep(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "first.json")
+	for text, want := range map[string]string{`{"trials": [{"seen": {}}]}`: "", `{"trials": []}`: "it has no trials", `{"trials": [{}]}`: "it has no trials",
+		`[`: "is not a sweep"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sweep, err := saved.ReadSweep(path)
+		if want == "" && (err != nil || sweep.Conclusion == "") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: want %q, have %v, %v", text, want, sweep, err)
+		}
+	}
+	if _, err := saved.ReadSweep(path + ".none"); err == nil || !strings.Contains(err.Error(), "read the sweep") {
+		t.Errorf("no file: have %v", err)
 	}
 }
 

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"botd/backtest"
+	"botd/internal/failure"
 	"botd/internal/plural"
 )
 
@@ -72,10 +74,24 @@ type FrontTrial struct {
 
 func (r *Sweep) Rows() any { return r.Trials }
 
-func WriteSweep(path string, result *Sweep) error {
-	if path == "" {
-		return nil
+// ReadSweep reads a file that WriteSweep has written.
+func ReadSweep(path string) (*Sweep, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, failure.New(failure.NoInput, "botd sweep run --name NAME stores one", "read the sweep: %w", err)
 	}
+	var r Sweep
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, failure.Wrap(failure.Data, fmt.Errorf("%s is not a sweep: %w", path, err))
+	}
+	if slices.ContainsFunc(r.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(r.Trials) == 0 {
+		return nil, failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is not a sweep: it has no trials with results", path)
+	}
+	r.Conclude() // earlier versions also compared trials that were stopped early
+	return &r, nil
+}
+
+func WriteSweep(path string, result *Sweep) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return err
@@ -188,6 +204,33 @@ func (r *Sweep) stopped() (count int) {
 		}
 	}
 	return count
+}
+
+// shortestJob is the minimum length of a trial's hash prefix as its name.
+const shortestJob = 8
+
+// Trial finds a trial by its place, 1 for the best, or by a prefix of its job's hash. The name of the sweep is for errors.
+func (r *Sweep) Trial(name, word string) (*backtest.Trial, error) {
+	if place, err := strconv.Atoi(word); err == nil && len(word) < shortestJob {
+		if place < 1 || place > len(r.Trials) {
+			return nil, failure.Usagef("trial %d: %s has 1 to %d", place, name, len(r.Trials))
+		}
+		return &r.Trials[place-1], nil
+	}
+	var found *backtest.Trial
+	for i := range r.Trials {
+		if len(word) < shortestJob || !strings.HasPrefix(r.Trials[i].Job, word) {
+			continue
+		}
+		if found != nil {
+			return nil, failure.Usagef("trial %s: the prefix matches two trials of %s", word, name)
+		}
+		found = &r.Trials[i]
+	}
+	if found == nil {
+		return nil, failure.New(failure.NoInput, "botd sweep show "+name+" -o json has the hashes; 1 is the best", "%s has no trial %s", name, word)
+	}
+	return found, nil
 }
 
 // Best returns the first trial, or nil if no trial has a rank.

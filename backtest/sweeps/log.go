@@ -27,52 +27,6 @@ const (
 // progressEvery is the minimum time between two writes of the progress.
 const progressEvery = 500 * time.Millisecond
 
-// StrategyFile holds the strategy's bytes.
-const StrategyFile = "strategy.yaml"
-
-// Spec is the specification of a sweep: everything needed to continue it.
-type Spec struct {
-	Schema   int       `json:"schema"`
-	Name     string    `json:"name"`
-	Started  time.Time `json:"started"`
-	Strategy string    `json:"strategy"`           // the file as it was named; its bytes are in the folder
-	InPlace  bool      `json:"in_place,omitempty"` // the file is read at its own path, since the program that it names lies there
-	Title    Title     `json:"title"`
-
-	Vary    []string `json:"vary"`
-	Where   string   `json:"where,omitempty"`
-	Require string   `json:"require,omitempty"`
-	Stop    string   `json:"stop_when,omitempty"` // ends a trial early, which then ranks last
-	Search  string   `json:"search"`
-	Trials  int      `json:"trials,omitempty"` // at most; 0 for every combination
-	Seed    uint64   `json:"seed"`
-	Sort    string   `json:"sort"`
-	Pareto  []string `json:"pareto,omitempty"` // objectives, in addition to the ranking one
-	Split   string   `json:"split,omitempty"`
-
-	Data     []string `json:"data"` // absolute paths
-	Detail   []string `json:"detail,omitempty"`
-	Trades   []string `json:"trades,omitempty"`
-	Funding  []string `json:"funding,omitempty"`
-	Signals  []string `json:"signals,omitempty"`
-	Columns  []string `json:"columns,omitempty"`
-	Recorded string   `json:"recorded,omitempty"`
-	Symbols  string   `json:"symbols,omitempty"`
-	From     string   `json:"from,omitempty"`
-	To       string   `json:"to,omitempty"`
-	Repair   bool     `json:"repair,omitempty"`
-}
-
-// Title is the description of a sweep for tables.
-type Title struct {
-	Strategy   string             `json:"strategy"`
-	Symbol     string             `json:"symbol"`
-	Interval   string             `json:"interval"`
-	Candles    int                `json:"candles"`
-	DataSHA256 string             `json:"data_sha256"`
-	Warnings   []backtest.Warning `json:"warnings,omitempty"` // of files and configuration: the same for all trials
-}
-
 // Log stores the rows of a sweep on disk, each as its trial ends.
 type Log struct {
 	directory string
@@ -90,8 +44,8 @@ type Progress struct {
 // ErrNone reports that no sweep has that name.
 var ErrNone = errors.New("there is no sweep of that name")
 
-// Create begins a sweep in a new folder, with a copy of the strategy and of the files that it names.
-func Create(directory string, spec *Spec, strategy map[string][]byte) (*Log, error) {
+// create begins a sweep in a new folder, with a copy of the strategy and of the files that it names.
+func create(directory string, spec *Spec, strategy map[string][]byte) (*Log, error) {
 	if err := os.MkdirAll(filepath.Dir(directory), 0o700); err != nil {
 		return nil, err
 	}
@@ -311,12 +265,4 @@ func Cancel(directory string) (running bool, err error) {
 		return false, nil
 	}
 	return true, os.WriteFile(filepath.Join(directory, canceledFile), nil, 0o600)
-}
-
-// StrategyPath returns the path of the sweep's own copy of the strategy, or the original path for one read in place.
-func (s *Spec) StrategyPath(directory string) string {
-	if s.InPlace {
-		return s.Strategy
-	}
-	return filepath.Join(directory, StrategyFile)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/backtest"
+	"botd/backtest/inputs"
 	"botd/backtest/sweeps"
 	"botd/exchange"
 )
@@ -26,7 +28,7 @@ func created(t *testing.T) (directory string, log *sweeps.Log) {
 	t.Helper()
 	directory = filepath.Join(t.TempDir(), "sweeps", "first")
 	spec := &sweeps.Spec{Schema: 1, Name: "first", Search: sweeps.Grid, Sort: "sharpe", Vary: []string{"fast=1..9"}}
-	log, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: []byte("name: trend\n"), "lib/trend.star": []byte("pass\n")})
+	log, err := sweeps.Create(directory, spec, map[string][]byte{"strategy.yaml": []byte("name: trend\n"), "lib/trend.star": []byte("pass\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,9 +205,45 @@ func TestSweepStrategyPath(t *testing.T) {
 	t.Parallel()
 	for want, spec := range map[string]sweeps.Spec{"here/strategy.yaml": {Strategy: "/there/trend.yaml"},
 		"/there/trend.yaml": {Strategy: "/there/trend.yaml", InPlace: true}} {
-		if have := spec.StrategyPath("here"); filepath.ToSlash(have) != want {
-			t.Errorf("want %s, have %s", want, have)
+		files := inputs.Files{}
+		if spec.RestoreFiles("here", &files); filepath.ToSlash(files.StrategyFiles[0]) != want {
+			t.Errorf("want %s, have %q", want, files.StrategyFiles)
 		}
+	}
+}
+
+// A sweep is resumed from any working directory: it has its own copy of the strategy, and its other files by absolute paths.
+func TestAStoredSweepRestoresItsFiles(t *testing.T) {
+	t.Parallel()
+	spec := &sweeps.Spec{Name: "first", Vary: []string{"fast=2,3"}, Search: sweeps.Grid, Sort: "sharpe"}
+	_, trials := prepared(t, spec)
+	named := "BTC-USDT=" + trials.Base.File
+	directory := filepath.Join(t.TempDir(), "first")
+	log, err := sweeps.Begin(directory, spec, &inputs.Files{Data: []string{"a.csv", named}, Detail: []string{"d.csv"},
+		Trades: []string{"t.csv"}, Funding: []string{"f.csv"}, Signals: []string{"s.csv"}, Columns: []string{"c.csv"}, Recorded: "recorded",
+		Symbols: "symbols.yaml", From: "2024-01-01", To: "2024-02-01", Repair: true}, trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	read, _, err := sweeps.Read(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(here, name) }
+	want := inputs.Files{StrategyFiles: []string{filepath.Join(directory, "strategy.yaml")}, Data: []string{at("a.csv"), named}, Detail: []string{at("d.csv")},
+		Trades: []string{at("t.csv")}, Funding: []string{at("f.csv")}, Signals: []string{at("s.csv")}, Columns: []string{at("c.csv")},
+		Recorded: at("recorded"), Symbols: at("symbols.yaml"), From: "2024-01-01", To: "2024-02-01", Repair: true}
+	var have inputs.Files
+	if read.RestoreFiles(directory, &have); !reflect.DeepEqual(want, have) {
+		t.Errorf("want %+v, have %+v", want, have)
+	}
+	if text, err := os.ReadFile(have.StrategyFiles[0]); err != nil || string(text) != crossing || read.Title.Strategy != "cross" {
+		t.Errorf("want a copy of the strategy, have %s, %v, of %s", text, err, read.Title.Strategy)
 	}
 }
 
@@ -283,7 +321,7 @@ func TestASweepThatCannotBeginLeavesItsNameFree(t *testing.T) {
 	// The cases are a name refused before writing, one refused by the file system, and one that belongs to a
 	// folder.
 	for _, name := range []string{"../outside", strings.Repeat("x", 300), "sweep.json/x", "trials.jsonl/x"} {
-		if _, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: nil, name: nil}); err == nil {
+		if _, err := sweeps.Create(directory, spec, map[string][]byte{"strategy.yaml": nil, name: nil}); err == nil {
 			t.Errorf("%s: want an error", name)
 		}
 		if _, err := os.Lstat(directory); !errors.Is(err, os.ErrNotExist) {

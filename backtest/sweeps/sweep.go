@@ -402,7 +402,7 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 		}
 		fmt.Fprintln(hash)
 	}
-	r.spec.Describe(r.trials)
+	r.spec.describe(r.trials)
 	result := r.summary(r.ended)
 	result.Refused, result.Reason, result.Reused = r.refused, r.why, r.reused
 	result.SHA256, result.Elapsed = hex.EncodeToString(hash.Sum(nil)), elapsed.Seconds()
@@ -411,13 +411,6 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 		result.Split = &at
 	}
 	return result
-}
-
-// Describe fills in the description for tables.
-func (s *Spec) Describe(trials *inputs.Trials) {
-	given, leg := trials.Base, &trials.Config.Legs[0]
-	s.Title = Title{Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(),
-		DataSHA256: leg.Tape.SHA256, Warnings: trials.Config.Warnings}
 }
 
 // summary ranks trials and describes their sweep.

@@ -23,9 +23,9 @@ var words = regexp.MustCompile(`[A-Z0-9]+`)
 // notSymbols are words of file names that look like the base of a symbol.
 var notSymbols = []string{"BINANCE", "BYBIT", "OKX", "KRAKEN", "COINBASE", "BITSTAMP", "GEMINI", "CANDLES", "DATA", "OHLC", "OHLCV", "KLINES", "CSV", "JSON"}
 
-// SymbolOf guesses the symbol from a file's name: Binance_DOGEUSDT_1h.csv, doge-usd.csv and DOGE_USDT-1h.json give
+// symbolOf guesses the symbol from a file's name: Binance_DOGEUSDT_1h.csv, doge-usd.csv and DOGE_USDT-1h.json give
 // DOGE-USDT. It is empty if the name contains no symbol.
-func SymbolOf(path string) string {
+func symbolOf(path string) string {
 	parts := words.FindAllString(strings.ToUpper(filepath.Base(path)), -1)
 	for i, part := range parts {
 		for _, quote := range quotes {
@@ -55,13 +55,13 @@ func traded(asset string) string {
 	return asset
 }
 
-// Ticks are the steps of a symbol's prices and quantities.
-type Ticks struct{ Price, Quantity decimal.Decimal }
+// ticks are the steps of a symbol's prices and quantities.
+type ticks struct{ Price, Quantity decimal.Decimal }
 
-// TicksOf guesses ticks. The price tick is the last decimal place of any price in the file. The quantity tick is the
+// ticksOf guesses ticks. The price tick is the last decimal place of any price in the file. The quantity tick is the
 // largest power of ten worth at most 0.1 of the quote asset, since venues choose steps far below their minimum order
 // of 5 or 10.
-func TicksOf(t *tape.Tape) Ticks {
+func ticksOf(t *tape.Tape) ticks {
 	places := 0
 	for _, prices := range [][]exchange.Price{t.Candles.Open, t.Candles.High, t.Candles.Low, t.Candles.Close} {
 		for _, p := range prices {
@@ -74,7 +74,7 @@ func TicksOf(t *tape.Tape) Ticks {
 	for smallest := decimal.New(1, -8); step.Mul(last).GreaterThan(decimal.New(1, -1)) && step.GreaterThan(smallest); {
 		step = step.Shift(-1)
 	}
-	return Ticks{Price: decimal.New(1, -int32(places)), Quantity: step} //nolint:gosec // at most 18
+	return ticks{Price: decimal.New(1, -int32(places)), Quantity: step} //nolint:gosec // at most 18
 }
 
 func power(n int) int64 {
@@ -85,8 +85,8 @@ func power(n int) int64 {
 	return p
 }
 
-// Record returns the symbol record that botd backtest run --symbols reads.
-func (t Ticks) Record(symbol string) string {
+// record returns the symbol record that botd backtest run --symbols reads.
+func (t ticks) record(symbol string) string {
 	return fmt.Sprintf("# guessed from the candles; what your venue publishes is better\n"+
 		"- {symbol: %s, priceTick: %s, quantityTick: %s, minNotional: 5, maxNotional: 1000000}\n", symbol, t.Price, t.Quantity)
 }

@@ -21,7 +21,7 @@ func TestSymbolsAreFoundInTheNamesOfFiles(t *testing.T) {
 		"SOL_USDT-1h.json": "SOL-USDT", "XRPEUR_60.csv": "XRP-EUR", "XBTUSD_60.csv": "BTC-USDT",
 		"BTC_USDT_USDT-1h-futures.feather": "BTC-USDT", "1000PEPEUSDT-1m-2024-01.zip": "1000PEPE-USDT", "candles.csv": "", "kraken-usd.csv": "",
 		"BINANCE_BTCUSDT, 60.csv": "BTC-USDT", "prices.txt": ""} {
-		if have := SymbolOf(path); have != want {
+		if have := symbolOf(path); have != want {
 			t.Errorf("%s: want %q, have %q", path, want, have)
 		}
 	}
@@ -51,7 +51,7 @@ func TestTicksAreGuessedFromThePrices(t *testing.T) {
 		{candles(t, "0.00000001", 1_000_000_000_000_000_000), "1", "0.00000001"}, // 10,000,000,000: no step is smaller
 		{candles(t, "0.00000001", 50_000_000, 12_345_678), "0.00000001", "0.1"},  // 0.5, and 0.12345678 at the end
 	} {
-		have := TicksOf(c.recorded)
+		have := ticksOf(c.recorded)
 		if have.Price.String() != c.price || have.Quantity.String() != c.quantity {
 			t.Errorf("want %s and %s, have %s and %s", c.price, c.quantity, have.Price, have.Quantity)
 		}
@@ -62,17 +62,17 @@ func TestTheSettingsNearTheGivenOnesAreVaried(t *testing.T) {
 	t.Parallel()
 	parameters := []strategy.Parameter{{Name: "mode", Kind: "text", Default: "long_only"}, {Name: "fast", Kind: "int", Default: "10", Min: "1"},
 		{Name: "slow", Kind: "int", Min: "2", Max: "40"}, {Name: "third", Kind: "decimal", Default: "1"}}
-	have := Vary(parameters, strategy.Values{"slow": "40"})
+	have := vary(parameters, strategy.Values{"slow": "40"})
 	if want := []string{"fast=8,10,13", "slow=30,40"}; !slices.Equal(have, want) {
 		t.Errorf("want %v, have %v", want, have)
 	}
 	rules := []strategy.Parameter{{Name: "entry_long", Kind: "text", Default: "False"}, {Name: "exit_long", Kind: "text", Default: "False"}}
-	have = Vary(rules, strategy.Values{"entry_long": "rsi(close, 14) < 30 and close > sma(close, 50)"})
+	have = vary(rules, strategy.Values{"entry_long": "rsi(close, 14) < 30 and close > sma(close, 50)"})
 	if want := []string{`entry_long="rsi(close, 14) < 22.5 and close > sma(close, 50)","rsi(close, 14) < 30 and close > sma(close, 50)",` +
 		`"rsi(close, 14) < 37.5 and close > sma(close, 50)"`}; !slices.Equal(have, want) {
 		t.Errorf("want the threshold of the rule varied: %v, have %v", want, have)
 	}
-	if have := Vary(parameters[1:2], strategy.Values{"fast": "1"}); len(have) != 0 {
+	if have := vary(parameters[1:2], strategy.Values{"fast": "1"}); len(have) != 0 {
 		t.Errorf("want nothing to vary near 1, have %v", have)
 	}
 }

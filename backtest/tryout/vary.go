@@ -12,9 +12,9 @@ import (
 
 const mostVaried = 2 // parameters: three values each are nine trials
 
-// Vary returns the axes of a small sweep: the first numeric parameters and the thresholds of rules, each a quarter
+// vary returns the axes of a small sweep: the first numeric parameters and the thresholds of rules, each a quarter
 // less, as given, and a quarter more.
-func Vary(parameters []strategy.Parameter, given strategy.Values) (all []string) {
+func vary(parameters []strategy.Parameter, given strategy.Values) (all []string) {
 	for _, p := range parameters {
 		text, found := given[p.Name]
 		if !found {

@@ -193,17 +193,19 @@ var Table = []Row{
 		impure, "exchange strategy strategy/indicator backtest backtest/parity backtest/saved internal/chart", "decimal"},
 	{"backtest/inputs", "reads a backtest's inputs: strategies, candles, funding rates, symbols",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library risk backtest configs configs/engineconfig internal/failure internal/version " +
-			"internal/spell internal/moment backtest/search", ""},
+			"internal/spell internal/moment backtest/search", "decimal"},
 	{"backtest/search", "chooses the trials of a sweep: every combination, random ones, or those that the results so far suggest",
 		impure, "internal/spell", "decimal starlark"},
 	{"backtest/sweeps", "searches for a strategy's settings, trial by trial, and resumes interrupted sweeps",
-		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/disk internal/failure internal/private", "decimal"},
+		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/disk internal/failure internal/private internal/version",
+		"decimal"},
 	{"backtest/cluster", "spreads the trials of sweeps over many machines, on NATS JetStream",
-		impure, "backtest backtest/inputs backtest/search backtest/sweeps exchange internal/failure", "nats natsserver sys"},
+		impure, "backtest backtest/inputs backtest/search backtest/sweeps internal/failure internal/version", "nats natsserver sys"},
 	{"backtest/tryout", "tries a strategy on any file of candles: it infers missing facts and summarizes the result in one sentence",
-		impure, "exchange exchange/tape strategy backtest backtest/saved", "decimal"},
+		impure, "exchange exchange/sim exchange/tape strategy backtest backtest/inputs backtest/saved backtest/sweeps configs " +
+			"internal/failure", "decimal yaml"},
 	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
-		impure, "exchange exchange/tape backtest internal/plural", "decimal"},
+		impure, "exchange exchange/tape backtest internal/failure internal/plural internal/private", "decimal"},
 	{"backtest/runner", "runs the dashboard's backtests in the trading process, without delaying it",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/parity backtest/replay backtest/report " +
 			"configs configs/engineconfig internal/version internal/moment backtest/inputs", ""},
@@ -233,7 +235,7 @@ var Table = []Row{
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
 			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
-			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra yaml"},
+			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
 		impure, "exchange exchange/wire exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/moment internal/plural", "table cobra"},

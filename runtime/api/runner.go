@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"botd/backtest/parity"
+	"botd/internal/private"
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
@@ -232,7 +233,7 @@ func (b *BacktestRequest) check(now time.Time) error {
 	switch {
 	case b.Strategy == "":
 		return errors.New("strategy is missing: the name of a configured one")
-	case !view.ReportName.MatchString(b.Name) || b.Name == "choices" || b.Name == "runs":
+	case !private.IsName(b.Name) || b.Name == "choices" || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the words choices and runs", b.Name)
 	case len(b.Params) > maxParams:
 		return fmt.Errorf("%d params exceed the maximum of %d", len(b.Params), maxParams)

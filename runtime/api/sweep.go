@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"botd/internal/private"
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
@@ -162,7 +163,7 @@ func (q *sweepRuns) start(r *request, body *SweepRequest) (SweepStart, error) {
 		return out, badBody(err.Error())
 	}
 	if found, err := view.SweepNames(q.config.Sweeps); err != nil || slices.Contains(found, body.Name) {
-		return out, notPossible(fmt.Sprintf("sweep %q already exists: choose another name", body.Name))
+		return out, notPossible(view.Taken("sweep", body.Name).Error())
 	}
 	out.ID = body.Name
 	run := SweepRun{Sweep: body.Name, Kind: "run"}
@@ -305,7 +306,7 @@ func (b *SweepRequest) check(now time.Time) error {
 		return fmt.Errorf("a text is longer than %d bytes", maxSweepText)
 	case b.Trials < 0 || b.Trials > MaxSweepTries:
 		return fmt.Errorf("trials %d: from 1 to %d", b.Trials, MaxSweepTries)
-	case !view.ReportName.MatchString(b.Name) || b.Name == "runs":
+	case !private.IsName(b.Name) || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the word runs", b.Name)
 	}
 	return nil

@@ -11,12 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"botd/internal/private"
 )
 
 // Limits of reports.
@@ -114,9 +115,6 @@ type Reports struct {
 // NewReports returns the reports below a directory.
 func NewReports(directory string) *Reports { return &Reports{directory: directory} }
 
-// ReportName matches the name of a report's directory, and no path that leaves it.
-var ReportName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-
 var ErrNoReport = errors.New("there is no such report")
 
 // open opens the directory of reports; the system denies every path out of it.
@@ -195,7 +193,7 @@ func (r *Reports) List() ([]Backtest, error) {
 		return nil, errors.New("the directory of reports cannot be read")
 	}
 	for _, entry := range entries[:min(len(entries), maxReports)] {
-		if one, err := r.summary(root, entry.Name()); err == nil && ReportName.MatchString(entry.Name()) {
+		if one, err := r.summary(root, entry.Name()); err == nil && private.IsName(entry.Name()) {
 			items = append(items, one)
 		}
 	}
@@ -211,7 +209,7 @@ func (r *Reports) One(id string) (OneBacktest, error) {
 		return out, err
 	}
 	defer root.Close()
-	if !ReportName.MatchString(id) {
+	if !private.IsName(id) {
 		return out, ErrNoReport
 	}
 	var more reportMore
@@ -241,7 +239,7 @@ func (r *Reports) Page(id string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if !ReportName.MatchString(id) {
+	if !private.IsName(id) {
 		return nil, ErrNoReport
 	}
 	content, _, err := readReport(root, path.Join(id, pageFile))
@@ -275,6 +273,11 @@ func curve(text []byte) (timeMS []int64, equity []string) {
 	return timeMS, equity
 }
 
+// Taken is the error for the name of a new report or sweep that has one.
+func Taken(what, name string) error {
+	return fmt.Errorf("%s %q already exists: choose another name", what, name)
+}
+
 // Room returns the reason that no report of a name can be added; nil if one can.
 func (r *Reports) Room(name string) error {
 	entries, err := os.ReadDir(r.directory)
@@ -286,7 +289,7 @@ func (r *Reports) Room(name string) error {
 	case len(entries) >= maxReports:
 		return fmt.Errorf("there are %d reports: remove some from data_dir/backtests", len(entries))
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }):
-		return fmt.Errorf("a report %q already exists: give it another name", name)
+		return Taken("report", name)
 	}
 	return nil
 }

@@ -180,7 +180,7 @@ func TestWhatAReportShows(t *testing.T) {
 	if one, err := reports.One("ancient"); err != nil || one.RoundTrips != 29 {
 		t.Errorf("want the changed file read again, have %d, %v", one.RoundTrips, err)
 	}
-	if err := reports.Room("new"); err == nil || err.Error() != `a report "new" already exists: give it another name` {
+	if err := reports.Room("new"); err == nil || err.Error() != `report "new" already exists: choose another name` {
 		t.Errorf("want no room for another of that name, have %v", err)
 	}
 	if err := reports.Room("newer"); err != nil {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"botd/internal/private"
 )
 
 // Limits of sweeps that are listed.
@@ -99,7 +101,7 @@ func SweepNames(directory string) (names []string, err error) {
 		if !entry.IsDir() {
 			name = strings.TrimSuffix(name, ".json")
 		}
-		if ReportName.MatchString(name) && !slices.Contains(names, name) {
+		if private.IsName(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -109,7 +111,7 @@ func SweepNames(directory string) (names []string, err error) {
 // SweepKnown reports whether a sweep of that name can be resumed.
 func SweepKnown(directory, name string) bool {
 	root, err := openSweeps(directory)
-	if err != nil || root == nil || !ReportName.MatchString(name) {
+	if err != nil || root == nil || !private.IsName(name) {
 		return false
 	}
 	defer root.Close()
@@ -152,7 +154,7 @@ func Sweeps(directory string, running func(name string) bool) ([]Sweep, error) {
 // SweepPage returns the page of a sweep.
 func SweepPage(directory, name string) ([]byte, error) {
 	root, err := openSweeps(directory)
-	if root == nil || !ReportName.MatchString(name) {
+	if root == nil || !private.IsName(name) {
 		return nil, errors.Join(ErrNoSweep, err)
 	}
 	defer root.Close()

@@ -1,4 +1,3 @@
-// Package research holds the commands that test strategies on recorded or simulated markets, one file each.
 package research
 
 import (
@@ -14,9 +13,7 @@ import (
 	"botd/backtest/inputs"
 	"botd/backtest/report"
 	"botd/backtest/saved"
-	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -120,8 +117,8 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 	}
 	if flags.out != "" {
 		if !flags.quick {
-			if result.Study, err = runStudy(command, config, result); err != nil {
-				return err
+			if result.Study, err = backtest.RunStudy(command.Context(), config, result); err != nil {
+				return tape.Failure(err)
 			}
 		}
 		if err := errors.Join(report.WriteDirectory(flags.out, config, result, nil), saved.WriteNote(flags.out, flags.note)); err != nil {
@@ -162,82 +159,18 @@ func (f *backtestFlags) check(ctx context.Context) error {
 	switch {
 	case f.keep != "" && f.out != "":
 		return failure.Usagef("--keep and --out are mutually exclusive")
-	case f.keep != "" && !saved.Name.MatchString(f.keep):
-		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	case f.keep != "":
+		if err := saved.CheckName(f.keep); err != nil {
+			return failure.Usagef("--keep %w", err)
+		}
 		reports, err := savedDirectory(ctx, f.files.Directory, "")
 		if err != nil {
 			return err
 		}
-		if f.out = filepath.Join(reports, f.keep); saved.Exists(f.out) {
-			return failure.New(failure.Usage, "choose another name, or remove the directory", "%s already exists", f.out)
-		}
+		f.out = filepath.Join(reports, f.keep)
+		return refuseExisting("choose another name, or remove the directory", f.out)
 	case f.note != "" && f.out == "":
 		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is saved with a report")
 	}
 	return nil
-}
-
-// runColumns runs a configuration in three columns or in one, with a progress bar.
-func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*backtest.Result, error) {
-	candles := config.Candles()
-	defer backtest.CollectOften(candles)()
-	bar := shell.NewProgress(command, candles, "candles")
-	config.Progress = bar.Set
-	run := backtest.Run
-	if config.Inputs.Three = columns; columns {
-		run = backtest.RunColumns
-	}
-	result, err := run(command.Context(), config)
-	bar.End()
-	if err != nil {
-		return nil, tape.Failure(err)
-	}
-	return result, nil
-}
-
-// runStudy estimates the reliability of a result.
-func runStudy(command *cobra.Command, config backtest.Config, result *backtest.Result) (*backtest.Study, error) {
-	study, err := backtest.RunStudy(command.Context(), config, result)
-	return study, tape.Failure(err)
-}
-
-// addFiles adds the flags that select the input of a backtest.
-func addFiles(command *cobra.Command, b *inputs.Files) {
-	loadWith(command, b)
-	f := command.Flags()
-	f.StringArrayVarP(&b.StrategyFiles, "strategy", "s", nil, "strategy file (YAML); may be repeated")
-	f.StringVarP(&b.Directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
-	f.StringArrayVar(&b.Data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
-	f.StringArrayVar(&b.Funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; default: the configured constant rate")
-	f.StringArrayVar(&b.Trades, "trades", nil, "recorded trades (id, price, qty, time_ms, side), which replace the guessed path; as --data")
-	f.StringArrayVar(&b.Detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
-	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, such as data/demo/recorded, for candles and funding rates that "+
-		"have no file of their own")
-	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
-	f.StringArrayVar(
-		&b.Signals,
-		"signals",
-		nil,
-		"recorded signals for strategy: signal (CSV or Parquet: time_ms,strategy,target), each from its time on",
-	)
-	f.StringArrayVar(&b.Columns, "columns", nil, "series from outside for column(name) (CSV or Parquet: time_ms and numbers), FILE or FILE=PREFIX")
-	f.BoolVar(&b.Repair, "repair", false, "drop invalid rows, and report them")
-	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up on the first of them")
-	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")
-}
-
-// loadWith makes the files load with the command's progress bar and messages.
-func loadWith(command *cobra.Command, b *inputs.Files) {
-	b.Options = func() configs.Options { return connect.Options(command.Context(), "") }
-	b.Store = func() string {
-		config, err := connect.LoadValid(command.Context(), b.Directory)
-		if err != nil {
-			return ""
-		}
-		return filepath.Join(config.DataDir, "candles")
-	}
-	b.Load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
-		return loadCandles(command, path, symbol, interval, repair)
-	}
 }

@@ -7,10 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
-	"botd/backtest"
 	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 )
@@ -105,21 +103,3 @@ func comparisonTable(w io.Writer, c *saved.Comparison, color bool) {
 		fmt.Fprintf(w, "every fill of %s and %s is the same\n", c.Runs[0].Name, c.Runs[1].Name)
 	}
 }
-
-// floatText formats a number; – where it is undefined.
-func floatText(value *float64) string { return backtest.Figure(value, 2) }
-
-// gainText formats a profit in percent; – where it is undefined.
-func gainText(value *float64, color bool) string {
-	if value == nil {
-		return "–"
-	}
-	return backtest.Signed(decimal.NewFromFloat(*value), color)
-}
-
-// profitText formats an amount with its sign; Read has validated it.
-func profitText(amount string, color bool) string {
-	return backtest.Signed(decimal.RequireFromString(amount), color)
-}
-
-func amountText(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -14,22 +13,9 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/saved"
-	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 )
-
-// savedDirectory returns the directory of saved reports: the given one, or the one in the configuration's data_dir.
-func savedDirectory(ctx context.Context, configuration, reports string) (string, error) {
-	if reports != "" {
-		return reports, nil
-	}
-	config, err := connect.LoadSettings(ctx, configuration, "", "--reports DIR needs no configuration")
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(config.DataDir, saved.Folder), nil
-}
 
 // savedFlags select the directory of reports.
 type savedFlags struct{ directory, reports, output string }
@@ -48,7 +34,7 @@ func (k *savedFlags) find(ctx context.Context, name string) (*saved.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	if !saved.Name.MatchString(name) || !saved.Exists(filepath.Join(reports, name, backtest.ReportFile)) {
+	if saved.CheckName(name) != nil || !saved.Exists(filepath.Join(reports, name, backtest.ReportFile)) {
 		return nil, failure.New(failure.NoInput, "botd backtest list shows the saved reports", "no report %s is in %s", name, reports)
 	}
 	return saved.Read(filepath.Join(reports, name))
@@ -182,29 +168,4 @@ the report and changes none of its hashes.`,
 	}
 	flags.add(command)
 	return command
-}
-
-func checkPeriod(period string) error {
-	if period != "" && !slices.Contains(backtest.Periods, period) {
-		return failure.Usagef("--breakdown %q: one of %s", period, strings.Join(backtest.Periods, ", "))
-	}
-	return nil
-}
-
-// resultTable writes a result and, if a period is given, its round trips by period.
-func resultTable(w io.Writer, result *backtest.Result, period string, color bool) {
-	result.Table(w, color)
-	if period == "" {
-		return
-	}
-	t := shell.NewTable(w, table.Row{period, "round trips", "won", "lost", "profit USDT", "fees", "so far"})
-	var right []table.ColumnConfig
-	for number := 2; number <= 7; number++ {
-		right = append(right, table.ColumnConfig{Number: number, Align: text.AlignRight})
-	}
-	t.SetColumnConfigs(right)
-	for _, row := range result.Breakdown(period) {
-		t.AppendRow(table.Row{row.Period, row.RoundTrips, row.Wins, row.Losses, profitText(row.PNL, color), amountText(row.Fees), profitText(row.Sum, color)})
-	}
-	t.Render()
 }

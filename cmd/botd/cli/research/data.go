@@ -1,21 +1,17 @@
 package research
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
-	"strings"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
+	"botd/backtest/inputs"
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
-	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/moment"
@@ -49,29 +45,6 @@ func (s *seriesFlags) open(ctx context.Context) (tape.Store, error) {
 		return tape.Store{}, err
 	}
 	return tape.Store{Directory: filepath.Join(config.DataDir, "candles")}, nil
-}
-
-var symbolName = regexp.MustCompile(`^[A-Z0-9]{1,20}-[A-Z0-9]{1,10}$`)
-
-// instrument returns the symbol that the flags name: a built-in one, or one with as many decimal places as candles need.
-func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
-	market, err := exchange.ParseMarket(s.market)
-	if err != nil {
-		return nil, failure.Usagef("--market: %v", err)
-	}
-	if s.symbol == "" {
-		return nil, failure.Usagef("--symbol is missing, such as BTC-USDT")
-	}
-	if known, found := exchange.FindSymbol(sim.DefaultSymbols(), market, s.symbol); found {
-		return known, nil
-	}
-	if !symbolName.MatchString(s.symbol) {
-		return nil, failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, such as BTC-USDT", s.symbol)
-	}
-	base, quote, _ := strings.Cut(s.symbol, "-")
-	made, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: s.symbol, Base: base, Quote: quote, PriceTick: decimal.New(1, -8),
-		QuantityTick: decimal.New(1, -3), MaxNotional: decimal.NewFromInt(1_000_000)})
-	return made, failure.Wrap(failure.Usage, err)
 }
 
 // length returns --interval, which may be omitted where the data shows it.
@@ -117,7 +90,7 @@ days, prices jump now and then. The same seed gives the same candles on every ma
 The file's extension selects the format: .csv, .csv.gz or .parquet. Without --out, CSV on stdout.`,
 		Example: "  botd data generate --symbol BTC-USDT --interval 1m --candles 525600 --seed 7 --out year.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			symbol, err := series.instrument()
+			symbol, err := inputs.Instrument(series.market, series.symbol)
 			if err != nil {
 				return err
 			}
@@ -196,7 +169,7 @@ right, with a dash for each one to skip.`,
 			"  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import " +
 			"plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
 		RunE: func(command *cobra.Command, files []string) error {
-			symbol, err := series.instrument()
+			symbol, err := inputs.Instrument(series.market, series.symbol)
 			if err != nil {
 				return err
 			}
@@ -228,21 +201,6 @@ right, with a dash for each one to skip.`,
 	return command
 }
 
-// importable reads a file of candles, or builds candles from a file of trades.
-func importable(command *cobra.Command, file string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
-	if options.Columns != "" || !tape.AreTrades(file) {
-		return loadColumns(command, file, symbol, interval, options)
-	}
-	fine := *symbol
-	fine.QuantityScale = max(8, fine.QuantityScale) // a candle's volume includes quantities below a step
-	trades, err := tape.LoadTrades(file, &fine)
-	if err != nil {
-		return nil, tape.Failure(err)
-	}
-	fmt.Fprintf(command.ErrOrStderr(), "%d trades; botd backtest run --trades %s replays them\n", trades.Len(), file)
-	return &tape.Tape{Symbol: symbol, Candles: trades.Candles(&fine, cmp.Or(interval, exchange.Minute1))}, nil
-}
-
 func newDataExport() *cobra.Command {
 	var series seriesFlags
 	var out string
@@ -269,7 +227,7 @@ func (s *seriesFlags) read(command *cobra.Command, files []string) (*tape.Tape, 
 	if len(files) > 0 {
 		return loadAnyCandles(command, files[0], s.interval, false)
 	}
-	symbol, err := s.instrument()
+	symbol, err := inputs.Instrument(s.market, s.symbol)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/backtest/inputs"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -48,9 +49,10 @@ while one side of the market is crowded. The same seed gives the same rates on e
 			if err != nil {
 				return err
 			}
+			if err := inputs.CheckSymbol(symbol); err != nil {
+				return err
+			}
 			switch {
-			case !symbolName.MatchString(symbol):
-				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", symbol)
 			case count < 1 || count > maxPayments:
 				return failure.Usagef("--payments from 1 to %d", maxPayments)
 			case every < 1 || every > maxEvery || maxEvery%every != 0:
@@ -91,8 +93,8 @@ given.`,
 		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd backtest run -s trend.yaml --data " +
 			"candles.csv --funding data/candles/futures/BTC-USDT/funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
-			if !symbolName.MatchString(series.symbol) {
-				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", series.symbol)
+			if err := inputs.CheckSymbol(series.symbol); err != nil {
+				return err
 			}
 			store, err := series.open(command.Context())
 			if err != nil {

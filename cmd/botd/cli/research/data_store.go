@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/backtest/inputs"
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
@@ -39,7 +40,7 @@ botd data verify lists.`,
 			rows := []tape.Summary{}
 			for _, s := range all {
 				named := seriesFlags{market: s.Market.String(), symbol: s.Symbol}
-				symbol, err := named.instrument()
+				symbol, err := inputs.Instrument(named.market, named.symbol)
 				if err != nil {
 					return err
 				}

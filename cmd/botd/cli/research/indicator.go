@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/exchange"
-	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/moment"
@@ -154,38 +152,6 @@ func parameters(pairs []string) (map[string]float64, error) {
 		given[name] = value
 	}
 	return given, nil
-}
-
-// loadAnyCandles reads candles of any symbol: the tape gives prices as many decimal places as the data needs.
-func loadAnyCandles(command *cobra.Command, path, interval string, repair bool) (*tape.Tape, error) {
-	var length exchange.Interval
-	if interval != "" {
-		var err error
-		if length, err = exchange.ParseInterval(interval); err != nil {
-			return nil, failure.Usagef("--interval: %v", err)
-		}
-	}
-	return loadCandles(command, path, sim.DefaultSymbols()[0], length, repair)
-}
-
-// loadCandles reads one file with a progress bar and reports the repairs.
-func loadCandles(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
-	return loadColumns(command, path, symbol, interval, tape.Options{Repair: repair})
-}
-
-// loadColumns is loadCandles for files whose columns the user names.
-func loadColumns(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
-	bar := shell.NewProgress(command, 0, "bytes read")
-	options.Cache, options.Progress = tape.SharedCache(), func(done, total int64) { bar.SetTotal(int(total)); bar.Set(int(done), int(total)) }
-	recorded, err := tape.LoadCandles(path, symbol, interval, options)
-	bar.End()
-	if err != nil {
-		return nil, tape.Failure(err)
-	}
-	for _, line := range recorded.Repaired {
-		fmt.Fprintln(command.ErrOrStderr(), "repaired:", line)
-	}
-	return recorded, nil
 }
 
 // eachValue calls do with every candle's open time and outputs.

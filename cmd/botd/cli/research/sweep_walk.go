@@ -87,7 +87,7 @@ near 1 the selection holds up, near 0 it was fitted to the past.`,
 func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo int) error {
 	began := time.Now()
 	f.spec.Search = sweeps.Grid
-	plan, made, err := f.prepare()
+	plan, made, err := sweeps.Prepare(&f.spec, &f.files)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"botd/backtest/cluster"
 	"botd/backtest/inputs"
-	"botd/backtest/sweeps"
 	"botd/internal/failure"
 	"botd/internal/version"
 )
@@ -69,7 +68,7 @@ func work(command *cobra.Command, access cluster.Access, slots int, idle time.Du
 	if err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	program, err := programHash()
+	program, err := version.ProgramHash()
 	if err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
@@ -79,8 +78,7 @@ func work(command *cobra.Command, access cluster.Access, slots int, idle time.Du
 	}
 	var mu sync.Mutex // guards stderr: several slots report
 	worker := &cluster.Worker{Access: access, Program: program, Version: version.Read().Version, Slots: slots, Idle: idle, Cache: directory,
-		ID:    fmt.Sprintf("%s-%d-%s", machine, os.Getpid(), hex.EncodeToString([]byte{byte(rand.IntN(256)), byte(rand.IntN(256))})),
-		Split: sweeps.ParseSplit,
+		ID: fmt.Sprintf("%s-%d-%s", machine, os.Getpid(), hex.EncodeToString([]byte{byte(rand.IntN(256)), byte(rand.IntN(256))})),
 		Files: func() (files inputs.Files) {
 			loadWith(command, &files)
 			files.Store = nil // finer candles come from the coordinator, if at all
