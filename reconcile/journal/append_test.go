@@ -80,7 +80,8 @@ func TestFailedAppend(t *testing.T) {
 	}
 	twice := record.Record{ClientOrderID: "b-1", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: record.Sending{}}
 	err := j.Append(t.Context(), []record.Record{twice, twice})
-	if !errors.Is(err, ErrBroken) || !strings.HasSuffix(err.Error(), "client order id b-1 is journalled already, by record 3; it ends with record 1, not 2") {
+	const why = "client order id b-1 is journalled already, by record 3; the journal ends with record 1, not 2"
+	if !errors.Is(err, ErrBroken) || !strings.HasSuffix(err.Error(), why) {
 		t.Errorf("a record that was taken away: have %v", err)
 	}
 }

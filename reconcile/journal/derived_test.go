@@ -156,7 +156,7 @@ func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 		{&SchemaError{"journal.db", problem}, 65, []string{"journal journal.db has a schema that botd did not create", "(2 problems)",
 			"hint: botd journal verify"}},
 		{&KeyError{"journal.db", 5, true}, 78, []string{"journal.db is keyed, but journal_key_file is not set", "hint: set journal_key_file in botd.yaml"}},
-		{&KeyError{"journal.db", 5, false}, 78, []string{"journal.db is not keyed", "its 5 records may have been rewritten", "hint: if it never was keyed"}},
+		{&KeyError{"journal.db", 5, false}, 78, []string{"journal.db is not keyed", "its 5 records may have been rewritten", "hint: if it was never keyed"}},
 		{&BindingError{Path: "journal.db"}, 78, []string{"journal journal.db belongs to", "hint: use a separate data_dir for this account"}},
 		{&NewerError{"journal.db", "schema", 9, 8, ""}, 78,
 			[]string{"journal journal.db has schema 9, this botd knows 8: journal was written by a newer botd\n",

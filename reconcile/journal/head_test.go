@@ -51,7 +51,7 @@ func TestRecordsCutOffTheEndAreMissed(t *testing.T) {
 	}
 	cutOff(t, path, 2)
 	for try := range 2 { // a start continues, reports it, and does not hide it
-		if found := problems(t, path); len(found) != 1 || found[0].Table != "record" || !strings.Contains(found[0].Want, "that was there at") {
+		if found := problems(t, path); len(found) != 1 || found[0].Table != "record" || !strings.Contains(found[0].Want, "which existed at") {
 			t.Errorf("try %d: want the missing record named, have %v", try, found)
 		}
 		j := open(t, path)

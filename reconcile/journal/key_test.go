@@ -153,7 +153,7 @@ func TestAKeyedJournalNeedsItsKey(t *testing.T) {
 	if _, err := openKeyed(t, path, nil); !errors.As(err, &missing) || !missing.Keyed {
 		t.Errorf("without the key: want it refused, have %v", err)
 	}
-	if r := verified(t, path, otherKey); len(r.Problems) != 1 || r.Problems[0].Key != "1" || !strings.Contains(r.Problems[0].Have, "another one") {
+	if r := verified(t, path, otherKey); len(r.Problems) != 1 || r.Problems[0].Key != "1" || !strings.Contains(r.Problems[0].Have, "the wrong one") {
 		t.Errorf("with another key: want the first record's link found, have %+v", r)
 	}
 	if r := verified(t, path, nil); len(r.Problems) > 0 || r.Keyed != 1 || r.Proves != journal.ProvesConsistency {

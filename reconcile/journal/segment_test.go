@@ -120,7 +120,7 @@ func TestALineIsReadWholeUpToItsBound(t *testing.T) {
 		text := strings.Repeat("x", length)
 		lines := bufio.NewReaderSize(strings.NewReader(text+"\nnext\n"), 16)
 		have, err := readLine(lines, most)
-		if fits && (err != nil || string(have) != text) || !fits && (err == nil || err.Error() != "a line of more than 100 bytes") {
+		if fits && (err != nil || string(have) != text) || !fits && (err == nil || err.Error() != "a line is longer than 100 bytes") {
 			t.Errorf("%d bytes: want it read %t, have %d, %v", length, fits, len(have), err)
 		}
 		if next, err := readLine(lines, most); fits && (err != nil || string(next) != "next") {
@@ -201,7 +201,7 @@ func TestUnreadableSegmentDirectoryIsAnError(t *testing.T) {
 		"read segment ": func(directory string) error {
 			return errors.Join(os.Mkdir(directory, 0o700), os.WriteFile(filepath.Join(directory, "a"+segmentEnding), []byte("no zstd"), 0o600))
 		},
-		"holds what ": func(directory string) error {
+		"has the content that belongs in ": func(directory string) error {
 			err := os.Mkdir(directory, 0o700)
 			compressed(t, filepath.Join(directory, "000000000001-000000000009-b"+segmentEnding), `{"format":1,"first":1,"last":9,"hash":"a"}`+"\n")
 			return err

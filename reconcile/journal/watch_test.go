@@ -23,12 +23,12 @@ func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 		does       func(path string) error
 		rescued    bool
 	}{
-		{"the data directory is removed", "is gone", func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, true},
-		{"the file is removed", "is gone", os.Remove, true},
-		{"its log is removed", "is gone", func(path string) error { return os.Remove(path + "-wal") }, true},
-		{"the directory is moved", "is gone", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+"-old") }, true},
-		{"it is cut to 4 KiB", "was cut from", func(path string) error { return os.Truncate(path, 4096) }, false},
-		{"another takes its place", "is another file", func(path string) error {
+		{"the data directory is removed", "does not exist", func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, true},
+		{"the file is removed", "does not exist", os.Remove, true},
+		{"its log is removed", "does not exist", func(path string) error { return os.Remove(path + "-wal") }, true},
+		{"the directory is moved", "does not exist", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+"-old") }, true},
+		{"it is cut to 4 KiB", "was truncated from", func(path string) error { return os.Truncate(path, 4096) }, false},
+		{"another takes its place", "is not the file", func(path string) error {
 			if err := os.WriteFile(path+".new", make([]byte, 1<<20), 0o600); err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 			t.Fatalf("want exits and halts to go on, have %v", err)
 		}
 	}
-	if !strings.HasSuffix(lost, "is gone: it was removed or moved while botd was writing it") {
+	if !strings.HasSuffix(lost, "does not exist: it was removed or moved while botd was writing it") {
 		t.Errorf("want it noticed, have %q", lost)
 	}
 	file, err := os.Stat(path + ".diverted")

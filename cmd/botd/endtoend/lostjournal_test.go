@@ -85,7 +85,7 @@ func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.C
 		}
 		defer response.Body.Close()
 		text, err := io.ReadAll(response.Body)
-		return err == nil && response.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "while botd writes it")
+		return err == nil && response.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "while botd was writing it")
 	})
 	placed, looks := len(w.orders()), 0
 	eventually(t, "a while in which nothing is bought", func() bool {
