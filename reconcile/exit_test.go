@@ -181,3 +181,58 @@ func exitInPlaceOfAStop(t testing.TB) {
 		}
 	}
 }
+
+// The exchange refused an exit of a part, and no list shows whether it was executed all the same. The part is not sold a second time; an exit of the whole
+// position, which the exchange caps, goes out.
+func TestRefusedExitOfAPartWaitsForARead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		unread bool
+		held   exchange.Quantity // by the list, if that is read
+		target exchange.Quantity
+		want   exchange.Quantity // of the next exit
+	}{
+		{"a part, unread", true, 20, 10, 0},
+		{"the whole position, unread", true, 20, 0, 20},
+		{"a part, not executed", false, 20, 10, 10},
+		{"a part, executed", false, 10, 10, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			partAfterRefusal(t, c.unread, c.held, c.target, c.want)
+		})
+	}
+}
+
+func partAfterRefusal(t testing.TB, unread bool, held, target, want exchange.Quantity) {
+	t.Helper()
+	d := newDesk(t)
+	d.hold(20)
+	d.now += 60_000
+	d.observe(20, nil)
+	d.target(10)
+	id := d.send(d.one(placement.Exit, nil))
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	d.target(target)
+	snapshot := Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(held), Positions: d.positions(held),
+		ClosedOf: []string{"BTC-USDT"}}
+	if unread {
+		snapshot.Unread = []exchange.SymbolKey{bitcoin}
+	}
+	for range 60 {
+		d.now += 1_000
+		fetched := snapshot
+		fetched.BeganMS, fetched.EndedMS = d.now, d.now
+		d.book.Observe(&fetched)
+	}
+	reduced := exchange.Quantity(0)
+	for _, intent := range d.derive(nil) {
+		if intent.Purpose == placement.Exit {
+			reduced += intent.Order.Quantity
+		}
+	}
+	if reduced != want {
+		t.Errorf("want an exit of %d, have %d", want, reduced)
+	}
+}

@@ -54,4 +54,8 @@ var wallet = []Row{
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
 			{"reconcile.survey.partialWallet", "s.noteRefusedSales(symbol)", ""},
 		}},
+	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
+		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
+			{"reconcile.derivation.reduce", "d.partRefusedUnread(quantity)", "false"},
+		}},
 }
