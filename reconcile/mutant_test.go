@@ -14,6 +14,7 @@ import (
 func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "reconcile", map[string]func(testing.TB){
 		"moved_snapshot":         decidedAfterAMove,
+		"lag_suspends":           staysAhead,
 		"fills_meanwhile":        decidedAfterAFill,
 		"younger_exit_decided":   exitAfterExit,
 		"own_trades_ignored":     tradedUnseen,

@@ -268,7 +268,9 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	if symbol.Key().Market == exchange.Spot {
 		s.noteStandIns(symbol)
 		s.forgetUnlisted(symbol)
+		lags := s.book.walletLags(symbol)
 		s.observeWallet(symbol)
+		symbol.spot.lag.note(s, symbol, lags, s.fetched.SpotOrders.Done() && !symbol.spot.inconclusive)
 		return
 	}
 	if !s.fetched.Positions.Done() {

@@ -13,6 +13,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.position, symbol.walletOnlyRead = symbol.heldOnSpot(), symbol.walletOnlyRead || s.fetched.Balances.Done()
 		s.partialWallet(symbol)
+		symbol.spot.lag.note(s, symbol, s.book.walletLags(symbol), false)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.takeShown(symbol) {
 			s.standOpened(symbol)

@@ -54,6 +54,7 @@ type spotEvidence struct {
 	excess      exchange.Quantity // quantity by which own and the other botd's stops exceed the position
 	excessMS    int64             // since when they exceed it; 0 if they do not
 	baseBalance exchange.Quantity // as last read
+	lag         walletLag
 }
 
 // sale is the quantity sold by an order that no placement claims.
@@ -106,17 +107,6 @@ func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 		return 0
 	}
 	return by
-}
-
-// WalletAhead reports whether the wallet includes a spot order's fill before a list shows it: a change
-// of money without a change of the asset, or vice versa, is then neither a loss nor a gain. This ends
-// once the order history has been read often enough about it.
-func (o *observed) WalletAhead(symbol *SymbolState) bool {
-	if symbol.Key().Market != exchange.Spot {
-		return false
-	}
-	by := o.walletDiffers(symbol)
-	return by != 0 && (by != symbol.spot.difference || symbol.Suspect())
 }
 
 // mayHaveBought reports whether a refused purchase may have been executed although no list shows it yet.

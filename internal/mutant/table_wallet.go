@@ -2,6 +2,18 @@ package mutant
 
 // wallet breaks the rules about what a wallet alone shows or does not show, and about stops that only a later list shows.
 var wallet = []Row{
+	{"lag_ignored", "a wallet that is older than a fill is a gain or a loss", "limits",
+		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
+			{"reconcile.observed.WalletAhead", "symbol.spot.lag.fromMS != 0", "false"},
+		}},
+	{"lag_suspends", "a wallet that others changed suspends the limits for as long as orders rest", "limits",
+		"reconcile TestWalletThatStaysAheadLagsForTenReads", []Edit{
+			{"reconcile.walletLag.note", "t.rounds >= mostLagging", "false"},
+		}},
+	{"lag_suspends_unread", "a symbol that cannot be read suspends the limits of the account for as long", "limits",
+		"runtime/engine TestLimitsWaitAMinuteForFillsThatCannotBeRead", []Edit{
+			{"reconcile.walletLag.note", "s.fetched.EndedMS >= t.fromMS+lagWaitMS", "false"},
+		}},
 	{"confirmed_unseen", "a purchase that the exchange executed after lists had confirmed its refusal has no stop", "3",
 		"reconcile TestPurchaseExecutedAfterItsConfirmationGetsAStop", []Edit{
 			{"reconcile.survey.noteRefusedPurchases", "s.reopenPaid(symbol)", ""},

@@ -80,6 +80,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"share_unestimated":       ownResults,
 		"funding_dropped":         ownResults,
 		"peak_stays":              dayStored,
+		"lag_ignored":             func(t testing.TB) { laggingFill(t, 10_000, 0, exchange.SpotWallet, false) },
+		"lag_suspends_unread":     unreadFill,
 		"peak_of_ended":           endedBeforeItsPrice,
 		"day_stops_limits":        drawdownWhileADayWaits,
 		"peak_of_estimate":        peakWaits,

@@ -1,0 +1,67 @@
+package reconcile
+
+import "botd/exchange"
+
+// walletLag records whether a spot wallet and the fills are of two moments: the wallet shows a fill that no list shows yet, or is older than one.
+type walletLag struct {
+	excess   exchange.Quantity // the wallet's excess over the fills when the two were last of one moment
+	bought   exchange.Quantity // quantity bought by then whose fees are not yet reconciled with the wallet
+	compared bool              // since the start
+	fromMS   int64             // since when the excess has been another one; 0 if it is not
+	rounds   int               // number of complete reads since then
+}
+
+// These bound how long limits wait for a lagging wallet. An excess that stays has another cause. While a symbol cannot be read completely, no fill can
+// explain it.
+const (
+	mostLagging = 10
+	lagWaitMS   = 60_000
+)
+
+// walletLags reports whether the newest wallet's excess over a spot symbol's fills is another one than when the two were last of one moment. What
+// has been bought since then may have cost fees that botd does not expect.
+func (o *observed) walletLags(symbol *SymbolState) bool {
+	if !o.walletRead || symbol.rules == nil {
+		return false
+	}
+	t, bought, fees := &symbol.spot.lag, symbol.Bought(), exchange.Quantity(0)
+	if bought >= t.bought { // not reconciled since
+		bought -= t.bought
+	}
+	if bought > 0 {
+		fees = symbol.rules.QuantityOf(symbol.rules.QuantityAmount(bought).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
+	}
+	return (o.balanceBeyondFills(symbol) - t.excess).Abs() > fees
+}
+
+// note records whether a wallet lagged. One that proves something is not older than a fill, but an order that rests may have been filled after the
+// list was read.
+func (t *walletLag) note(s *survey, symbol *SymbolState, lags, proves bool) {
+	if !s.book.walletRead || symbol.rules == nil {
+		return
+	}
+	waited := t.rounds >= mostLagging || t.fromMS != 0 && s.fetched.EndedMS >= t.fromMS+lagWaitMS
+	switch {
+	case waited, proves && (!lags || len(symbol.live) == 0 || !t.compared):
+		*t = walletLag{excess: s.book.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
+		return
+	case !lags:
+		t.fromMS, t.rounds = 0, 0
+		return
+	case t.fromMS == 0:
+		t.fromMS = s.fetched.EndedMS
+	}
+	if !symbol.unread {
+		t.rounds++
+	}
+}
+
+// WalletAhead reports whether the wallet and the fills of a spot symbol are of two moments: a change of money without a change of the asset, or
+// vice versa, is then neither a loss nor a gain. A difference worth an order ends once the order history has been read about it often enough.
+func (o *observed) WalletAhead(symbol *SymbolState) bool {
+	if symbol.Key().Market != exchange.Spot {
+		return false
+	}
+	by := o.walletDiffers(symbol)
+	return symbol.spot.lag.fromMS != 0 || !symbol.unread && by != 0 && (by != symbol.spot.difference || symbol.Suspect())
+}

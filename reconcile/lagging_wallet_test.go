@@ -1,0 +1,165 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// looks reads the wallet a second after the last time, and concludes what follows for the symbol.
+func (w *wallet) looks(baseBalance exchange.Quantity, unread bool, open ...exchange.Order) (ahead bool) {
+	w.now += 1_000
+	s, symbol := w.reads(baseBalance, 0, open...), w.book.Symbol(coin)
+	if unread {
+		s.fetched.Unread = []exchange.SymbolKey{coin}
+	}
+	s.observePosition(symbol)
+	return w.book.WalletAhead(symbol)
+}
+
+// rests sends a purchase that has rested for a minute.
+func (w *wallet) rests() exchange.Order {
+	order := w.buysUnder(8, 1_000)
+	w.now += 60_000
+	return order
+}
+
+// bought books that much of the purchase under way.
+func (w *wallet) bought(p *exchange.Order, total exchange.Quantity) {
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: p.ClientOrderID, Body: record.Fill{Filled: total}})
+}
+
+// The wallet shows 1,010: a thousand of others, and ten of botd's. An order is worth two units or more, and a purchase rests.
+func TestWalletLagsBehindFillsOrAheadOfThem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		rests bool
+		reads []lagRead
+	}{
+		{"nothing changes", true, []lagRead{{}, {}}},
+		{"it shows a unit before the list", true, []lagRead{{}, {wallet: 1, ahead: true}, {wallet: 1, filled: 1}}},
+		{"it shows two units after the list", true, []lagRead{{}, {filled: 2, ahead: true}, {wallet: 2, filled: 2}}},
+		{"a unit may be a fee", true, []lagRead{{}, {filled: 1}, {wallet: 1, filled: 1}}},
+		{"it shows the first of two fills", true, []lagRead{{}, {filled: 2, ahead: true}, {wallet: 2, filled: 4, ahead: true}, {wallet: 4, filled: 4}}},
+		{"a unit is another's, and no order rests", false, []lagRead{{}, {wallet: 1}}},
+		{"a unit was another's at the first read", true, []lagRead{{wallet: 1}, {wallet: 1}, {ahead: true}}},
+		{"a unit was spent by others at the first read", true, []lagRead{{wallet: -1}, {wallet: -1}}},
+		{"a fee took a unit of a hundred", true, []lagRead{{}, {wallet: 99, filled: 100}}},
+		{"two units are beyond any fee", true, []lagRead{{}, {wallet: 98, filled: 100, ahead: true}}},
+		{"a fee took a unit of the next, too", true,
+			[]lagRead{{}, {wallet: 100, filled: 100}, {wallet: 200, filled: 201}, {wallet: 199, filled: 201, ahead: true}}},
+	} {
+		lagReads(t, c.name, c.rests, c.reads)
+	}
+}
+
+// lagRead is a read of the wallet, as the difference from 1,010, after that much of the purchase was booked, and whether limits wait then.
+type lagRead struct {
+	wallet, filled exchange.Quantity
+	ahead          bool
+}
+
+func lagReads(t testing.TB, name string, rests bool, reads []lagRead) {
+	t.Helper()
+	w := explains(t, 10, 0)
+	var order exchange.Order
+	var open []exchange.Order
+	if rests {
+		order = w.rests()
+		open = append(open, order)
+	}
+	filled := exchange.Quantity(0)
+	for i, read := range reads {
+		if read.filled != filled {
+			filled = read.filled
+			w.bought(&order, filled)
+		}
+		if have := w.looks(1_010+read.wallet, false, open...); have != read.ahead {
+			t.Errorf("%s: at read %d want it ahead %t, have %t: %+v", name, i, read.ahead, have, w.book.Symbol(coin).spot.lag)
+		}
+	}
+}
+
+// What stays for ten reads has another cause.
+func TestWalletThatStaysAheadLagsForTenReads(t *testing.T) {
+	t.Parallel()
+	staysAhead(t)
+}
+
+func staysAhead(t testing.TB) {
+	w := explains(t, 10, 0)
+	order := w.rests()
+	w.looks(1_010, false, order)
+	for i := range 12 {
+		if want, have := i < 10, w.looks(1_011, false, order); have != want {
+			t.Errorf("read %d: want it ahead %t, have %t", i, want, have)
+		}
+	}
+	if !w.looks(1_010, false, order) {
+		t.Error("the unit is gone again: want that noticed as well")
+	}
+}
+
+// Where a symbol cannot be read completely, nothing shows a fill: then it lags for a minute at most, whatever its size.
+func TestWalletOfASymbolThatCannotBeReadLagsForAMinute(t *testing.T) {
+	t.Parallel()
+	for _, by := range []exchange.Quantity{1, 100} {
+		w := explains(t, 10, 0)
+		order := w.rests()
+		w.looks(1_010, false, order)
+		for i := range 70 {
+			if want, have := i < 60, w.looks(1_010+by, true, order); have != want {
+				t.Errorf("%d after %d s: want it ahead %t, have %t", by, i, want, have)
+			}
+		}
+	}
+}
+
+// Nothing is concluded without a wallet, or without rules.
+func TestNoLagIsConcludedWithoutAWallet(t *testing.T) {
+	t.Parallel()
+	for name, without := range map[string]func(w *wallet, s *Snapshot){
+		"no wallet": func(_ *wallet, s *Snapshot) { s.Balances = exchange.Fetched[exchange.Balance]{} },
+		"no rules":  func(w *wallet, _ *Snapshot) { w.book.Symbol(coin).rules = nil },
+	} {
+		w := explains(t, 10, 0)
+		order := w.rests()
+		w.looks(1_010, false, order)
+		symbol := w.book.Symbol(coin)
+		before := symbol.spot.lag
+		w.now += 1_000
+		s := w.reads(1_011, 0, order)
+		without(w, s.fetched)
+		w.book.observed.note(s.fetched)
+		s.observePosition(symbol)
+		if symbol.spot.lag != before {
+			t.Errorf("%s: want nothing noted, have %+v, was %+v", name, symbol.spot.lag, before)
+		}
+	}
+}
+
+// After a start the first wallet that proves something is compared with none before it; one that may be older than the last fill waits for the next.
+func TestAWalletAfterAStartIsComparedWithTheFills(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		agoMS int64 // since the last fill
+		shows exchange.Quantity
+		want  bool
+	}{
+		{"two units more, long after the fill", 60_000, 1_012, false},
+		{"two units more, just after it", 0, 1_012, true},
+		{"as much, just after it", 0, 1_010, false},
+	} {
+		w := explains(t, 9, 0)
+		order := w.rests()
+		w.bought(&order, 1)
+		w.now += c.agoMS - 500
+		w.restoresWith(testSettle)
+		if have := w.looks(c.shows, false, order); have != c.want {
+			t.Errorf("%s: want it ahead %t, have %t: %+v", c.name, c.want, have, w.book.Symbol(coin).spot.lag)
+		}
+	}
+}
