@@ -139,7 +139,10 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 			return // repeating a partial sale could sell more than the plan desires: wait for its outcome
 		}
 	}
-	if d.exitForProtection() != nil || d.partRefusedUnread(quantity) || spot && d.makeRoom(quantity) {
+	if unread := d.symbol.unread || d.desired.Unread; !spot && unread && quantity < whole && d.book.refusedExit(d.symbol.Key()) {
+		return // no list shows whether the refused part was executed all the same (exactly-once.md, case 3); the exchange caps the exit of a whole position
+	}
+	if d.exitForProtection() != nil || spot && d.makeRoom(quantity) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
@@ -153,13 +156,6 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		return
 	}
 	d.reduceNow(quantity, "the target is smaller")
-}
-
-// partRefusedUnread reports whether an exit of a part on futures repeats one that the exchange refused, while no list shows whether it was executed all the
-// same (exactly-once.md, case 3): both would reduce the position by more than the plan desires. The exchange caps the exit of a whole position.
-func (s *situation) partRefusedUnread(quantity exchange.Quantity) bool {
-	return s.symbol.Key().Market == exchange.Futures && (s.symbol.unread || s.desired.Unread) && quantity < s.ownPosition.Abs() &&
-		slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool { return r.Symbol == s.symbol.Key() && r.purpose == placement.Exit })
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {

@@ -101,6 +101,11 @@ func (r *refusals) refusedOn(key exchange.SymbolKey) iter.Seq[*RefusedOrder] {
 	}
 }
 
+// refusedExit reports whether the refusal of an exit on the symbol is not confirmed.
+func (r *refusals) refusedExit(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool { return one.Symbol == key && one.purpose == placement.Exit })
+}
+
 // beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
 func (b *Book) beforeSent(p *account.Placement) priorBalance {
 	if p.Order().Market == exchange.Futures {

@@ -68,6 +68,6 @@ var wallet = []Row{
 		}},
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
-			{"reconcile.derivation.reduce", "d.partRefusedUnread(quantity)", "false"},
+			{"reconcile.derivation.reduce", "d.book.refusedExit(d.symbol.Key())", "false"},
 		}},
 }
