@@ -120,7 +120,7 @@ func (r *resting) Epoch() int64                                              { r
 func (r *resting) Status() engine.Status                                     { return r.status }
 func (r *resting) PreviewHalt(record.HaltLevel, account.Scope) []engine.Step { return r.steps }
 func (r *resting) HaltBlind(record.HaltLevel, account.Scope, int64) []string {
-	return []string{"futures BTC-USDT was not read since the start"}
+	return []string{"futures BTC-USDT has not been read since the start"}
 }
 func (r *resting) PreviewTicks() []engine.TickPreview                { return r.previews }
 func (r *resting) Quarantines() []engine.Quarantine                  { return r.quarantine }

@@ -69,7 +69,7 @@ func TestHaltScopes(t *testing.T) {
 		{"a mistyped strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trnd"}`, 404, account.Scope{}, "there are: trend, hold, cash"},
 		{"a symbol", "halt", `{"level":"cancel","reason":"news","symbol":"ETH-USDT"}`, 202, account.Scope{Symbol: ether.Key()}, "ETH-USDT"},
 		{"a market that there is not", "halt", `{"level":"flatten","reason":"news","market":"futrues"}`, 400, account.Scope{}, "futrues"},
-		{"a market alone", "rearm", `{"reason":"news","market":"spot"}`, 404, account.Scope{}, "market spot alone names nothing"},
+		{"a market alone", "rearm", `{"reason":"news","market":"spot"}`, 404, account.Scope{}, "market spot without a symbol selects nothing"},
 		{"a symbol of both markets", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT"}`, 404, account.Scope{}, "both markets"},
 		{"a symbol of one market", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT","market":"spot"}`, 202,
 			account.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},

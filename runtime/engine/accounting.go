@@ -17,8 +17,8 @@ import (
 const (
 	closedPage    = 100    // ended positions, a page
 	maxClosed     = 1_000  // ended positions, all pages
-	moneyGiveUpMS = 60_000 // an ended position or order that is not reported for this long is booked without it; uncertain ones are not awaited longer
-	starvedMS     = 60_000 // a market that is never stable is read outside the rounds
+	moneyGiveUpMS = 60_000 // an ended position or order that is not reported for this long is booked without it; uncertain ones are awaited no longer than this
+	starvedMS     = 60_000 // a market whose readings are unstable for this long is read outside the rounds
 	maxBetween    = 11     // answers that may arrive while an unstable reading is completed
 	unstableTries = 10     // maximum number of times such a reading is postponed because it is not fully explained
 )
@@ -34,16 +34,16 @@ type accounting struct {
 // bookkeeping is the ledger's progress in one market.
 type bookkeeping struct {
 	last     ledger.Reading // the newest
-	sinceMS  int64          // start of the time for which it has been the same
+	sinceMS  int64          // since when it has been the same
 	tradedMS int64          // time at which a fill was last learned
-	lackMS   int64          // start of the time for which the exchange reports less than it should; 0 for never
+	lackMS   int64          // since when the exchange has reported less than it should; 0 if it does not
 	due      bool           // it contains something unbooked
-	dueMS    int64          // start of that time; 0 while it does not
+	dueMS    int64          // since when; 0 while it does not
 
 	flow     exchange.Amount // USDT that apparently moved in or out since the last posting
-	reading  ledger.Reading  // being completed by further reads
-	unstable bool            // it was not confirmed as consistent: it is booked if all of it is explained
-	between  int             // of an unstable reading: number of answers received
+	reading  ledger.Reading  // the reading that further reads are completing
+	unstable bool            // the reading was not confirmed as consistent: it is booked if all of it is explained
+	between  int             // number of answers received while it was completed
 	refused  int             // number of consecutive readings that were not fully explained
 	pending  int             // number of pending answers
 	failed   bool
@@ -58,11 +58,11 @@ func (m *bookkeeping) ready() bool { return m.due && m.pending == 0 }
 // ready reports whether a market's reading is to be booked.
 func (a *accounting) ready() bool { return a.futures.ready() || a.spot.ready() }
 
-// observe passes a round's reads of the money to the ledger. Wallet and positions are read one
-// after the other, and replicas may be old: a reading is booked once a later one shows the same,
-// which began at least the maximum age of a read after it, and after the last known fill. The
-// initial balances are taken over at once, before anything is traded. In a backtest everything is
-// read at the same moment.
+// observe passes a round's reads of the money to the ledger. Wallet and positions are read one after the
+// other, and replicas may be old. A reading is therefore booked once a later one shows the same, which
+// must begin at least the maximum age of a read after the first and after the last known fill. The
+// initial balances are taken over at once, before anything is traded. In a backtest everything is read
+// at the same moment.
 func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 	if !a.config.Ledger || a.journalErr != nil {
 		return
@@ -81,7 +81,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	}
 	m.last = r
 	m.due, m.flow = a.book.Ledger().Due(&r), exchange.Amount{}
-	if m.due && a.book.Ledger().Opened(r.Market) { // the content of the first reading was there before
+	if m.due && a.book.Ledger().Opened(r.Market) { // the first reading contains what existed before
 		m.flow = a.book.Ledger().Flow(a.book.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
 	}
 	if !m.due {
@@ -103,8 +103,8 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	a.complete(m)
 }
 
-// outcomeUnknown reports whether the outcome of an order in a market is unknown and less than a minute
-// has passed.
+// outcomeUnknown reports whether the outcome of an order in a market has been unknown for less than a
+// minute.
 func (a *accounting) outcomeUnknown(market exchange.Market) bool {
 	return a.book.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
@@ -117,7 +117,7 @@ func (a *accounting) liveIn(market exchange.Market) bool {
 	return a.book.AnyLive(func(p *account.Placement) bool { return p.Order().Market == market })
 }
 
-// traded records when a round learned of a fill. A clock set back within the round makes the fill no older than the round.
+// traded records when a round learned of a fill. A clock set back within the round does not make the fill older than the round.
 func (a *accounting) traded(p *account.Placement, beganMS int64) {
 	m := &a.futures
 	if p.Order().Market == exchange.Spot {
@@ -126,15 +126,15 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 	m.tradedMS = max(a.nowMS, beganMS)
 }
 
-// positionsDiffer reports whether a position of the market differs from the fills, or may: one of them is
-// old, or a fill is unknown, which the wallet may include.
+// positionsDiffer reports whether a position of the market differs, or may differ, from the fills: one
+// of them is old, or the wallet includes an unknown fill.
 func (a *accounting) positionsDiffer(market exchange.Market) bool {
 	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.unsure(t) })
 }
 
-// takeBetween applies the reads for an unstable reading, one after the other: positions, the
-// account, and positions again. If both positions are the same, the account is of the same moment;
-// otherwise the second ones start over.
+// takeBetween applies the reads that complete an unstable reading, one after the other: positions, the
+// account, and positions again. If both reads of the positions are equal, the account is from the same
+// moment; otherwise the second one becomes the new first one.
 func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
@@ -207,15 +207,15 @@ func (a *accounting) takeAnswer(p pendingCall, event *EventAnswer) {
 	}
 }
 
-// ofExecutions reports whether the exchange refuses to report an order's executions, for example of
-// a delisted symbol: they stay missing, and the money of all other symbols is booked.
+// ofExecutions reports whether the exchange refuses to report an order's executions, for example because
+// its symbol was delisted: they stay missing, and the money of all other symbols is booked.
 func ofExecutions(p *pendingCall, err error) bool {
 	var refusal *exchange.Refusal
 	return p.kind == callExecutions && errors.As(err, &refusal) && !ofAccount(refusal)
 }
 
-// takeEnded applies a page of the ended positions and requests the next one while none of them has
-// been booked.
+// takeEnded applies a page of the ended positions, and requests the next page as long as none of these
+// positions has been booked.
 func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 	booked := false
 	for i := range page {
@@ -273,7 +273,7 @@ func (a *accounting) post(m *bookkeeping) {
 	posting := &ledger.Posting{Reading: m.reading, Lines: a.book.Ledger().Lines(&m.reading)}
 	plausible := !m.unstable || a.book.Ledger().Plausible(&m.reading, posting.Lines)
 	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < unstableTries {
-		m.refused++ // it may mix different moments: the next one decides
+		m.refused++ // it may mix two moments: the next reading decides
 		return
 	}
 	m.due, m.refused = false, 0
@@ -292,8 +292,8 @@ func (a *accounting) post(m *bookkeeping) {
 	}
 }
 
-// flow returns the unbooked amount that apparently moved into or out of the account: neither a gain
-// nor a loss.
+// flow returns the unbooked amount that apparently moved into or out of the account: it is neither a
+// gain nor a loss.
 func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.flow) }
 
 // fromOutside returns the unbooked part of the futures wallet's change that is an external
@@ -319,7 +319,8 @@ func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount
 			if l.Amount.Sign() > 0 {
 				what = "withdrawn"
 			}
-			text := fmt.Sprintf("%s wallet: %s %s %s from outside: no trade, fee or funding explains it", m.reading.Market, l.Amount.Abs(), l.Asset, what)
+			text := fmt.Sprintf("%s wallet: %s %s %s by an external transfer: no trade, fee or funding explains it",
+				m.reading.Market, l.Amount.Abs(), l.Asset, what)
 			a.note("", nil, NoteTransfer{m.reading.Market, l.Asset, l.Amount.Neg(), text})
 		}
 	}
@@ -327,7 +328,7 @@ func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount
 		return
 	}
 	a.limits.shift(m.reading.Market, amount)
-	if w := a.book.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result includes it
+	if w := a.book.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result includes the transfer
 		a.record(record.Record{Body: record.Accounted{Wallet: w.Wallet().Add(amount), Losses: w.Losses(), Keeps: true}})
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// overdueMS is the time after its fence for which an uncertain order may stay undecided before its
-// strategy halts (case 24).
+// overdueMS is how long after its fence an uncertain order may stay undecided before its strategy is
+// halted (case 24).
 const overdueMS = 120_000
 
-// alarms halt whatever needs a person, and report what blocks openings.
+// alarms halts whatever needs a person, and reports what blocks openings.
 type alarms struct{ *base }
 
 // guardOverdue halts a strategy whose uncertain placement could not be decided for overdueMS
@@ -53,26 +53,26 @@ func (a *alarms) guardPrefix() {
 		}
 		id = a.book.ForeignPrefix()
 	}
-	why := unjournalledOrder(id) + ": a second botd, or an old backup"
+	why := unjournalledOrder(id) + ": a second botd is running, or an old backup was restored"
 	a.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 	a.note("", nil, NoteHalt{Reason: why})
 }
 
 // guardUnknownOrders quarantines the symbols whose history shows an order that the journal does not
-// know: unlike an open order, it is not found again.
+// know: unlike an open order, such an order would not be found again later.
 func (a *alarms) guardUnknownOrders() {
 	for symbol := range a.book.Symbols() {
 		if symbol.UnknownEnded() == "" || symbol.Quarantine() != "" {
 			continue
 		}
-		why := unjournalledOrder(symbol.UnknownEnded()) + ": an old backup"
+		why := unjournalledOrder(symbol.UnknownEnded()) + ": an old backup was restored"
 		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded(), Body: record.Quarantined{Reason: why}})
 		a.note("", symbol.Rules(), NoteQuarantine{Reason: why})
 	}
 }
 
-// watchForeign reports when foreign orders begin to block a symbol's openings, and when none does
-// any longer.
+// watchForeign reports when foreign orders begin to block a symbol's openings, and when they no longer
+// do.
 func (a *alarms) watchForeign() {
 	for symbol := range a.book.Symbols() {
 		o := a.book.ForeignOpening(symbol)
@@ -103,7 +103,7 @@ func foreignText(book *reconcile.Book, symbol *reconcile.SymbolState, o *exchang
 		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Reason)
 	}
 	if symbol.Repeats(o) || book.OfPlan(symbol, o) {
-		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)
+		return fmt.Sprintf("order %d equals one of botd's: the exchange executed that order twice, or another botd is running", o.ID)
 	}
 	if book.Resembles(symbol, o) {
 		return fmt.Sprintf("order %d has no id but the form of botd's stops: another botd runs here, or ran, or a journal was lost", o.ID)

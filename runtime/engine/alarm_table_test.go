@@ -76,7 +76,8 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 			t.Errorf("%s: want it to stand down for %q, quarantined %t, have %q, %q, %+v", c.name, c.unknown, c.quarantined, first,
 				w.symbol().Quarantine(), halts)
 		}
-		if want := "order " + c.unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"; c.unknown != "" &&
+		want := "order " + c.unknown + " carries this instance's prefix but is not in the journal: a second botd is running, or an old backup was restored"
+		if c.unknown != "" &&
 			halts[0].Reason != want {
 			t.Errorf("%s: want %q, have %q", c.name, want, halts[0].Reason)
 		}
@@ -162,27 +163,27 @@ func TestHaltListsBlindSpots(t *testing.T) {
 			see(w.symbol(), func(o *seen) {
 				o.Read = false
 			})
-		}, []string{"futures BTC-USDT was not read since the start"}},
+		}, []string{"futures BTC-USDT has not been read since the start"}},
 		{"of another strategy", cancel, account.Scope{Strategy: "two"}, func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, nil},
 		{"it cannot be read", cancel, account.Scope{}, func(w *world) {
 			w.engine.readHealth.endedMS = 1_000
 			w.blindedOn(bitcoin, 1)
-		}, []string{"futures BTC-USDT cannot be read since 1970-01-01T00:00:01Z: broken"}},
+		}, []string{"futures BTC-USDT has not been readable since 1970-01-01T00:00:01Z: broken"}},
 		{"it was never read, and fails", cancel, account.Scope{}, func(w *world) {
 			see(w.symbol(), func(o *seen) {
 				o.Read = false
 			})
 			w.blindedOn(bitcoin, 1)
 		},
-			[]string{"futures BTC-USDT was not read since the start: broken"}},
+			[]string{"futures BTC-USDT has not been read since the start: broken"}},
 		{"not since the halt", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].readMS = 999 },
-			[]string{"futures BTC-USDT was not read since the halt"}},
+			[]string{"futures BTC-USDT has not been read since the halt"}},
 		{"as the halt began", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].readMS = 1_000 }, nil},
 		{"the journal fails", cancel, account.Scope{}, func(w *world) { w.engine.journalErr = errFull },
-			[]string{"the journal cannot be written, and no order goes out before its record: database or disk is full"}},
+			[]string{"the journal cannot be written, and no order is sent before its record: database or disk is full"}},
 		{"an opening of unknown fate", cancel, account.Scope{}, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Unknown{Reason: "lost"}})
-		}, []string{"placement bt- on futures BTC-USDT is uncertain: what it turns out to have opened is closed then"}},
+		}, []string{"placement bt- on futures BTC-USDT is uncertain: if it turns out to have opened a position, that is closed too"}},
 		{"an exit of unknown fate", cancel, account.Scope{}, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
 		}, nil},
@@ -190,7 +191,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 			see(w.symbol(), func(o *seen) { o.Position = 10 })
 			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
-		}, []string{"the exit of futures BTC-USDT is held back by symbol: a test"}},
+		}, []string{"the exit of futures BTC-USDT is refused by symbol: a test"}},
 		{"a rule kept an exit back, and nothing is held", flatten, account.Scope{}, func(w *world) {
 			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, nil},
@@ -200,7 +201,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"a position that no strategy trades", flatten, account.Scope{}, func(w *world) {
 			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3},
 				{Symbol: "BTC-USDT", Remaining: 3}, {Symbol: "SOL-USDT"}}
-		}, []string{"futures ETH-USDT: a SHORT position that no strategy trades is left: close it on the exchange"}},
+		}, []string{"futures ETH-USDT: a SHORT position that no strategy trades stays open: close it on the exchange"}},
 		{"a position that no strategy trades, and a strategy is halted", flatten, account.Scope{Strategy: "one"}, func(w *world) {
 			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3}}
 		}, nil},

@@ -11,11 +11,11 @@ import (
 // Bounds of a call to a strategy.
 const (
 	DefaultDeadlineMS = 2_000          // for an answer
-	candleDeadlineMS  = 2              // plus this for each candle in the call
+	candleDeadlineMS  = 2              // added for each candle in the call
 	candlesPerRead    = 500            // candles per call
 	askAgainMS        = 1_000          // wait after a strategy's process has ended; doubled each time
 	askAgainMostMS    = 5 * 60_000     // maximum wait
-	answersWellMS     = 10 * 60 * 1000 // time since the last end after which the wait is short again
+	answersWellMS     = 10 * 60 * 1000 // time without an end of the process after which the wait is short again
 )
 
 // Ask is a call to a strategy. The driver has another goroutine perform it and returns one
@@ -45,7 +45,7 @@ func (*EventDecision) event() {}
 type question struct {
 	id           int64 // call in progress; 0 for none
 	lastAnswered int64 // the newest answered call
-	dueMS        int64 // deadline of the answer; never if no call is in progress or the answer is not awaited
+	dueMS        int64 // deadline of the answer; never if no call is in progress or its answer is no longer awaited
 	retryMS      int64 // time of the next call after a strategy lost its state; never if none is due
 
 	givenMS      int64 // open time of the newest candle passed on
@@ -53,12 +53,12 @@ type question struct {
 	atMS         int64 // nominal time of a due decision; 0 for none
 	candlesSince int   // candles since the last decision in force
 	events       int64 // number of events that the strategy has received when it answers
-	heldMS       int64 // no decision is requested up to this candle, which preceded the strategy
+	heldMS       int64 // no decision is requested up to this candle, which closed before the strategy began
 
 	conditions []strategy.Condition // of the last answer
 	hung       string               // reason why the strategy does not answer; empty while it does
 	hungMS     int64
-	ends       int // ends of its process without ten sound minutes in between
+	ends       int // number of times its process ended without ten good minutes in between
 	endedMS    int64
 }
 
@@ -77,9 +77,9 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 	t.inquire(leg)
 }
 
-// decideAgain calls a strategy at once because its plan relies on something that did not happen: an
-// opening that is absent, a position that a person closed before rearming, or rules that have
-// changed. Until it has decided, nothing opens under the old plan.
+// decideAgain calls a strategy at once because its plan relies on something that is no longer true: an
+// opening that never existed, a position that a person closed before rearming, or rules that have
+// changed. Nothing opens under the old plan until the strategy has decided again.
 func (t *tick) decideAgain(leg *leg) {
 	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target().Sign() == 0 {
 		return
@@ -97,7 +97,7 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 	if !leg.stays() {
 		t.decide(leg, nominalMS)
 	} else if t.config.Quiet && !leg.undecided && leg.state.Latch() == 0 {
-		return // its plan is in force
+		return // its plan stays in force
 	}
 	if leg.failed == "" {
 		t.decided(leg)

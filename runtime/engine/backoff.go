@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The time after which a refused intent is sent again: the first wait, doubled with each refusal by
+// The time after which a refused intent is sent again: the first wait, doubled with each refusal with
 // the same code, up to the longest.
 const (
 	firstReduceMS   = 1_000 // stops, exits, cancels
@@ -26,17 +26,17 @@ const (
 
 // Bounds of the remembered refusals.
 const (
-	mostAtOnce       = 8       // refusals of an intent at one moment of a backtest
+	mostAtOnce       = 8       // refusals of one intent at the same moment of a backtest
 	declaredAfter    = 3       // consecutive refusals until an intent is declared refused
 	unprotectedAfter = 2       // refusals until a position whose stop is refused counts as unprotected
-	currentMS        = 30_000  // an intent not derived for longer is currently not desired
+	currentMS        = 30_000  // an intent not derived for longer than this counts as no longer desired
 	forgetBackoffMS  = 600_000 // an intent not derived for this long starts over
 	maxCodes         = 16      // codes counted separately
 	maxVenueText     = 200     // bytes of the exchange's text
 )
 
-// attempt identifies an intent across rounds. A market exit in place of a stop is a different
-// intent from the stop.
+// attempt identifies an intent across rounds. A market exit instead of a stop is a different intent from
+// the stop.
 type attempt struct {
 	strategy string
 	symbol   exchange.SymbolKey
@@ -61,8 +61,8 @@ func attemptAt(p *account.Placement) attempt {
 type backoff struct {
 	attempt
 	refused   int
-	codes     map[int]int // refusals by code
-	why       string      // the newest: code and text
+	codes     map[int]int // number of refusals by code
+	why       string      // the newest refusal: code and text
 	sinceMS   int64       // time of the first refusal
 	lastMS    int64
 	untilMS   int64
@@ -70,7 +70,7 @@ type backoff struct {
 	noted     bool
 }
 
-// backoffs hold intents that the exchange refuses, longer each time: protection and exits up to a
+// backoffs makes intents that the exchange refuses wait, longer each time: protection and exits up to a
 // minute, openings up to five.
 type backoffs struct {
 	*base
@@ -104,9 +104,9 @@ func (b *backoffs) holds(intent *reconcile.Intent) bool {
 	return b.nowMS < one.untilMS
 }
 
-// saleRefused reports whether, on spot, the exchange has just refused another immediate sale of the
-// same position: the plan's exit, or the one in place of a stop. It may have executed that sale,
-// which a read shows a moment later.
+// saleRefused reports whether, on spot, the exchange has just refused another immediate sale of the same
+// position: the plan's exit, or the exit instead of a stop. It may have executed that sale, which a read
+// shows a moment later.
 func (b *backoffs) saleRefused(intent *reconcile.Intent) bool {
 	this := attemptOf(intent)
 	return this.sellsAtOnce() && slices.ContainsFunc(b.all, func(one *backoff) bool {
@@ -114,13 +114,14 @@ func (b *backoffs) saleRefused(intent *reconcile.Intent) bool {
 	})
 }
 
-// sellsAtOnce reports whether an intent is a spot exit, whatever its reason.
+// sellsAtOnce reports whether an intent is an immediate spot exit, whatever its reason.
 func (a *attempt) sellsAtOnce() bool {
 	return a.symbol.Market == exchange.Spot && a.kind == exchange.Limit && (a.purpose == placement.Exit || a.purpose == placement.StopLoss)
 }
 
 // refused counts a refusal. In a backtest, time is candle time, and only an intent that is refused
-// repeatedly at the same moment waits: on spot, where a cancel frees the asset after a delay.
+// repeatedly at the same moment waits: that happens on spot, where a cancel frees the asset after a
+// delay.
 func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
 	if !b.config.Feed || b.spins(a) {
 		b.count(a, code, text, unauthorized, b.nowMS)
@@ -140,7 +141,7 @@ func (b *backoffs) restore() {
 	}
 }
 
-// count adds a refusal at a time.
+// count adds a refusal that happened at a given time.
 func (b *backoffs) count(a attempt, code int, text string, unauthorized bool, atMS int64) {
 	one := b.of(a)
 	if one == nil {
@@ -148,7 +149,7 @@ func (b *backoffs) count(a attempt, code int, text string, unauthorized bool, at
 		b.all = append(b.all, one)
 	}
 	if len(one.codes) >= maxCodes && one.codes[code] == 0 {
-		code = 0 // arbitrary codes are counted as one
+		code = 0 // further codes are counted as one
 	}
 	one.refused++
 	one.codes[code]++
@@ -190,8 +191,8 @@ func (b *backoffs) clear(a attempt) {
 	})
 }
 
-// settled counts the final state of a placement that the exchange had accepted. A postOnly order
-// that would have matched is rejected for its price and waits on its own.
+// settled counts the final state of a placement that the exchange had accepted. A post-only order that
+// would have matched was rejected only for its price, and has a wait of its own.
 func (b *backoffs) settled(p *account.Placement) {
 	switch p.State() {
 	case placement.Working, placement.Filled:
@@ -203,8 +204,8 @@ func (b *backoffs) settled(p *account.Placement) {
 	}
 }
 
-// accepted forgets the refusals of an intent whose order rests, or rested until botd canceled it.
-// An older order may coexist with refused ones.
+// accepted forgets the refusals of an intent whose order rests, or rested until botd canceled it. An
+// order from before the refusals does not count.
 func (b *backoffs) accepted(p *account.Placement) {
 	if len(b.all) == 0 {
 		return
@@ -214,8 +215,9 @@ func (b *backoffs) accepted(p *account.Placement) {
 	}
 }
 
-// exitFromMS returns when a waiting exit is sent again or, on spot, a blocking stop is canceled again;
-// 0 if neither waits. Until then stops stay: they hold the asset, or count in the exchange's sum.
+// exitFromMS returns when a waiting exit is sent again or, on spot, when the cancel of a blocking stop
+// is sent again; 0 if neither waits. Until then stops stay: they hold the asset, or count in the
+// exchange's sum.
 func (b *backoffs) exitFromMS(leg *leg) int64 {
 	for _, one := range b.all {
 		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && b.nowMS < one.untilMS &&
@@ -236,8 +238,8 @@ func (b *backoffs) cancelsStop(one *backoff) bool {
 	return p != nil && p.Purpose() == placement.StopLoss
 }
 
-// readAgain resets the waits of a symbol that can be read again to that of a first refusal: not
-// shorter, because the earlier read may be older. The refusal counts stay.
+// readAgain resets the waits of a symbol that can be read again to the wait of a first refusal. They do
+// not become shorter, because the earlier read may be older. The refusal counts stay.
 func (b *backoffs) readAgain(key exchange.SymbolKey) {
 	for _, one := range b.all {
 		if one.symbol == key {
@@ -257,7 +259,7 @@ func (b *backoffs) nextMS() int64 {
 	return next
 }
 
-// watch forgets intents that are no longer desired, and reports refusals that begin and end.
+// watch forgets intents that are no longer desired, and reports refusals that begin or end.
 func (b *backoffs) watch() {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		symbol := b.book.Symbol(one.symbol)
@@ -283,8 +285,8 @@ func (b *backoffs) watch() {
 	}
 }
 
-// stands reports whether a refused stop rests all the same, found since the newest refusal: the exchange had executed it, and
-// refused those after it for want of the asset that it holds. The next stop is another one.
+// stands reports whether a refused stop rests after all, as found since the newest refusal: the exchange had executed it, and refused the later ones
+// because it holds the asset. The next stop is a different order.
 func (b *backoffs) stands(one *backoff) bool {
 	return one.purpose == placement.StopLoss && b.book.AnyLive(func(p *account.Placement) bool {
 		return p.Purpose() == one.purpose && p.Symbol() == one.symbol && p.Strategy() == one.strategy && p.Order().Type == one.kind &&
@@ -292,8 +294,8 @@ func (b *backoffs) stands(one *backoff) bool {
 	})
 }
 
-// doubtsEnd reports whether a stop is still desired though nothing is left of its position: where botd stands down, it is sent whatever
-// the wallet shows.
+// doubtsEnd reports whether a stop is still desired although nothing is left of its position: while botd stands down, it is sent whatever the wallet
+// shows.
 func (b *backoffs) doubtsEnd(one *backoff) bool {
 	return one.purpose == placement.StopLoss && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
@@ -305,14 +307,14 @@ func (b *backoffs) noteOver(one *backoff) {
 	}
 }
 
-// declares reports whether an intent is declared refused. A stop's refusal is part of its
+// declares reports whether an intent is declared refused. A refused stop is declared through its
 // position's state instead: unprotected.
 func (b *backoffs) declares(one *backoff) bool {
 	return one.refused >= declaredAfter && b.nowMS-one.derivedMS <= currentMS && one.purpose != placement.StopLoss
 }
 
-// stopRefused returns a symbol's stop, or the exit in its place, that the exchange refused most
-// recently, or nil if it refused none often enough.
+// stopRefused returns the symbol's stop, or the exit instead of a stop, that the exchange refused most
+// recently; nil if it refused none often enough.
 func (b *backoffs) stopRefused(key exchange.SymbolKey) (newest *backoff) {
 	for _, one := range b.all {
 		if one.symbol == key && one.purpose == placement.StopLoss && one.refused >= unprotectedAfter && (newest == nil || one.lastMS > newest.lastMS) {
@@ -354,7 +356,7 @@ func (b *backoffs) text(one *backoff) string {
 func (a *attempt) name() string {
 	switch {
 	case a.purpose == placement.StopLoss && (a.kind == exchange.MarketOrder || a.kind == exchange.Limit):
-		return "exit in place of the stop"
+		return "exit instead of the stop"
 	case a.purpose == placement.StopLoss:
 		return "stop"
 	case a.purpose == placement.TakeProfit:
@@ -367,7 +369,7 @@ func (a *attempt) name() string {
 	return strings.ReplaceAll(a.purpose.String(), "_", " ")
 }
 
-// venueText is the exchange's code and text, on one line and bounded.
+// venueText returns the exchange's code and text, on one line and shortened.
 func venueText(code int, text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

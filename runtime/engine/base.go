@@ -27,8 +27,8 @@ type base struct {
 // agenda holds the due times; never if nothing is due.
 type agenda struct {
 	roundMS     int64 // the next round
-	replaceMS   int64 // replacement of stops that were canceled
-	emergencyMS int64 // a halt alongside a round that hangs
+	replaceMS   int64 // time of the next replacement of canceled stops
+	emergencyMS int64 // time at which a halt acts without waiting for a round that hangs
 	rulesMS     int64 // the next read of the symbols' rules
 	forbiddenMS int64 // time of the last refusal of a reducing or protecting order by the rules; 0 for never
 }
@@ -44,7 +44,7 @@ func (b *base) requestRoundSoon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.
 
 func (b *base) trades(market exchange.Market) bool { return b.legsPerMarket[market] > 0 }
 
-// enlist adds a leg to the others, and delist removes it.
+// enlist adds a leg, and delist removes one.
 func (b *base) enlist(added *leg) {
 	i, _ := slices.BinarySearchFunc(b.legs, added.config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
 	b.legs = slices.Insert(b.legs, i, added)

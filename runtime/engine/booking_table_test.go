@@ -288,7 +288,7 @@ func TestDeclaredTransferPreview(t *testing.T) {
 			"the result of futures BTC-USDT no longer counts it"}, ""},
 		{"several strategies trade there", 2, "-50", "", []string{"a withdrawal of 50 USDT is booked as transferred: neither a gain nor a loss",
 			"it explains a previously unexplained change of the wallet", measured,
-			"several strategies trade there: results of strategies stay as they are (strategy names whose result counted it)"}, ""},
+			"several strategies trade there: their results stay unchanged (set strategy to the one whose result included it)"}, ""},
 		{"one of several is named", 2, "-50", "futures ETH-USDT", []string{"a withdrawal of 50 USDT is booked as transferred: neither a gain nor a loss",
 			"it explains a previously unexplained change of the wallet", measured, "the result of futures ETH-USDT no longer counts it"}, ""},
 		{"nothing", 1, "0", "", nil, "a transfer of 0 USDT changes nothing"},
@@ -324,7 +324,7 @@ func TestDeclaredTransferPreview(t *testing.T) {
 			t.Errorf("%s: want %q reported, have %+v", c.name, want, notes)
 		}
 		a.config.Ledger = false
-		if _, err := a.previewTransfer(event); err == nil || err.Error() != "this run keeps no ledger" {
+		if _, err := a.previewTransfer(event); err == nil || err.Error() != "this run has no ledger" {
 			t.Errorf("%s: want it refused without a ledger, have %v", c.name, err)
 		}
 	}

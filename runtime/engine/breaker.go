@@ -7,11 +7,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// The breaker also trips if a fifth of the placements are uncertain, once there are enough of them
-// for a share to be meaningful.
+// The breaker also trips if a fifth of the placements are uncertain, once there are enough placements
+// for that share to be meaningful.
 const (
-	unknownShare = 5  // one in
-	shareAtLeast = 10 // placements
+	unknownShare = 5  // one in this many placements
+	shareAtLeast = 10 // minimum number of placements
 )
 
 // breaker pauses openings after too many lost answers.
@@ -41,7 +41,7 @@ func (b *breaker) guardBreaker() {
 			unknownShare), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
-			return // a longer pause is in force: the check repeats at its end, not with every wake until then
+			return // a longer pause is in force: the check repeats when it ends, not with every wake until then
 		}
 		if !b.config.Feed {
 			b.rulesMS = b.nowMS // the rules may have changed

@@ -18,8 +18,8 @@ func (m *market) takeCandlePrice(s *series) {
 	}
 }
 
-// follow calls each strategy at every candle of an answer and records since when it has had its
-// target, so that an old entry decision is not executed late.
+// follow calls each strategy at every candle of an answer and records since when the strategy has had
+// its target, so that an old entry decision is not executed late.
 func (m *market) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, leg := range s.legs {
@@ -49,7 +49,7 @@ func (m *market) takeCandles(event *EventCandles) {
 	m.ticked(s, event.To-event.From)
 }
 
-// fed returns the series that the driver feeds; nil for one that nobody reads. A driver mostly feeds all of them in turn.
+// fed returns the series that the driver feeds; nil for one that nobody reads. A driver usually feeds all series in turn.
 func (m *market) fed(key exchange.SymbolKey, interval exchange.Interval) *series {
 	for range m.series {
 		if m.feeding++; m.feeding >= len(m.series) {
@@ -72,7 +72,7 @@ func (m *market) takeOne(s *series, i int) {
 			m.tick.candle(leg, s.candles, i)
 		}
 	}
-	if !m.config.Quiet && closes+int64(s.interval)+m.config.CloseLagMS > m.nowMS { // warm-up candles are not reported
+	if !m.config.Quiet && closes+int64(s.interval)+m.config.CloseLagMS > m.nowMS { // candles of the warm-up are not reported
 		m.note("", s.symbol, NoteCandle{s.candles.At(i)})
 	}
 }

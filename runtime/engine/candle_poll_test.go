@@ -172,11 +172,11 @@ func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 	fails(errors.New("broken"))
 	m.nowMS += 30_000
 	fails(nil) // an answer without candles
-	if s.stale(m.nowMS) || s.faultMS != first || s.fault != "the answer contained none" {
+	if s.stale(m.nowMS) || s.faultMS != first || s.fault != "the answer contained no candles" {
 		t.Errorf("want a fault of 30 s that is not declared yet, have %d, %q, stale %t", m.nowMS-s.faultMS, s.fault, s.stale(m.nowMS))
 	}
 	m.nowMS++
-	if d := s.degraded(m.nowMS); !s.stale(m.nowMS) || d.SinceMS != first || d.Cause != "candles of 1m cannot be read: the answer contained none" {
+	if d := s.degraded(m.nowMS); !s.stale(m.nowMS) || d.SinceMS != first || d.Cause != "candles of 1m cannot be read: the answer contained no candles" {
 		t.Errorf("want it declared since the first that failed, have %+v", d)
 	}
 	event := &EventAnswer{}

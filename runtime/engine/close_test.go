@@ -273,7 +273,7 @@ func TestHaltReportsRemainingWork(t *testing.T) {
 	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(10_000)
 	d := w.wantState("halted")
-	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "the exchange fails", "tried again every 2 s"} {
+	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "reads of the exchange fail", "retried every 2 s"} {
 		if !strings.Contains(d.Remaining, part) {
 			t.Errorf("want %q reported, have %q", part, d.Remaining)
 		}

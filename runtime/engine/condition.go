@@ -9,24 +9,24 @@ import (
 	"botd/risk"
 )
 
-// condition is a state of the account, of a symbol or of a strategy that blocks openings or is
-// declared, or both.
+// condition is a state of the account, of a symbol or of a strategy that blocks openings, is declared,
+// or both.
 type condition struct {
-	name      string // as declared; also the name of a block of package risk, in which the gate refuses too
+	name      string // as declared; also the name of the block in package risk by which the gate refuses
 	blocks    func(p *permission, o candidate) bool
-	meanwhile string // why a queued opening is withdrawn in it; empty: it is sent
+	meanwhile string // why a queued opening is withdrawn in this state; empty: it is sent
 	declare   func(r *report) []Degraded
-	ofLeg     func(r *report, leg *leg) []Degraded // declares, after all others, one strategy's state
+	ofLeg     func(r *report, leg *leg) []Degraded // declares the state of one strategy, after all other states
 }
 
-// candidate is where a strategy may open; leg is nil once the strategy has ended.
+// candidate is where a strategy may open; leg is nil if the strategy has ended.
 type candidate struct {
 	risk.Opening
 	leg *leg
 }
 
-// conditions returns the one list of what blocks openings: a strategy derives none in a condition that
-// blocks, a queued one is withdrawn, and Degraded declares the condition, in this order.
+// conditions returns the only list of what blocks openings: in a condition that blocks, a strategy
+// derives no openings and a queued opening is withdrawn; Degraded declares the conditions in this order.
 func conditions() []condition {
 	return []condition{
 		{name: "stopping", blocks: func(p *permission, _ candidate) bool { return p.halts.closing != record.LevelNone }, meanwhile: "botd is stopping"},
@@ -35,7 +35,7 @@ func conditions() []condition {
 			meanwhile: "the journal's disk was nearly full or its files lost meanwhile", declare: (*report).diskLow},
 		{name: "blind", blocks: gated("blind"), meanwhile: "reads failed meanwhile", declare: func(r *report) []Degraded { return r.readHealth.degraded() }},
 		{name: "breaker", blocks: gated("breaker"), meanwhile: "the breaker was tripped meanwhile", declare: (*report).breaking},
-		{name: "standing_down", declare: (*report).standingDown}, // the account is halted then
+		{name: "standing_down", declare: (*report).standingDown}, // the account is halted in this state
 		{name: "halted", blocks: gated("halted"), meanwhile: "trading was halted meanwhile", declare: (*report).halted},
 		{name: "limit", blocks: func(p *permission, o candidate) bool { return p.limits.breached(o.Strategy) }, meanwhile: "a limit was passed meanwhile",
 			declare: func(r *report) []Degraded { return r.limits.limitedBy("") },
@@ -45,11 +45,11 @@ func conditions() []condition {
 			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*report).contradicted)},
 		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.settleBounds()) },
 			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*report).adopted)},
-		{name: "unread"},          // the gate's: before the first read no order is derived
-		{name: "outcome_unknown"}, // the gate's: an unsettled symbol derives no candidate, and withdrawn judges what was sent meanwhile
-		{name: "foreign", declare: ofSymbols((*report).foreign)}, // the gate's: the opening is derived, so that its refusal is reported
-		{name: "stale", declare: (*report).stale},                // max_data_age refuses
-		{name: "missing", declare: (*report).missing},            // there is no strategy
+		{name: "unread"},          // refused by the gate: before the first read no order is derived
+		{name: "outcome_unknown"}, // refused by the gate: an unsettled symbol derives no candidate, and withdrawn decides about those sent meanwhile
+		{name: "foreign", declare: ofSymbols((*report).foreign)}, // refused by the gate: the opening is derived, so that its refusal is reported
+		{name: "stale", declare: (*report).stale},                // refused by the limit max_data_age
+		{name: "missing", declare: (*report).missing},            // no strategy runs
 		{name: "unprotected", blocks: func(p *permission, o candidate) bool { return p.protection.declared(o.leg) },
 			meanwhile: "its position is unprotected meanwhile", ofLeg: (*report).unprotected},
 		{name: "failed", blocks: ofLeg(func(leg *leg) bool { return leg.failed != "" }), ofLeg: (*report).failed},
@@ -59,7 +59,7 @@ func conditions() []condition {
 	}
 }
 
-// gated returns the condition of a block of package risk.
+// gated returns the condition for a block of package risk.
 func gated(name string) func(*permission, candidate) bool {
 	for _, b := range risk.Blocks() {
 		if b.Name == name {
@@ -89,11 +89,11 @@ type Degraded struct {
 	Scope         account.Scope
 	Cause         string
 	SinceMS       int64
-	UntilMS       int64    // when it ends by itself; 0 if unknown
+	UntilMS       int64    // when it ends automatically; 0 if unknown
 	WayOut        string   // how it ends
-	Blind         []string // of a halt that closes something: what it cannot see or act on
+	Blind         []string // of a halt that closes something: what it cannot see or change
 	ExitsAccepted bool     // the exchange has also accepted all orders that close the rest
-	Remaining     string   // of a halt that closes something: what remains, and the reason
+	Remaining     string   // of a halt that closes something: what remains to be closed, and why
 }
 
 // Degraded lists the declared states in force: the account's first, then the symbols',

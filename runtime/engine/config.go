@@ -11,8 +11,8 @@ import (
 type Config struct {
 	Instance   string // part of every client_order_id
 	Epoch      int64  // of this start, above every journalled one
-	Checkpoint int64  // number of records after which the state is journalled; 0 for never
-	Replayed   int64  // records after the newest checkpoint at the begin of this start
+	Checkpoint int64  // number of records between two checkpoints of the state; 0 for never
+	Replayed   int64  // number of records after the newest checkpoint, at the beginning of this start
 	Random     string // random part of this start's client order ids: placement.IsRandom
 	Lane       string // random part of the ids for the kill switch's lane; empty for none
 	Strategies []StrategyConfig
@@ -40,8 +40,8 @@ type Config struct {
 	Rehearse bool // read and settle, but decide and send nothing: for previews
 }
 
-// MissingStrategy is a configured strategy whose symbol the exchange no longer lists: it does not
-// run, and its orders and position on the exchange stay (case 44).
+// MissingStrategy is a configured strategy whose symbol the exchange no longer lists: it does not run,
+// and its orders and position on the exchange stay unchanged (case 44).
 type MissingStrategy struct {
 	Name   string
 	Symbol exchange.SymbolKey
@@ -61,11 +61,11 @@ type StrategyConfig struct {
 	Protection strategy.Protection // used if the plan sets none
 	Limits     risk.Limits         // tighter than the account's
 	DeadlineMS int64               // for an answer, with Offload; 0 is DefaultDeadlineMS
-	Reentry    strategy.Reentry    // after a stop-loss or take-profit; unset uses the strategy's own
+	Reentry    strategy.Reentry    // after a stop-loss or take-profit; if unset, the strategy's own policy applies
 	Paused     bool                // start paused, unless the account has traded it before
 	OnRemove   string              // flatten or leave, if it is removed while it has a position
-	Removed    bool                // it was removed but still has a position: Strategy is not called
-	Absent     bool                // it appears removed: OnRemove does not act before a reload confirms it
+	Removed    bool                // it was removed but still has a position: its code is not called
+	Absent     bool                // it seems to have been removed: OnRemove does not take effect before a reload confirms that
 }
 
 // Schedule determines when a strategy is called.
@@ -77,7 +77,7 @@ type Schedule interface {
 // BreakerConfig sets the conditions under which the account's openings pause (exactly-once.md,
 // cases 4, 25 and 26). With zero Unknowns there is no breaker.
 type BreakerConfig struct {
-	Unknowns     int // lost answers ...
+	Unknowns     int // this many lost answers ...
 	WithinMS     int64
 	PauseMS      int64
 	EmptyEndings int // consecutive endings without a fill

@@ -156,7 +156,7 @@ func TestDecisionUpdatesLatch(t *testing.T) {
 		round    bool
 	}{
 		{"it stays", strategy.ReentrySignal, false, 1, "", "", false},
-		{"a new signal", strategy.ReentrySignal, true, 1, "0 false true", "0 true false the strategy asks again for the side", true},
+		{"a new signal", strategy.ReentrySignal, true, 1, "0 false true", "0 true false the strategy desires this side again", true},
 		{"no target", strategy.ReentrySignal, false, 2, "1 true false", "", false},
 		{"a new signal that may not enter", strategy.ReentryNever, true, 1, "", "1 false true a new signal does not enter: it waits until the strategy " +
 			"desires no position, or the other side (reentry: never)", false},
@@ -345,7 +345,7 @@ func dayStored(t testing.TB) {
 	}
 	notes := facts[NoteLimit](b.out.Notes)
 	if len(notes) != 2 || notes[0].Over || notes[0].ForMS != 86_400_000-4_000 || notes[0].Rule != risk.MaxDailyLoss || !notes[1].Over ||
-		notes[1].Reason != "its time is over" {
+		notes[1].Reason != "its time has passed" {
 		t.Errorf("want the breach reported with how long it lasts, and its end, have %+v", notes)
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// standDownWayOut is the same for every journal, because only a person knows which botd is to
-// trade.
-const standDownWayOut = "find the other botd of this account and instance and stop it, or look why the journal is old; " +
+// standDownWayOut is the same for every journal, because only a person knows which botd should trade.
+const standDownWayOut = "find the other botd of this account and instance and stop it, or find out why the journal is old; " +
 	"then botd resolve each waiting symbol, and botd rearm; existing stops stay unchanged, exits continue"
 
 // journalFails declares that no record can be written; diskLow declares a full disk.
@@ -35,8 +34,8 @@ func (r *report) diskLow() []Degraded {
 	}
 	state, wayOut := "disk", "make room on the disk of data_dir; exits and stops continue"
 	if r.permission.lost {
-		state, wayOut = "journal", "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; "+
-			"botd restore that or the newest backup; start"
+		state, wayOut = "journal", "exits, stops and the kill switch continue; stop botd, which saves the records it still has as journal.db.rescued-TIME; "+
+			"restore that file or the newest backup (botd restore), then start botd"
 	}
 	return []Degraded{{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut}}
 }
@@ -55,7 +54,7 @@ func (r *report) standingDown() []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standDownWayOut,
-		Cause: unjournalledOrder(h.Unknown) + ": a second botd, or an old backup"}}
+		Cause: unjournalledOrder(h.Unknown) + ": a second botd is running, or an old backup was restored"}}
 }
 
 func (r *report) halted() (all []Degraded) {
@@ -81,7 +80,7 @@ func (r *report) contradicted(symbol *reconcile.SymbolState) []Degraded {
 	}
 	return []Degraded{{State: "contradicted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Contradicted(), SinceMS: symbol.ContradictedSinceMS(),
 		WayOut: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
-			" --adopt. Meanwhile nothing opens, and what protects stays"}}
+			" --adopt. Meanwhile nothing opens, and existing protection stays"}}
 }
 
 func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
@@ -90,7 +89,7 @@ func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "adopted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: "a change that botd did not make was adopted",
-		SinceMS: symbol.AdoptedMS(), UntilMS: until, WayOut: "clears automatically, when no older read can arrive any more; exits and stops continue"}}
+		SinceMS: symbol.AdoptedMS(), UntilMS: until, WayOut: "clears automatically once no older read can arrive; exits and stops continue"}}
 }
 
 func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
@@ -103,7 +102,7 @@ func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
 	case symbol.Repeats(o) || r.book.OfPlan(symbol, o):
 		way = "stop the other botd"
 	case r.book.Resembles(symbol, o):
-		way = "stop the other botd, and close what it holds"
+		way = "stop the other botd, and close its position"
 	}
 	return []Degraded{{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.book, symbol, o),
 		SinceMS: symbol.ForeignSinceMS(), WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"}}
@@ -124,13 +123,13 @@ func (r *report) missing() (all []Degraded) {
 		m := &r.config.Missing[i]
 		all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m),
 			SinceMS: max(1, r.startMS),
-			WayOut:  "remove the strategy, or start again when the exchange lists the symbol; what it left on the exchange stays as it is"})
+			WayOut:  "remove the strategy, or restart botd when the exchange lists the symbol again; its orders and position on the exchange stay unchanged"})
 	}
 	return all
 }
 
 func missingText(m *MissingStrategy) string {
-	return "the exchange has no symbol " + m.Symbol.String() + " any more"
+	return "the exchange no longer lists " + m.Symbol.String()
 }
 
 func (r *report) unprotected(leg *leg) []Degraded {
@@ -158,7 +157,7 @@ func (r *report) hung(leg *leg) []Degraded {
 		SinceMS: leg.question.hungMS, WayOut: leg.hungWayOut()}}
 }
 
-// refused declares what the exchange refuses again and again. It blocks nothing.
+// refused declares the intents that the exchange refuses repeatedly. It blocks nothing.
 func (r *report) refused() (all []Degraded) {
 	for _, one := range r.backoffs.all {
 		if r.backoffs.declares(one) {
@@ -192,7 +191,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		if position := r.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !r.dust(leg, position) {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(position).String())
 			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
-				obstacle = "the exit of " + leg.symbol.Key().String() + " is held back by " + refused
+				obstacle = "the exit of " + leg.symbol.Key().String() + " is refused by " + refused
 			}
 			if refused := r.backoffs.exitReason(leg); refused != "" {
 				obstacle = leg.symbol.Key().String() + ": " + refused
@@ -202,10 +201,10 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 		for p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && p.State() == placement.Uncertain {
 				lost++
-				obstacle = fmt.Sprintf("%s: no answer to %d of its exits; another is sent every few seconds", leg.symbol.Key(), lost)
+				obstacle = fmt.Sprintf("%s: %d of its exits were not answered; another one is sent every few seconds", leg.symbol.Key(), lost)
 			}
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.readHealth.incomplete(leg.symbol.Key()) {
-				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; only a read shows its outcome"
+				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; the next read shows its outcome"
 			}
 			if p.Symbol() == leg.symbol.Key() &&
 				(p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
@@ -227,14 +226,14 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	case len(positions) == 0 && orders == 0:
 		return ""
 	case r.journalErr != nil:
-		left = append(left, "the journal cannot be written, tried again every second")
+		left = append(left, "the journal cannot be written; it is retried every second")
 	case failed > 0:
-		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", failed, haltRetryMS/1000))
+		left = append(left, fmt.Sprintf("reads of the exchange fail (%d times in a row); they are retried every %d s", failed, haltRetryMS/1000))
 	}
 	return strings.Join(left, "; ")
 }
 
-// exitsAccepted reports whether the exchange has accepted all orders by which a halt closes
+// exitsAccepted reports whether the exchange has accepted all orders that a halt needs to close
 // positions.
 func (r *report) exitsAccepted(scope account.Scope, level record.HaltLevel) bool {
 	for _, leg := range r.legs {

@@ -22,12 +22,12 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 	return desired
 }
 
-// desiredAt returns one strategy's desired state under a halt of that level.
+// desiredAt returns one strategy's desired state under a halt of a level.
 func (d *dispatcher) desiredAt(leg *leg, level record.HaltLevel) reconcile.Desired {
 	desired := d.desired(leg)
 	desired.Strategy, desired.Flatten = desired.Strategy.Halted(level), level == record.LevelFlatten
 	if desired.Flatten {
-		desired.YieldMS = 0 // a person's request yields to no other botd
+		desired.YieldMS = 0 // a person's request does not yield to another botd
 	}
 	return desired
 }

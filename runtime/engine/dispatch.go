@@ -24,7 +24,7 @@ type dispatcher struct {
 	backoffs   *backoffs
 }
 
-// sendsNothing reports whether nothing is sent for a strategy: in a rehearsal, or after its removal unless a halt closes it.
+// sendsNothing reports whether nothing is sent for a strategy: in a rehearsal, or after its removal unless a halt closes its position.
 func (d *dispatcher) sendsNothing(leg *leg, level record.HaltLevel) bool {
 	return d.config.Rehearse || leg.config.Removed && level == record.LevelNone
 }
@@ -48,7 +48,7 @@ func (d *dispatcher) act(leg *leg) int {
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
 		if opens && opened {
-			continue // one opening of unknown outcome per symbol: the others wait for its answer (ladder.go)
+			continue // only one opening of unknown outcome per symbol: the others wait for its answer (ladder.go)
 		}
 		if intents[i].Purpose == placement.Order && intents[i].Order.Quantity > most {
 			continue
@@ -75,7 +75,7 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	}
 	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
 	if leg.symbol.Key().Market == exchange.Spot && (d.book.StandsDown() || quarantined && !d.book.WalletConclusive(leg.symbol)) {
-		return 0 // only the wallet shows what the journal lacks
+		return 0 // only the wallet shows the orders that the journal lacks
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Unread, desired.Entries = true, false
@@ -91,11 +91,11 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	return acted
 }
 
-// dispatch checks one intent and, if approved, sends it: an order through the journal, a cancel or
-// a leverage change at once, because those may be repeated.
+// dispatch checks one intent and, if it is approved, sends it: an order through the journal; a cancel or
+// a leverage change at once, because these may be repeated.
 func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	if d.journalErr != nil && intent.Purpose != placement.Cancel {
-		return false // no intent before the queued facts are written; a cancel is in no record and only reduces
+		return false // no intent is sent before the queued facts are written, except a cancel, which needs no record and only reduces
 	}
 	if d.backoffs.holds(intent) {
 		return false
@@ -141,7 +141,7 @@ func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.
 	}
 }
 
-// checked runs the gate. The verdicts of all rules are for display: a backtest has none.
+// checked runs the gate. The verdicts of all rules serve only for display, so a backtest has none.
 func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (approved risk.Approved, refusal *risk.Refusal, verdicts []risk.Verdict) {
 	if d.measure != nil {
 		defer d.measure(MeasuredCheck, intent.Strategy)()
@@ -225,7 +225,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 }
 
 // journaled sends the placements whose records are durable. After a failed append none is sent, and
-// nothing ever will be under those ids.
+// their ids are never used.
 func (s *sender) journaled(err error) {
 	written := s.writing
 	s.writing = 0
@@ -288,8 +288,8 @@ func (s *sender) neverSent(w *queued, why string) {
 	}
 }
 
-// missed has a strategy decide again if its plan is newer than an opening that was never sent: the
-// plan relies on that opening and would open both at once.
+// missed makes a strategy decide again if its plan is newer than an opening that was never sent: the
+// plan relies on that opening and would open both parts at once.
 func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 	if purpose == placement.Entry && s.permission.halts.closing == record.LevelNone && !s.permission.halts.stopped {
 		s.tick.decideAgain(leg)
@@ -297,7 +297,7 @@ func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 }
 
 // placed applies the answer to a placement: acknowledged, refused, certainly not sent, or unknown.
-// Everything uncertain is unknown.
+// Everything that is not certain is unknown.
 func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 	order := d.book.Placement(p.clientID)
 	if order == nil {
@@ -310,7 +310,7 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 		d.backoffs.refusedBy(attemptAt(order), refusal)
 	}
 	_, lost := body.(record.Unknown)
-	if !order.Seen() || !lost && refusal == nil { // a lost answer, or the refusal of a repetition, does not undo what a list has shown
+	if !order.Seen() || !lost && refusal == nil { // neither a lost answer nor the refusal of a repetition undoes what a list has shown
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.symbolOf(key), fact)
 	}
@@ -363,10 +363,10 @@ func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 	)
 	switch {
 	case err == nil && (answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID): // case 2
-		return record.Unknown{Reason: "the answer is another order's"}
+		return record.Unknown{Reason: "the answer belongs to another order"}
 	case err == nil:
 		return record.Acknowledged{OrderID: answer.ID}
-	case errors.As(err, &unknown): // first: whatever it wraps, the outcome is unknown
+	case errors.As(err, &unknown): // first: whatever error it wraps, the outcome is unknown
 	case errors.As(err, &refusal):
 		return record.Refused{Reason: refusal.Message, Code: refusal.Code}
 	case errors.As(err, &unsent):
@@ -375,9 +375,9 @@ func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 	return record.Unknown{Reason: errorText(err)}
 }
 
-// canceled applies the answer to a cancel. An accepted cancel is not the end, and a refused one
-// proves nothing: the next round reads the order's state. The replacement of a spot stop does not
-// wait for that.
+// canceled applies the answer to a cancel. An accepted cancel is not yet the end of the order, and a
+// refused one proves nothing: the next round reads the order's state. The replacement of a spot stop
+// does not wait for that.
 func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
 	d.noteRefusalOf(*p.attempt, event.Err)
 	d.requestRoundSoon()
@@ -392,7 +392,7 @@ func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
 	}
 }
 
-// replaceReleased places the replacements of stops whose asset is free by now.
+// replaceReleased places the replacements of stops whose asset has been freed.
 func (d *dispatcher) replaceReleased() {
 	d.replaceMS = never
 	for _, leg := range d.legs {
@@ -440,7 +440,7 @@ func (d *dispatcher) leverageSet(p pendingCall, event *EventAnswer) {
 	d.requestRoundSoon()
 }
 
-// noteRefusalOf counts a refusal of a cancel or a leverage change, or forgets earlier ones.
+// noteRefusalOf counts a refusal of a cancel or a leverage change; after a success it forgets the earlier ones.
 func (d *dispatcher) noteRefusalOf(a attempt, err error) {
 	var refusal *exchange.Refusal
 	switch {

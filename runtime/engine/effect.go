@@ -5,17 +5,17 @@ import (
 	"botd/reconcile/record"
 )
 
-// Effects are the engine's outputs, in this order: Recalls to call back, Records to append (all of
-// them, durably, in order), Calls to perform, Asks to put to strategies, Notes to show. The caller
-// owns the buffers and resets them.
+// Effects are the engine's outputs, in this order: Recalls to cancel, Records to append (all of them,
+// durably, in order), Calls to perform, Asks to pass to strategies, Notes to show. The caller owns the
+// buffers and resets them.
 type Effects struct {
 	Records   []record.Record // to be made durable; answered by one EventJournaled
-	Calls     []Call          // to be performed; each is answered by one EventAnswer
+	Calls     []Call          // to perform; each is answered by one EventAnswer
 	Asks      []Ask           // calls to strategies; each is answered by one EventDecision, however late
-	Abandoned []int64         // Asks that took too long: the worker that runs the strategy is ended if possible
+	Abandoned []int64         // Asks that took too long: the worker that runs the strategy is stopped if possible
 	Ended     []EndedStrategy // strategies that are no longer called
-	Recalls   []int64         // earlier Calls no longer desired: answered as never sent unless they have left
-	Notes     []Note          // facts for logs, metrics and screens
+	Recalls   []int64         // earlier Calls that are no longer desired: each is answered as never sent, unless it has already left
+	Notes     []Note          // for EventStretch: number of candles taken; the effects belong to the close of the last one
 	Taken     int             // EventStretch: number of candles taken; the effects belong to the last one's close
 }
 
@@ -38,7 +38,7 @@ type Call struct {
 // Priority orders calls that wait for the request budget.
 type Priority uint8
 
-// Settling comes before market data, exits before entries.
+// Reads for settling come before market data, exits before entries.
 const (
 	PriorityExit Priority = iota + 1
 	PrioritySettle

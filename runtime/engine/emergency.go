@@ -7,10 +7,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// emergencyHalt acts without fresh reads while the exchange answers none: it cancels orders that
-// may open by their ids, as often as needed (class I), and closes a futures position at market from
-// its last read, once, because reduceOnly cannot flip it. Whatever the outcome, another exit
-// requires a fresh read (class R). Protection stays until then.
+// emergencyHalt acts without fresh reads while the exchange answers none: it cancels orders that may
+// open, by their ids and as often as needed (class I), and closes a futures position at market from its
+// last read. It sends that exit only once, because reduceOnly cannot reverse the position. Whatever its
+// outcome, another exit requires a fresh read (class R). Protection stays until then.
 func (d *dispatcher) emergencyHalt() {
 	if d.halts.stopped {
 		return
@@ -21,7 +21,7 @@ func (d *dispatcher) emergencyHalt() {
 	}
 }
 
-// emergencyOn is emergencyHalt for one strategy.
+// emergencyOn applies emergencyHalt to one strategy.
 func (d *dispatcher) emergencyOn(leg *leg) {
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.halts.stopped || !d.endsSomething(leg, level) {

@@ -63,7 +63,7 @@ func haltedUnread(t testing.TB, hang bool) {
 	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	w.pass(5_000)
 	w.wantHeld(0)
-	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; only a read shows its outcome") {
+	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; the next read shows its outcome") {
 		t.Errorf("want said that an exit is under way, have %q", d.Remaining)
 	}
 	w.pass(60_000)

@@ -26,7 +26,7 @@ type Engine struct {
 	*report      // the engine's state for display
 	*previews    // previews of the next actions, without any effect
 	*manual      // a person's actions on one order or one position
-	*quarantines // a person's decisions about symbols that wait
+	*quarantines // a person's decisions about quarantined symbols
 
 	market     *market     // candles, prices, rules and funding rates
 	tick       *tick       // decides: View to Plan
@@ -158,9 +158,9 @@ func (e *Engine) PreviewLimits(t *LimitChange) (lines []string, err error) {
 
 // Handle takes one event at the exchange's time and adds its effects to out.
 //
-// A round waits for no read for longer than patienceMS. If no event was handled for longer than
-// that, the process was stopped: the reads of the current round may be much older than the rest, so
-// it begins again.
+// A round waits for no read for longer than patienceMS. If no event was handled for longer than that,
+// the process itself was suspended: the reads of the current round may be much older than the rest, so
+// the round starts over.
 func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 	stoodStill := nowMS-e.nowMS > patienceMS+standstillMS
 	e.nowMS, e.out = nowMS, out
@@ -176,14 +176,14 @@ func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 			e.record(record.Record{Body: *audited.Audit})
 		}
 		e.take(event)
-		e.flush() // before recall, which must have seen each record, including a checkpoint, before it is durable
+		e.flush() // before recall, which must have seen each record, including a checkpoint, before that record is durable
 		e.sender.recall()
 	}
 	e.out = nil
 }
 
 // refuses reports whether anything prevents a change of the configuration, of the limits or of the
-// ledger: none of it is then done, and no audit is written.
+// ledger: then no part of the change is made, and no audit is written.
 func (e *Engine) refuses(event Event) bool {
 	switch event := event.(type) {
 	case *EventReload:
@@ -256,7 +256,7 @@ func (e *Engine) answer(event *EventAnswer) {
 		return
 	}
 	delete(e.calls, event.CallID)
-	if rows := event.Answer.Unreadable; len(rows) > 0 && !p.kind.ofRound() { // only a round can attribute a row
+	if rows := event.Answer.Unreadable; len(rows) > 0 && !p.kind.ofRound() { // only a round can attribute an unreadable row
 		event = &EventAnswer{CallID: event.CallID, Err: &exchange.Malformed{Operation: event.Answer.Operation, What: rows[0].Error(), Err: &rows[0]}}
 	}
 	switch p.kind {
@@ -316,7 +316,7 @@ func (e *Engine) start() {
 // wake processes everything due.
 func (e *Engine) wake() {
 	if e.journalMS <= e.nowMS {
-		e.journalMS = never // flush passes the records on again, also while stopping
+		e.journalMS = never // flush passes the records on again, also while botd stops
 	}
 	if e.halts.stopped {
 		return
@@ -339,8 +339,8 @@ func (e *Engine) wake() {
 	}
 }
 
-// proceedWithoutLateReads acts alongside a round whose answers do not arrive, and continues without
-// the late ones.
+// proceedWithoutLateReads acts while a round's answers are missing, and continues the round without the
+// late ones.
 func (e *Engine) proceedWithoutLateReads() {
 	if e.emergencyMS <= e.nowMS {
 		e.dispatcher.emergencyHalt()
@@ -402,8 +402,8 @@ func (e *Engine) NextMS() int64 {
 	return next
 }
 
-// InFlight reports whether calls are in progress, placements wait for an answer, records are not
-// written yet, or stopping still has something to close.
+// InFlight reports whether calls are in progress, placements wait for an answer, records are not written
+// yet, or the shutdown still has something to close.
 func (e *Engine) InFlight() bool {
 	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.halts.closing != record.LevelNone && !e.halts.stopped {
 		return true

@@ -148,7 +148,7 @@ func TestUnprotectedCause(t *testing.T) {
 		{"in a backtest", unprotectedAfterMS, func(w *world) { w.engine.config.Feed = true }, ""},
 		{"a rule", unprotectedAfterMS, func(w *world) {
 			w.engine.protection.refusals.isNew("one stop_loss ", "shape: a test", w.engine.nowMS)
-		}, "the stop is held back by shape: a test"},
+		}, "the stop is refused by shape: a test"},
 		{"the exchange refused it once", 1, refused(1), ""},
 		{"the exchange refuses it", 1, refused(2), "the exchange refuses the stop, 2 times in a row: 7 no"},
 	} {
@@ -186,11 +186,13 @@ func TestManualCancelAndCloseRefusals(t *testing.T) {
 	fails(w, elsewhere, "no strategy trades futures ETH-USDT now")
 	own := w.sends(placement.Order)
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: own, Body: record.Withdrawn{Reason: "news"}})
-	fails(w, own, "order "+own+" is being canceled already: news")
+	fails(w, own, "order "+own+" is already being canceled: news")
 	ended := w.sends(placement.Order)
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: ended, Body: record.Ended{State: placement.Canceled}})
 	fails(w, ended, "order "+ended+" is no longer open")
-	for key, want := range map[exchange.SymbolKey]string{ether: "no strategy trades futures ETH-USDT now", bitcoin: "nothing is held on futures BTC-USDT"} {
+	for key, want := range map[exchange.SymbolKey]string{
+		ether: "no strategy trades futures ETH-USDT now", bitcoin: "there is no position on futures BTC-USDT",
+	} {
 		if _, err := w.engine.PreviewClose(key); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("want %q, have %v", want, err)
 		}
@@ -201,7 +203,7 @@ func TestManualCancelAndCloseRefusals(t *testing.T) {
 	rules.Cancelable = false
 	see(w.symbol(), func(o *seen) { o.Rules = &rules })
 	action, err := w.engine.PreviewCancel(w.live(placement.Order, "low").ClientOrderID())
-	if err != nil || !strings.Contains(strings.Join(action.Lines, "\n"), "the rule symbol refuses a step of this now") {
+	if err != nil || !strings.Contains(strings.Join(action.Lines, "\n"), "the rule symbol currently refuses a step of this") {
 		t.Errorf("want the rule named, have %v, %q", err, action.Lines)
 	}
 }

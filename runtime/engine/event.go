@@ -10,7 +10,7 @@ import (
 // The engine retains no pointer into it after Handle, so a driver may reuse it.
 type Event interface{ event() }
 
-// EventStart begins, after the journal was replayed.
+// EventStart starts the engine, after the journal was replayed.
 type EventStart struct{}
 
 // EventWake reports that the time returned by NextMS has come.
@@ -27,8 +27,8 @@ type EventCandles struct {
 	From, To int               // index of the first new candle, and the index after the last
 }
 
-// EventStretch delivers closed candles of one series during which nothing else happens: they are
-// clear until one of them has an effect (backtest).
+// EventStretch delivers closed candles of one series during which nothing else happens; the engine takes
+// them up to the first that has an effect (backtest).
 type EventStretch EventCandles
 
 // EventPrice delivers a last trade price, and the mark price if known.
@@ -45,14 +45,14 @@ type EventAnswer struct {
 	Err    error
 }
 
-// EventJournaled reports that the last Records are durable, or why they are not.
+// EventJournaled reports that the newest Records are durable, or why they are not.
 type EventJournaled struct{ Err error }
 
-// EventDisk reports why the journal's disk is nearly full, or that the journal's files are lost;
-// empty once there is room again.
+// EventDisk reports why the journal's disk is nearly full, or that the journal's files are lost; the
+// reason is empty once there is room again.
 type EventDisk struct {
 	Reason string
-	Lost   bool // its files were unlinked, replaced or truncated: until the next start
+	Lost   bool // its files were unlinked, replaced or truncated; this lasts until the next start
 }
 
 // EventHalt is the kill switch.
@@ -62,7 +62,7 @@ type EventHalt struct {
 	Reason string
 }
 
-// EventResolve ends the quarantine of a symbol as a person decided.
+// EventResolve ends the quarantine of a symbol according to a person's decision.
 type EventResolve struct {
 	Symbol exchange.SymbolKey
 	Adopt  bool // false: ignore
@@ -94,14 +94,14 @@ type EventPrepareSignal struct {
 	Signal   *Signal
 }
 
-// EventLane delivers the orders that the kill switch's lane sent independently of the engine, each
-// time all of them.
+// EventLane delivers the orders that the kill switch's lane has sent independently of the engine: all of
+// them each time.
 type EventLane struct{ Orders []LaneOrder }
 
 // EventStop stops: leave, cancel_orders or flatten. Calls in progress may still answer.
 type EventStop struct{ Shutdown string }
 
-// EventAudited is a person's request: the audit is journalled before anything that follows from the
+// EventAudited wraps a person's request: the audit is journalled before anything that follows from the
 // event, and not at all if the event is refused.
 type EventAudited struct {
 	Audit *record.Audit

@@ -14,7 +14,7 @@ const (
 	blindAfter   = 3      // failed rounds in a row
 	promptMS     = 1_000  // time for which a round waits for a read that has been fast
 	patienceMS   = 10_000 // time for which it waits for any read
-	standstillMS = 1_000  // delay of a wake from which the process counts as having stopped
+	standstillMS = 1_000  // if a wake is this late, the process counts as having been suspended
 )
 
 // readHealth tracks which parts of the exchange can be read. A failing read affects only its own
@@ -22,8 +22,8 @@ const (
 type readHealth struct {
 	*base
 	backoffs  *backoffs
-	readingMS int64     // begin of the current round; never between rounds
-	endedMS   int64     // end of the last round that read anything
+	readingMS int64     // start of the current round; never between rounds
+	endedMS   int64     // end of the last round that read something
 	soundMS   int64     // end of the last complete round
 	failed    int       // consecutive incomplete rounds
 	domains   []*domain // domains with failing reads, sorted by key
@@ -35,7 +35,7 @@ type domain struct {
 	failed int                // consecutive failed rounds
 	seenMS int64              // time of the last successful read
 	cause  string             // of the newest failure
-	blind  bool               // reported
+	blind  bool               // its blindness has been reported
 }
 
 // failure is a failed read of a round and its domain.
@@ -80,7 +80,7 @@ func (s *readHealth) blindWide() bool {
 
 func (s *readHealth) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
 
-// failing returns the number of consecutive rounds that failed to read a symbol's data.
+// failing returns for how many consecutive rounds a symbol's data could not be read.
 func (s *readHealth) failing(key exchange.SymbolKey) (rounds int) {
 	for _, d := range s.domains {
 		if d.covers(key) {
@@ -103,8 +103,8 @@ func (s *readHealth) worst() (rounds int) {
 	return rounds
 }
 
-// take counts a round's failed reads. Everything that neither failed nor is late counts as read, as
-// far as the round got. A late read is not a failure yet, but its duration counts.
+// take counts a round's failed reads. Everything up to the round's end that neither failed nor is late
+// counts as read. A late read is not a failure yet, but its duration counts.
 func (s *readHealth) take(failures, late []failure, finished bool) {
 	for _, f := range failures {
 		s.failedOn(f)
@@ -118,7 +118,7 @@ func (s *readHealth) take(failures, late []failure, finished bool) {
 			return false
 		}
 		if d.symbolwide() && slices.ContainsFunc(missing, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
-			return false // its own calls may not have been made
+			return false // the calls of this domain may not have been made
 		}
 		if d.blind {
 			s.noteBlind(d, true)
@@ -150,7 +150,7 @@ func (s *readHealth) domain(f failure) *domain {
 func (s *readHealth) failedOn(f failure) {
 	d := s.domain(f)
 	d.failed, d.cause = d.failed+1, errorText(f.err)
-	if d.failed <= blindAfter || !d.symbolwide() { // a lasting one is a declared state: its rounds are not logged individually
+	if d.failed <= blindAfter || !d.symbolwide() { // a persistent failure is a declared state: its rounds are not logged individually
 		s.note("", s.rulesOf(d), NoteFetchFailed{d.text(), f.err, d.failed})
 	}
 }
@@ -194,11 +194,11 @@ func (s *readHealth) degraded() (all []Degraded) {
 	return all
 }
 
-// How blindness ends.
+// How blindness ends, for people.
 const (
-	wayOutBlind       = "ends with the first complete round, tried every few seconds; meanwhile nothing opens, stops stay on the exchange"
-	wayOutBlindSymbol = "ends when the symbol can be read again, tried with every round; meanwhile nothing opens on it, exits and stops continue as far as " +
-		"its position is read; if the symbol is delisted, remove its strategy"
+	wayOutBlind       = "ends with the first complete round, which is tried every few seconds; meanwhile nothing opens, and stops stay on the exchange"
+	wayOutBlindSymbol = "ends when the symbol can be read again, which is tried with every round; meanwhile nothing opens on it, " +
+		"exits and stops continue as far as its position is read; if the symbol is delisted, remove its strategy"
 )
 
 // cause returns why a symbol could not be read in the newest round and when it was last read, or an

@@ -33,7 +33,7 @@ func (r *round) askForRound(p pendingCall, request exchange.Request) {
 	r.ask(p, PrioritySettle, request)
 }
 
-// noSuchOrder reports whether an answer means that the exchange does not know an order.
+// noSuchOrder reports whether the answer is that the exchange does not know the order.
 func (p *pendingCall) noSuchOrder(err error) bool {
 	if err == nil || p.kind != callOrder {
 		return false
@@ -42,8 +42,8 @@ func (p *pendingCall) noSuchOrder(err error) bool {
 	return errors.As(err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol()
 }
 
-// readFailed handles a failed read. It affects the call's domain, and the account if credentials or
-// clock are refused.
+// readFailed handles a failed read. It affects the call's domain, or the account if credentials or clock
+// were refused.
 func (r *round) readFailed(p *pendingCall, err error) {
 	if p.kind == callTickers {
 		r.listFailed(p)
@@ -99,7 +99,7 @@ func (r *round) fetchUnlisted() {
 	}
 }
 
-// fetchForeign reads by id the openings of others that the open list omits: the list does not decide that they have ended.
+// fetchForeign reads by id the foreign openings that the open list omits: the list alone does not prove that they have ended.
 func (r *round) fetchForeign() {
 	for symbol := range r.book.Symbols() {
 		for _, id := range r.book.OmittedForeign(symbol, &r.reading.snapshot) {
@@ -108,8 +108,8 @@ func (r *round) fetchForeign() {
 	}
 }
 
-// fetchSpotHistory requests the history of spot symbols with live orders. It shows their fills even
-// if the open list could not be read.
+// fetchSpotHistory requests the history of spot symbols with live orders. It shows their fills even if
+// the open list could not be read.
 func (r *round) fetchSpotHistory() {
 	if !r.book.Knows(exchange.Spot) {
 		return
@@ -148,7 +148,7 @@ func (r *round) fetchSpotHistory() {
 		r.askForRound(pendingCall{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
 	}
-	standsDown := r.book.StandsDown() // another botd's actions are in no list of botd's own
+	standsDown := r.book.StandsDown() // what another botd does is in no list of botd's own orders
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
 			r.askForRound(pendingCall{kind: callNewest, symbol: leg.symbol},
@@ -157,16 +157,16 @@ func (r *round) fetchSpotHistory() {
 	}
 }
 
-// orderHistory requests a page of a spot symbol's orders, from a time on; 0 for the newest.
+// orderHistory requests a page of a spot symbol's orders since a time, or the newest page for 0.
 func orderHistory(symbol string, sinceMS int64) exchange.Request {
 	return exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: symbol, StartMS: max(0, sinceMS), Limit: exchange.HistoryPage}
 }
 
-// vanished reports whether the list of open spot orders omits an order of botd's with an id, or
-// could not be read.
+// vanished reports whether the list of open spot orders omits an order of botd's that has an order id,
+// or could not be read.
 func (r *round) vanished(p *account.Placement) bool {
 	s := &r.reading.snapshot
-	return !s.SpotOrders.Done() || slices.Contains(r.reading.vanished, p) && // a canceled one is among them though it is listed
+	return !s.SpotOrders.Done() || slices.Contains(r.reading.vanished, p) && // canceled orders are among the vanished ones even if they are listed
 		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
@@ -185,8 +185,8 @@ func (r *round) askEvidence() {
 	}
 }
 
-// askEnds reads positions/history for the ends of positions that the list does not show completely,
-// and for possible results of uncertain openings, with one request from the earlier time on.
+// askEnds reads positions/history, for the ends of positions that the list does not fully show and for
+// possible results of uncertain openings, with one request that begins at the earlier time.
 func (r *round) askEnds() {
 	for _, leg := range r.legs {
 		since, ask := r.book.NeedsPositionHistory(leg.symbol)

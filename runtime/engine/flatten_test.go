@@ -115,7 +115,7 @@ func flattenings() []flattening {
 		}
 		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Reason: "before"})
 		w.pass(840_000)
-		if d := w.wantState("halted"); !strings.Contains(d.Remaining, "no answer") {
+		if d := w.wantState("halted"); !strings.Contains(d.Remaining, "exits were not answered") {
 			w.t.Errorf("want the halt to say why it is not done, have %q", d.Remaining)
 		}
 		w.network = nil

@@ -7,8 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// EventFollow delivers a price on a recorded candle's path. Only exits that follow the price use it
-// (backtest; live every round does that).
+// EventFollow delivers a price from within a recorded candle. Only exits that follow the price use it
+// (backtest; live, every round does that).
 type EventFollow struct {
 	Series exchange.SymbolKey
 	Last   exchange.Price
@@ -40,8 +40,8 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 	return 0, 0, false
 }
 
-// DecidesMS returns when a strategy next decides without waiting for a close; math.MaxInt64 for
-// never.
+// DecidesMS returns when a strategy next decides without waiting for a candle to close; math.MaxInt64
+// for never.
 func (e *Engine) DecidesMS() int64 {
 	next := int64(never)
 	for _, leg := range e.legs {
@@ -50,8 +50,8 @@ func (e *Engine) DecidesMS() int64 {
 	return next
 }
 
-// follower returns the strategy that moves the exits of the leg's position, or nil if there is
-// nothing to move.
+// follower returns the strategy that moves the exits of the leg's position, or nil if there is nothing
+// to move.
 func (leg *leg) follower() strategy.Follower {
 	if leg.symbol.Position() == 0 || leg.symbol.Last() <= 0 || leg.failed != "" || leg.config.Removed {
 		return nil
@@ -74,9 +74,9 @@ func (t *tick) followPrice(event *EventFollow) {
 	}
 }
 
-// follow lets the exits of a position follow the price. It does not call a worker: a strategy that
-// hangs keeps its trailing stop. While a call is in progress its answer decides, which was made
-// earlier.
+// follow lets the exits of a position follow the price. It does not call a worker: a strategy that hangs
+// keeps its trailing stop. While a call is in progress it does nothing, because the answer decides and
+// is based on an earlier state.
 func (t *tick) follow(leg *leg) {
 	follower := leg.follower()
 	if follower == nil || t.config.Rehearse || leg.question.id != 0 {

@@ -15,7 +15,7 @@ type halts struct {
 	limits      *limits
 	tick        *tick
 	requestedMS int64            // time of the last request
-	closing     record.HaltLevel // the level of the shutdown; LevelNone while trading
+	closing     record.HaltLevel // level of the shutdown; LevelNone while trading
 	stopped     bool
 }
 
@@ -26,7 +26,7 @@ func (h *halts) halt(event *EventHalt) {
 	before := h.book.HaltOf(scope)
 	h.requestedMS, h.roundMS = h.nowMS, h.nowMS
 	if event.Level != record.LevelNone && event.Level <= before.Level {
-		return // already in force, or a severer one is
+		return // this level, or a more severe one, is already in force
 	}
 	h.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Reason: event.Reason}})
 	h.note(scope.Strategy, h.symbolOf(scope.Symbol), NoteHalt{event.Reason, event.Level == record.LevelNone})
@@ -44,8 +44,8 @@ func (h *halts) halt(event *EventHalt) {
 	h.emergencyMS = min(h.emergencyMS, h.nowMS+haltRetryMS) // the current round may hang
 }
 
-// decideAgain has the strategies of a rearmed scope decide again, because their old plan relies on
-// a position that was closed.
+// decideAgain makes the strategies of a rearmed scope decide again, because their old plans rely on
+// positions that were closed.
 func (h *halts) decideAgain(scope account.Scope) {
 	for _, leg := range h.legs {
 		if scope.Covers(leg.config.Name, leg.symbol.Key()) {
@@ -58,13 +58,13 @@ func (h *halts) decideAgain(scope account.Scope) {
 // removal from the configuration, of a crossed limit, and the given one.
 func (h *halts) levelOn(leg *leg, level record.HaltLevel) record.HaltLevel {
 	if h.limits.breached(leg.config.Name) {
-		level = max(level, record.LevelCancel) // a resting order could still open
+		level = max(level, record.LevelCancel) // a resting order might still open
 	}
 	return max(level, h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Level, h.closing, leg.removal())
 }
 
-// stop ends all new activity. With leave, nothing more is sent. With cancel or flatten, rounds
-// continue without ticks until nothing remains, or the driver gives up.
+// stop ends all new activity. With leave, nothing more is sent. With cancel or flatten, rounds continue
+// without ticks until nothing remains, or until the driver stops waiting.
 func (h *halts) stop(shutdown string) {
 	switch shutdown {
 	case ShutdownCancel:
@@ -78,7 +78,7 @@ func (h *halts) stop(shutdown string) {
 	h.roundMS = h.nowMS
 }
 
-// finishShutdown completes the stop when a round found nothing left to do.
+// finishShutdown completes the shutdown once a round has found nothing left to do.
 func (h *halts) finishShutdown(acted, queued int) {
 	if h.closing == record.LevelNone || h.stopped || acted > 0 || queued > 0 {
 		return
@@ -91,7 +91,7 @@ func (h *halts) finishShutdown(acted, queued int) {
 	h.stopped, h.roundMS = true, never
 }
 
-// unfinished reports whether anything remains that a level closes.
+// unfinished reports whether anything remains that a halt of this level closes.
 func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	if position := h.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !h.dust(leg, position) {
 		return true
@@ -104,8 +104,8 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	return false
 }
 
-// dust reports whether a spot position is worth less than any order may be, by the rules at the
-// start and the current ones: nothing of it can be sold, and its value is small.
+// dust reports whether a spot position is worth less than the smallest possible order, both by the rules
+// at the start and by the current ones: none of it can be sold, and its value is small.
 func (b *base) dust(leg *leg, position exchange.Quantity) bool {
 	return b.unsellable(leg, position) && worth(leg, position).Less(leg.config.Symbol.MinNotional)
 }
@@ -130,8 +130,8 @@ func (b *base) minimumText(leg *leg, position exchange.Quantity) string {
 		leg.symbol.Rules().MinNotional)
 }
 
-// unread reports whether a closing halt is younger than the newest read of a symbol in its scope:
-// what remains is unknown before that.
+// unread reports whether a closing halt is newer than the newest read of a symbol in its scope: until
+// that symbol is read, it is unknown what remains.
 func (h *halts) unread() bool {
 	for _, leg := range h.legs {
 		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
@@ -142,8 +142,8 @@ func (h *halts) unread() bool {
 	return false
 }
 
-// pending reports whether a halt still has something to close, or an order is withdrawn: a failed
-// round is then retried soon.
+// pending reports whether a halt still has something to close, or a withdrawn order has not ended: a
+// failed round is then retried soon.
 func (h *halts) pending() bool {
 	for _, leg := range h.legs {
 		if level := h.levelOn(leg, record.LevelNone); level > record.LevelPause && h.unfinished(leg, level) {
@@ -164,6 +164,6 @@ func (h *halts) latchFlattened(leg *leg, level record.HaltLevel) {
 	h.note(
 		leg.config.Name,
 		leg.config.Symbol,
-		NoteLatch{Side: sign, Reason: "its position is closed by " + cmp.Or(h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
+		NoteLatch{Side: sign, Reason: "its position is being closed by " + cmp.Or(h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
 	)
 }

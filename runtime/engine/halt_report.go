@@ -10,15 +10,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// HaltBlind returns what a halt cannot see or act on, one line each. Given a time, it adds what has
-// not been read since then: until it is, the rest is unknown.
+// HaltBlind returns what a halt cannot see or act on, one line each. If a time is given, it adds what
+// has not been read since then: until it is read, it is unknown what remains.
 func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) (blind []string) {
 	if level < record.LevelCancel {
 		return nil
 	}
 	add := func(format string, values ...any) { blind = append(blind, fmt.Sprintf(format, values...)) }
 	if r.journalErr != nil {
-		add("the journal cannot be written, and no order goes out before its record: %v", r.journalErr)
+		add("the journal cannot be written, and no order is sent before its record: %v", r.journalErr)
 	}
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
@@ -27,7 +27,7 @@ func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS 
 		r.blindRead(leg, sinceMS, add)
 		for p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.State() == placement.Uncertain && p.Purpose().Opens() {
-				add("placement %s on %s is uncertain: what it turns out to have opened is closed then", p.ClientOrderID(), p.Symbol())
+				add("placement %s on %s is uncertain: if it turns out to have opened a position, that is closed too", p.ClientOrderID(), p.Symbol())
 			}
 		}
 		if level == record.LevelFlatten {
@@ -45,11 +45,11 @@ func (r *report) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
 	key := leg.symbol.Key()
 	switch cause, seenMS := r.readHealth.cause(key); {
 	case !leg.symbol.Read():
-		add("%s was not read since the start%s", key, because(cause))
+		add("%s has not been read since the start%s", key, because(cause))
 	case cause != "":
-		add("%s cannot be read since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), because(cause))
+		add("%s has not been readable since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), because(cause))
 	case leg.readMS < sinceMS:
-		add("%s was not read since the halt", key)
+		add("%s has not been read since the halt", key)
 	}
 }
 
@@ -66,13 +66,13 @@ func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 	position := r.book.ToClose(symbol)
 	if position != 0 && !r.dust(leg, position) {
 		if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
-			add("the exit of %s is held back by %s", symbol.Key(), refused)
+			add("the exit of %s is refused by %s", symbol.Key(), refused)
 		} else if why := r.minimumText(leg, position); why != "" {
 			add("%s", why)
 		}
 	}
 	if extra := r.book.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
-		add("%s is quarantined: %s in the wallet is not known to be botd's, and is left (botd resolve %s)",
+		add("%s is quarantined: %s in the wallet is not known to be botd's and is not sold (botd resolve %s)",
 			symbol.Key(), rules.QuantityDecimal(extra), symbol.Key().Name)
 	}
 }
@@ -82,7 +82,7 @@ func (r *report) blindUntraded(add func(string, ...any)) {
 	for p := range r.book.OpenPositions() {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
 		if p.Remaining != 0 && r.legOn(key) == nil {
-			add("%s: a %s position that no strategy trades is left: close it on the exchange", key, p.Side)
+			add("%s: a %s position that no strategy trades stays open: close it on the exchange", key, p.Side)
 		}
 	}
 }

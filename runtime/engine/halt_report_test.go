@@ -29,7 +29,7 @@ func TestHaltReportsBlindSpots(t *testing.T) {
 	t.Run("nothing was read since the start", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, hold(10))
-		w.wantUnseen("futures BTC-USDT was not read since the start")
+		w.wantUnseen("futures BTC-USDT has not been read since the start")
 	})
 	t.Run("reads fail", func(t *testing.T) {
 		t.Parallel()
@@ -37,7 +37,7 @@ func TestHaltReportsBlindSpots(t *testing.T) {
 		w.pass(10_000)
 		w.network = silenced(false)
 		w.pass(10_000)
-		w.wantUnseen("futures BTC-USDT cannot be read since 2027-01-15T08:00")
+		w.wantUnseen("futures BTC-USDT has not been readable since 2027-01-15T08:00")
 		w.wantUnseen("status 503")
 		w.network = nil
 		w.pass(20_000)
@@ -50,7 +50,7 @@ func TestHaltReportsBlindSpots(t *testing.T) {
 		w := newWorld(t, hold(10), patient)
 		w.network = once(fate{lost: true})
 		w.pass(15_000)
-		w.wantUnseen("is uncertain: what it turns out to have opened is closed then")
+		w.wantUnseen("is uncertain: if it turns out to have opened a position, that is closed too")
 	})
 	t.Run("a position that no strategy trades", func(t *testing.T) {
 		t.Parallel()
@@ -58,7 +58,7 @@ func TestHaltReportsBlindSpots(t *testing.T) {
 		w.manually(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT",
 			Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 50}})
 		w.pass(20_000)
-		w.wantUnseen("futures ETH-USDT: a SHORT position that no strategy trades is left")
+		w.wantUnseen("futures ETH-USDT: a SHORT position that no strategy trades stays open")
 		if blind := w.engine.HaltBlind(record.LevelFlatten, account.Scope{Strategy: "one"}, 0); len(blind) != 0 {
 			t.Errorf("want nothing of it in a halt of one strategy, have %q", blind)
 		}
@@ -69,7 +69,7 @@ func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(60_000)
-	if d := w.flatten(); len(d.Blind) != 1 || !strings.Contains(d.Blind[0], "was not read since the halt") || !strings.Contains(d.Remaining, "to close") {
+	if d := w.flatten(); len(d.Blind) != 1 || !strings.Contains(d.Blind[0], "has not been read since the halt") || !strings.Contains(d.Remaining, "to close") {
 		t.Errorf("at once: want it not read since the halt, and to close, have %+v", d)
 	}
 	w.pass(100)

@@ -200,12 +200,12 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		side  int
 		why   string
 	}{
-		{"it holds what it desires", record.LevelFlatten, 10, target(10), 1, "its position is closed by stopping"},
-		{"a short one", record.LevelFlatten, -10, target(-10), -1, "its position is closed by stopping"},
+		{"it holds what it desires", record.LevelFlatten, 10, target(10), 1, "its position is being closed by stopping"},
+		{"a short one", record.LevelFlatten, -10, target(-10), -1, "its position is being closed by stopping"},
 		{"by a person", record.LevelFlatten, 10, func(w *world) {
 			target(10)(w)
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
-		}, 1, "its position is closed by news"},
+		}, 1, "its position is being closed by news"},
 		{"nothing is closed", record.LevelCancel, 10, target(10), 0, ""},
 		{"it holds nothing", record.LevelFlatten, 0, target(10), 0, ""},
 		{"it desires nothing", record.LevelFlatten, 10, func(*world) {}, 0, ""},

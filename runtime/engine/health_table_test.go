@@ -344,7 +344,7 @@ func TestRepeatedRefusalIsDeclared(t *testing.T) {
 			all.count(attempt{"one", bitcoin, placement.StopLoss, "", kind}, 7, "no", false, []int64{5, 9, 7}[i])
 		}
 	}
-	if newest := all.stopRefused(bitcoin); newest.kind != exchange.MarketOrder || newest.name() != "exit in place of the stop" {
+	if newest := all.stopRefused(bitcoin); newest.kind != exchange.MarketOrder || newest.name() != "exit instead of the stop" {
 		t.Errorf("want the newest of them, have %+v", newest)
 	}
 }
@@ -454,8 +454,8 @@ func TestRefusedIntentText(t *testing.T) {
 		want string
 	}{
 		{attempt{purpose: placement.StopLoss, kind: exchange.StopMarket}, "stop"},
-		{attempt{purpose: placement.StopLoss, kind: exchange.MarketOrder}, "exit in place of the stop"},
-		{attempt{purpose: placement.StopLoss, kind: exchange.Limit}, "exit in place of the stop"},
+		{attempt{purpose: placement.StopLoss, kind: exchange.MarketOrder}, "exit instead of the stop"},
+		{attempt{purpose: placement.StopLoss, kind: exchange.Limit}, "exit instead of the stop"},
 		{attempt{purpose: placement.TakeProfit}, "take-profit"},
 		{attempt{purpose: placement.Cancel, key: "b1-2"}, "cancel of b1-2"},
 		{attempt{purpose: placement.ExitOrder, key: "ask"}, "exit order ask"},

@@ -13,16 +13,16 @@ import (
 const (
 	// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
 	ladderMS = 5_000
-	// announcedMS bounds the age of a list at the first acknowledgment of a resting opening sent from it: only within this time does a ladder continue
-	// between rounds. It is less than half of the time between two rounds, so that of two botds that read the account at the same time, each sees
-	// an opening of the other before it sends more.
+	// announcedMS is the maximum age of a list at the first acknowledgment of a resting opening that was sent after it: only up to this age does a
+	// ladder continue between rounds. It is less than half of the time between two rounds, so that of two botds that read the account at the same
+	// time, each sees an opening of the other before it sends more.
 	announcedMS = 250
 )
 
-// extendLadder sends a plan's next resting opening as soon as the exchange has acknowledged the
-// previous one: a ladder is complete as fast as answers arrive and the request budget allows. One
-// opening at a time is unanswered, and nothing is sent while anything on the symbol is uncertain.
-// The rest waits for the next round, which reads the state of them all.
+// extendLadder sends a plan's next resting opening as soon as the exchange has acknowledged the previous
+// one: a ladder is complete as fast as answers arrive and the request budget allows. Only one opening at
+// a time is unanswered, and nothing is sent while anything on the symbol is uncertain. The rest waits
+// for the next round, which reads the state of all of them.
 func (d *dispatcher) extendLadder(before *account.Placement) {
 	if before.Purpose() != placement.Order {
 		return
@@ -53,8 +53,8 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 }
 
 // unlistedAllowance returns the quantity of a symbol's resting openings that may be sent before a list shows the ones already sent. Unlisted openings
-// are together at most half of what the plan lacks, because a second botd on the account may send the other half. Only a list reveals it, and a list
-// that is too old to show botd's own order shows none of the other botd's either.
+// together are at most half of the quantity that the plan lacks, because a second botd on the account may send the other half. Only a list reveals
+// that botd, and a list that is too old to show botd's own order does not show the other botd's orders either.
 func (d *dispatcher) unlistedAllowance(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
 	sent, left := d.book.Unshown(key), exchange.Quantity(0)
 	for i := range intents {
@@ -65,7 +65,7 @@ func (d *dispatcher) unlistedAllowance(key exchange.SymbolKey, intents []reconci
 	return (sent+left)/2 - sent
 }
 
-// largest returns the quantity of the largest resting opening that a round may send. The first waits for no list.
+// largest returns the quantity of the largest resting opening that a round may send. The first one does not wait for a list.
 func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
 	if d.book.Unshown(key) == 0 {
 		return math.MaxInt64
@@ -73,14 +73,14 @@ func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent)
 	return d.unlistedAllowance(key, intents)
 }
 
-// noteListed records, in a round, whether its list shows resting openings for the first time.
+// noteListed records, during a round, whether its list shows resting openings for the first time.
 func (d *dispatcher) noteListed(leg *leg) {
 	leg.announced = leg.extended && d.book.Unshown(leg.symbol.Key()) == 0
 	leg.extended = leg.extended && !leg.announced
 }
 
-// mayExtend reports whether a strategy's openings may use the last read: between rounds, while its
-// symbol could be read.
+// mayExtend reports whether a strategy's openings may be based on the last read: between rounds, and
+// only if its symbol could be read.
 func (d *dispatcher) mayExtend(leg *leg) bool {
 	return !d.halts.stopped && !d.config.Rehearse && !leg.config.Removed && d.nowMS-leg.readMS <= ladderMS &&
 		d.readHealth.readingMS == never && !d.readHealth.incomplete(leg.symbol.Key())

@@ -14,9 +14,9 @@ type Exposure struct {
 	Strategy string
 	Symbol   *exchange.Symbol
 	Close    exchange.Quantity // signed: the quantity that a flatten closes
-	Others   exchange.Quantity // signed: the part of a futures position that is left to others
+	Others   exchange.Quantity // signed: the part of a futures position that belongs to others
 	Last     exchange.Price
-	Collar   exchange.Rate       // maximum distance of a spot sale through the price
+	Collar   exchange.Rate       // maximum distance of a spot sale's limit below the price
 	Orders   []account.Placement // live
 }
 
@@ -47,9 +47,9 @@ type LaneOrder struct {
 	Outcome    record.Body       // Acknowledged, Refused, Unknown or Ended; nil while unanswered
 }
 
-// takeLane takes the lane's orders into the journal. From then on they are ordinary placements:
-// fetched, settled, and uncertain if the answer was lost. The strategy whose position they close
-// does not open it again.
+// takeLane enters the lane's orders into the journal. From then on they are ordinary placements:
+// fetched, settled, and uncertain if the answer was lost. The strategy whose position they close does
+// not open it again.
 func (d *dispatcher) takeLane(event *EventLane) {
 	before := len(d.unwritten)
 	for i := range event.Orders {
@@ -66,7 +66,7 @@ func (d *dispatcher) takeLane(event *EventLane) {
 			d.recordAt(min(o.SentMS, d.nowMS), record.Record{Strategy: o.Strategy, Symbol: o.Order.Key(), ClientOrderID: id, Body: record.Sending{
 				Order: o.Order, Purpose: placement.Exit, DeadlineMS: o.DeadlineMS, Before: o.Before}})
 			p = d.book.Placement(id)
-			d.note(o.Strategy, d.symbolOf(o.Order.Key()), NotePlaced{Reason: "the kill switch, without the engine", NoteOrder: noteOrder(p)})
+			d.note(o.Strategy, d.symbolOf(o.Order.Key()), NotePlaced{Reason: "sent by the kill switch's lane", NoteOrder: noteOrder(p)})
 		}
 		if o.Outcome != nil && p.State() == placement.Sending {
 			d.record(p.About(o.Outcome))

@@ -8,21 +8,21 @@ import (
 	"botd/exchange"
 )
 
-// A round waits for a read only twice as long as such a read took before, at least a second; then
-// it continues without it and acts on the other reads. An answer may be lost: if a read that was
-// sent no earlier has been answered, the unanswered one is repeated once before that, and the first
-// answer counts. Later rounds send it again and wait for less, while few copies are in flight.
-// Until one is answered, nothing is concluded in its domain. The answer of a late read is not used,
+// A round waits for a read only twice as long as the last such read took, but at least a second; then it
+// continues without it and acts on the other reads. An answer may be lost: if a read that was sent no
+// earlier has been answered, the unanswered one is repeated once before that time, and the first answer
+// counts. Later rounds send it again and wait for a shorter time, as long as few copies are in flight.
+// Until one copy is answered, nothing is concluded in its domain. The answer of a late read is not used,
 // because it is older than the others; it only shows how long to wait.
 
 var errLate = errors.New("no answer yet")
 
-// patience returns the time for which a round waits for a read.
+// patience returns how long a round waits for a read.
 func (r *round) patience(of exchange.Operation) int64 {
 	return min(patienceMS, max(promptMS, 2*r.took[of]))
 }
 
-// noteDuration records the duration of a read. A failing one is not awaited longer than any other.
+// noteDuration records the duration of a read. The duration of a failed read does not make later rounds wait longer.
 func (r *round) noteDuration(p *pendingCall, event *EventAnswer) {
 	if event.Err != nil {
 		delete(r.took, p.of)
@@ -32,16 +32,16 @@ func (r *round) noteDuration(p *pendingCall, event *EventAnswer) {
 	r.newestAnsweredMS = max(r.newestAnsweredMS, p.sentMS)
 }
 
-// overtaken reports whether a read that was sent no earlier has been answered.
+// overtaken reports whether another read that was sent no earlier has already been answered.
 func (r *round) overtaken(p *pendingCall) bool { return r.newestAnsweredMS >= p.sentMS }
 
-// mostCopies bounds the copies of a read in flight.
+// mostCopies limits the copies of a read in flight.
 const mostCopies = 4
 
 // repeatAfterMS returns the time after which a round repeats a read.
 func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }
 
-// attentionMS returns when a read is repeated, or late.
+// attentionMS returns when a read is to be repeated, or becomes late.
 func (r *round) attentionMS(p *pendingCall) int64 {
 	if p.repeated {
 		return p.dueMS
@@ -79,7 +79,7 @@ func (r *round) awaited(p *pendingCall) bool {
 
 // skipLateRead continues the round without a late read.
 func (r *round) skipLateRead(p *pendingCall) {
-	if p.kind == callTickers { // as if each of its prices were late: single reads would take even longer
+	if p.kind == callTickers { // as if each of its prices were late, because single reads would take even longer
 		for _, symbol := range r.missingPrices(p.of.Market()) {
 			if r.lateByList(p, symbol) {
 				r.noteLate(symbol.Key())
@@ -109,7 +109,7 @@ func (r *round) proceed() (complete bool) {
 	for id, p := range r.calls {
 		switch {
 		case !p.kind.ofRound() || p.late:
-		case p.dueMS > r.nowMS && !r.overtaken(&p): // everything is slow: another would wait behind it
+		case p.dueMS > r.nowMS && !r.overtaken(&p): // everything is slow: a repetition would wait behind the first read
 			r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
 		case r.attentionMS(&p) <= r.nowMS:
 			due = append(due, id)
@@ -143,15 +143,15 @@ func (r *round) repeat(p pendingCall) {
 	r.ask(p, PrioritySettle, *p.request)
 }
 
-// forget ignores further answers to a read.
+// forget drops a read whose further answers are ignored.
 func (r *round) forget(p *pendingCall) {
 	maps.DeleteFunc(r.calls, func(_ int64, q pendingCall) bool {
 		return q.request == p.request && p.request != nil || q.late && q.same(p)
 	})
 }
 
-// lateAnswer handles the answer of a read that its round no longer awaited: its error, and its
-// duration.
+// lateAnswer handles the answer to a read that its round no longer awaited: only its error and its
+// duration are used.
 func (r *round) lateAnswer(p *pendingCall, event *EventAnswer) {
 	r.noteDuration(p, event)
 	if p.kind == callTickers && event.Err != nil {
@@ -168,8 +168,8 @@ func (r *round) lateAnswer(p *pendingCall, event *EventAnswer) {
 	r.overdue = append(r.overdue, failure{p.domain(), event.Err})
 }
 
-// giveUpLate gives up late reads that have been in flight too long, and counts those that failed
-// since the last round.
+// giveUpLate ends late reads that have been in flight too long, and counts those that have failed since
+// the last round.
 func (r *round) giveUpLate() {
 	var given []int64
 	for id, p := range r.calls {

@@ -16,7 +16,7 @@ import (
 // leg is one strategy on its symbol.
 type leg struct {
 	config        StrategyConfig
-	limits        risk.Limits // as configured; config's are the ones in force
+	limits        risk.Limits // as configured; the limits in config are those in force
 	series        *series
 	others        []*series // of the other symbols that it reads
 	symbol        *reconcile.SymbolState
@@ -35,17 +35,17 @@ type leg struct {
 	limitsVersion int    // the number of its last change
 	version       uint64 // of the book when the view was last filled
 
-	waits     bool              // its results wait until the money is known
+	waits     bool              // its results wait until the money of its fills is known
 	entry     exchange.Amount   // futures: the position's entry price before that
-	closed    exchange.Quantity // what the position has lost since then, as far as a round has shown it
-	closedFor exchange.Amount   // its value, at the prices of those rounds
+	closed    exchange.Quantity // quantity by which the position has been reduced since then, as far as a round has shown it
+	closedFor exchange.Amount   // value of that quantity, at the prices of those rounds
 
 	estimatedMS int64 // start of the time for which fills have been in no result; 0 if all are
 
 	plannedMS   int64 // when its plan was put in force; 0 if before the start
-	planned     int64 // the sequence of its plan's record; 0 likewise
-	readMS      int64 // begin of the round that last read its position; 0 for never
-	emergencyMS int64 // the round in which an emergency halt closed its position
+	planned     int64 // sequence number of its plan's record; 0 if before the start
+	readMS      int64 // start of the round that last read its position; 0 for never
+	emergencyMS int64 // the round in which an emergency halt has closed its position
 
 	unprotectedMS int64 // start of its declared unprotected state; 0 while protected
 
@@ -57,11 +57,11 @@ type leg struct {
 	question question
 	notices  notices
 
-	undecided bool  // the plan in force relies on something that did not happen: nothing opens before the strategy has decided again
-	newestAsk int64 // the newest call at that time: an answer to it or to an older one does not end this
+	undecided bool  // the plan in force relies on something that is not true: nothing opens until the strategy has decided again
+	newestAsk int64 // the newest call at that time: its answer, or an older one's, does not end this state
 
 	extended  bool // a resting opening was acknowledged that no list has shown yet
-	announced bool // a second botd on the account sees a resting opening of the ladder in progress before it sends half of its own
+	announced bool // a second botd on the account will see a resting opening of the current ladder before it sends half of its own
 
 	candleTarget   strategy.Target // the target of the last candle's decision, and the candle since which it is unchanged
 	candleTargetMS int64
@@ -75,8 +75,8 @@ func (leg *leg) noteSymbol() *exchange.Symbol {
 	return leg.config.Symbol
 }
 
-// decidesByCandle reports whether a strategy is called once per closed candle and has received
-// enough of them.
+// decidesByCandle reports whether a strategy is called once per closed candle and has received enough
+// candles.
 func (leg *leg) decidesByCandle() bool {
 	return leg.config.Schedule == nil && leg.seen >= leg.config.Strategy.Warmup()
 }
@@ -94,7 +94,7 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 	return leg.config.Interval.OpenOf(nowMS) + int64(leg.config.Interval)
 }
 
-// progress returns the state of a leg that only missing candles keep from deciding.
+// progress returns the state of a leg that cannot decide yet only because candles are missing.
 func (leg *leg) progress() (state, why string, spent bool) {
 	warmup, lacking := leg.config.Strategy.Warmup(), leg.lacking()
 	switch {
@@ -109,9 +109,9 @@ func (leg *leg) progress() (state, why string, spent bool) {
 	return "running", leg.awaited(), false
 }
 
-// SpentText returns the text about a plan whose orders, with the given keys, are spent.
+// SpentText returns the text for a plan whose orders, with the given keys, are spent.
 func SpentText(keys []string) string {
-	return fmt.Sprintf("its orders %s are filled and what they opened has ended: a key starts over once a plan leaves it out",
+	return fmt.Sprintf("its orders %s are filled and their position is closed: a key can be used again after a plan without it",
 		strings.Join(keys[:min(len(keys), 5)], ", "))
 }
 
@@ -132,8 +132,8 @@ func (leg *leg) spent() (keys []string) {
 	return keys
 }
 
-// target returns the quantity that the plan in force desires. For a share or an amount it is known
-// once priced.
+// target returns the quantity that the plan in force desires. The quantity of a share or an amount is
+// known once it is priced.
 func (leg *leg) target() exchange.Quantity {
 	target := leg.state.Plan().Target()
 	quantity, priced := leg.state.Priced(target)

@@ -17,15 +17,15 @@ type limits struct {
 	*base
 	accounting *accounting
 	watching   bool            // also between rounds
-	mixed      bool            // positions and money are from two different moments, and so would the equity be
+	mixed      bool            // positions and money are from two different moments, so the equity would mix them
 	ahead      bool            // a wallet includes a fill that no list shows yet
-	unmixed    exchange.Amount // the account's equity when they were last consistent; zero before
+	unmixed    exchange.Amount // the account's equity when they were last from one moment; zero before
 	unpricedMS int64           // since when a position has had no price; 0: all have one
 	peaks
 }
 
-// shown returns the account's equity for display: while a wallet includes a fill that no list shows
-// yet, or a position has no price, the previous one.
+// shown returns the account's equity for display. While a wallet includes a fill that no list shows yet,
+// or a position has no price, it is the previous equity.
 func (l *limits) shown() (total exchange.Amount, known bool) {
 	unpriced := l.awaitsPrice(l.legs...)
 	if (l.ahead || unpriced) && !l.unmixed.IsZero() {
@@ -35,11 +35,11 @@ func (l *limits) shown() (total exchange.Amount, known bool) {
 	return total, known && !unpriced
 }
 
-// priceWaitMS bounds how long limits wait for the price of a position. The price of a symbol whose
-// calls fail may never come: then its position counts as lost, and all limits are checked.
+// priceWaitMS limits how long limits wait for the price of a position. The price of a symbol whose calls
+// fail may never arrive: after this time its position counts as lost, and all limits are checked.
 const priceWaitMS = 60_000
 
-// awaitsPrice reports whether one of these strategies' positions has no price, and that not for long.
+// awaitsPrice reports whether a position of one of these strategies has had no price for less than priceWaitMS.
 func (l *limits) awaitsPrice(legs ...*leg) bool {
 	return slices.ContainsFunc(legs, l.unpriced) && (l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS)
 }
@@ -66,16 +66,16 @@ func (l *limits) watchLimits(fetched bool) {
 		l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
 	}
 	for _, leg := range l.legs {
-		if leg.config.Limits.Watches() && !l.awaitsPrice(leg) && l.book.Watch(leg.config.Name).Known() { // its equity begins with its results
+		if leg.config.Limits.Watches() && !l.awaitsPrice(leg) && l.book.Watch(leg.config.Name).Known() { // its equity is defined once it has a result
 			l.watch(l.book.Watch(leg.config.Name), leg, l.own(leg), &leg.config.Limits)
 		}
 	}
 }
 
-// watch updates the day and the peak of one scope, ends expired breaches and latches crossed
-// limits. The peak is journalled in steps of a thousandth. Neither begins or rises with an estimate:
-// the result may be lower, and losses would be measured from an equity that never was. A day waits a
-// minute at most, because the money may be unreadable, and only its loss is not checked meanwhile.
+// watch updates the day and the peak of one scope, ends expired breaches and latches crossed limits. The
+// peak is journalled in steps of a thousandth. An estimate neither begins a day nor raises a peak: the
+// result may be lower, and losses would be measured from an equity that never existed. A day waits for
+// at most a minute, because the money may be unreadable, and only its loss is not checked meanwhile.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
 	estimated := leg != nil && l.estimated(leg)
@@ -111,11 +111,11 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 	}
 	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
 		if b.Over(l.nowMS) {
-			l.endBreach(w.Strategy(), leg, b.Rule, "its time is over")
+			l.endBreach(w.Strategy(), leg, b.Rule, "its time has passed")
 		}
 	}
 	for _, c := range limits.Crossed(risk.ByEquity, l.nowMS, l.book, w.Strategy(), equity) {
-		if !waits || risk.Rearms(c.Rule) { // what ends with its day is measured from the equity of its day
+		if !waits || risk.Rearms(c.Rule) { // a limit that ends with its day is measured from that day's equity
 			l.breach(leg, w.Strategy(), &c)
 		}
 	}
@@ -136,7 +136,7 @@ func (l *limits) regroup() {
 		return
 	}
 	before := day.Markets
-	if day.Markets = now; before == "" { // journalled before parts were recorded
+	if day.Markets = now; before == "" { // journalled before the parts of the equity were recorded
 		day.Spot = l.onSpot()
 		l.recordDay("", day)
 		return
@@ -202,8 +202,8 @@ func (l *limits) breached(strategy string) bool {
 	return false
 }
 
-// rearmed ends the breaches of a scope that botd rearm ends. The drawdown is then measured from the
-// current equity; a daily loss stays until its day is over.
+// rearmed ends those breaches of a scope that "botd rearm" can end. The drawdown is then measured from
+// the current equity; a daily loss stays until its day has ended.
 func (l *limits) rearmed(strategy string) {
 	w, leg := l.book.Watch(strategy), l.legNamed(strategy)
 	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
@@ -228,7 +228,7 @@ func (l *limits) rearmed(strategy string) {
 	}
 }
 
-// turnMS returns when limits change by time alone: at the end of the UTC day or of a
+// turnMS returns when limits next change only because time passes: at the end of the UTC day or of a
 // breach.
 func (l *limits) turnMS() int64 {
 	turn := exchange.Day1.OpenOf(l.nowMS) + int64(exchange.Day1)

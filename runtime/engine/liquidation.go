@@ -10,9 +10,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// watchLiquidations finds positions on strategies' symbols that positions/history shows as liquidated, before
-// the rest is adopted as closed (case 46). In a backtest a liquidation ends a position like any
-// other, and the strategy's own latch applies.
+// watchLiquidations finds positions on the strategies' symbols that positions/history shows as
+// liquidated, before they are adopted as closed (case 46). In a backtest a liquidation ends a position
+// like anything else, and the strategy's own latch applies.
 func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
 	if a.config.Feed {
 		return
@@ -24,8 +24,8 @@ func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
 	}
 }
 
-// bookedLiquidations handles liquidations among the ended positions read by the ledger whose row no
-// round saw.
+// bookedLiquidations handles liquidations among the ended positions that the ledger read and no round
+// saw.
 func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 	if a.config.Feed {
 		return
@@ -38,8 +38,8 @@ func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 	}
 }
 
-// liquidated journals a liquidation once and halts the strategies of its symbol: a plan that lost
-// its margin does not continue without a person.
+// liquidated journals a liquidation once and halts the strategies of its symbol: a plan that has lost
+// its margin does not continue without a person's decision.
 func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, quantity exchange.Quantity, price, realized exchange.Amount) {
 	if positionID == symbol.LiquidatedID() {
 		return

@@ -13,14 +13,13 @@ import (
 	"botd/strategy"
 )
 
-// ManualAction is a person's intended action on one order or one position: what is sent, and the
-// effect on the strategy. It holds its strategy by a halt of its own, so that no later round undoes
-// it.
+// ManualAction is a person's intended action on one order or one position: what is sent, and the effect
+// on the strategy. The action halts its strategy, so that no later round undoes it.
 type ManualAction struct {
 	Scope account.Scope    // of the halt
 	Level record.HaltLevel // of the halt
 	Steps []Step           // requests sent now, and those that follow once they are confirmed
-	Lines []string         // the consequences, for people
+	Lines []string         // the consequences, in words
 }
 
 func (d *ManualAction) add(format string, values ...any) {
@@ -44,12 +43,12 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	leg := m.legOn(p.Symbol())
 	switch {
 	case leg == nil:
-		return ManualAction{}, fmt.Errorf("no strategy trades %s now: botd does nothing there", p.Symbol())
+		return ManualAction{}, fmt.Errorf("no strategy trades %s now, so botd sends nothing there", p.Symbol())
 	case p.Withdrawn() != "":
-		return ManualAction{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
+		return ManualAction{}, fmt.Errorf("order %s is already being canceled: %s", clientOrderID, p.Withdrawn())
 	case !p.Purpose().Opens():
 		return ManualAction{}, fmt.Errorf(
-			"order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it again\n"+
+			"order %s (%s) reduces or protects a position: no halt prevents such orders, and the next round would place it again\n"+
 				"hint: close the position, or change the strategy's exits and protection",
 			clientOrderID,
 			p.Purpose(),
@@ -74,14 +73,14 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	)
 	if p.OrderID() == 0 {
 		action.add(
-			"the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be",
+			"the exchange's id of the order is not known yet (%s): the order is canceled once it is known, unless it was never accepted",
 			p.State(),
 		)
 	}
 	if p.Filled() > 0 {
-		action.add("%s of it is filled already, and stays a position", leg.config.Symbol.QuantityDecimal(p.Filled()))
+		action.add("%s of it has already filled and stays open as a position", leg.config.Symbol.QuantityDecimal(p.Filled()))
 	}
-	action.add("what fills until the cancel arrives stays a position too; its stop stays")
+	action.add("what fills until the cancel arrives also stays open as a position; its stop stays")
 	m.addConsequences(leg, &action)
 	return action, nil
 }
@@ -91,21 +90,21 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	leg := m.legOn(key)
 	if leg == nil {
-		return ManualAction{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
+		return ManualAction{}, fmt.Errorf("no strategy trades %s now: a position there is not botd's", key)
 	}
 	position := m.book.Closable(leg.symbol)
 	switch {
 	case !leg.symbol.Read() || leg.symbol.Last() <= 0:
-		return ManualAction{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
+		return ManualAction{}, fmt.Errorf("position and price of %s have not been read since the start: wait for a complete round", key)
 	case leg.symbol.Standing() == 0:
 		return ManualAction{}, fmt.Errorf(
-			"nothing is held on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also takes away what is still under way",
+			"there is no position on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also cancels orders in flight",
 			key,
 			leg.config.Name,
 		)
 	case position == 0:
 		return ManualAction{}, fmt.Errorf(
-			"none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so",
+			"no part of the position on %s is known to be botd's\nhint: botd resolve %s --adopt assigns it to botd",
 			key,
 			key.Name,
 		)
@@ -114,21 +113,21 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	action.Steps = m.previews.PreviewHalt(action.Level, action.Scope)
 	action.add(
 		"%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; "+
-			"that goes on until it is done, through failures and restarts",
+			"this continues until it is done, through failures and restarts",
 		action.Scope,
 		m.levelAfter(&action),
 	)
 	if left := leg.symbol.StandingAtVenue() - position; left != 0 {
-		action.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
+		action.add("%s of the exchange's position is not known to be botd's and stays open", leg.config.Symbol.QuantityDecimal(left))
 	}
 	for p := range m.book.Live() {
 		switch {
 		case p.Symbol() != key:
 		case p.Purpose() == placement.Exit:
-			action.add("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
+			action.add("the exit %s is in flight (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
 		case p.State().OutcomeUnknown() && p.Purpose().Opens():
 			action.add(
-				"placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too",
+				"placement %s is %s: the exit does not wait for it, and if it turns out to have opened a position, that is closed too",
 				p.ClientOrderID(),
 				p.State(),
 			)
@@ -158,7 +157,7 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 		}
 		for _, v := range m.previews.judge(leg, &d.Steps[i].Intent).Verdicts {
 			if v.Outcome == risk.Rejected {
-				d.add("the rule %s refuses a step of this now (%s, limit %s): it is tried again each round", v.Rule, v.Value, v.Limit)
+				d.add("the rule %s currently refuses a step of this (%s, limit %s): it is retried each round", v.Rule, v.Value, v.Limit)
 			}
 		}
 	}
@@ -166,21 +165,21 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	plan := leg.state.Plan()
 	switch sign := plan.Target().Sign(); {
 	case leg.config.Removed:
-		d.add("the strategy is not in the configuration any more: nothing opens again")
+		d.add("the strategy is no longer in the configuration: nothing opens again")
 	case sign != 0:
 		d.add(
-			"it stays so until it is armed again (%s); its plan desires %s now, so then it may enter at once",
+			"it stays halted until it is rearmed (%s); its plan currently desires %s, so it may enter at once then",
 			wayBack,
 			targetText(plan.Target(), leg.config.Symbol),
 		)
 	case plan.Orders().Len() > 0:
 		d.add(
-			"it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once",
+			"it stays halted until it is rearmed (%s); its plan keeps %d opening orders in the book, so it places them at once then",
 			wayBack,
 			plan.Orders().Len(),
 		)
 	default:
-		d.add("it stays so until it is armed again (%s); its plan desires no position now", wayBack)
+		d.add("it stays halted until it is rearmed (%s); its plan currently desires no position", wayBack)
 	}
 }
 
@@ -196,12 +195,12 @@ func targetText(target strategy.Target, symbol *exchange.Symbol) string {
 	return "a " + side + " position"
 }
 
-// withdraw cancels one order at a person's request, repeatedly if necessary, until it has ended,
-// and holds its strategy. Both are journalled.
+// withdraw cancels one order at a person's request, repeatedly if necessary, until it has ended, and
+// halts its strategy. Both are journalled.
 func (m *manual) withdraw(event *EventWithdraw) {
 	action, err := m.PreviewCancel(event.ClientOrderID)
 	if err != nil {
-		return // the preview returned the error: it ended in between
+		return // the preview returned the error: the order ended in between
 	}
 	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Reason, "manually")
 	m.record(

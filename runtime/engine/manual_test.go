@@ -65,7 +65,7 @@ func TestAnOrderCanceledByAPersonStaysOut(t *testing.T) {
 		action.Scope.Strategy != "one" {
 		t.Errorf("want one cancel and a pause of its strategy, have %+v", action)
 	}
-	action.wantLine(t, "so then it places them at once")
+	action.wantLine(t, "so it places them at once then")
 	var sent []string
 	w.changes(&sent)
 	w.withdraw(low.ClientOrderID())
@@ -135,7 +135,7 @@ func TestUncertainOrderIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	if err != nil || !action.Steps[0].Later {
 		t.Fatalf("want it canceled later, have %+v, %v", action, err)
 	}
-	action.wantLine(t, "as soon as it is")
+	action.wantLine(t, "once it is known")
 	w.network = func(*Call) fate { return fate{} }
 	w.withdraw(low.ClientOrderID())
 	w.pass(60_000)
@@ -168,7 +168,7 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 		action.Level != record.LevelFlatten {
 		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", action, err)
 	}
-	action.wantLine(t, "its plan desires long")
+	action.wantLine(t, "its plan currently desires long")
 	var sent []string
 	w.changes(&sent)
 	w.halt(action.Level, action.Scope)
@@ -179,7 +179,7 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 	if !slices.Equal(sent, []string{"place SELL MARKET"}) {
 		t.Errorf("want one exit and nothing after it, have %q\n%s", sent, w.story())
 	}
-	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "there is no position") {
 		t.Errorf("want nothing left to close, have %v", err)
 	}
 	w.halt(record.LevelNone, action.Scope)

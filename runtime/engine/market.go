@@ -10,9 +10,9 @@ import (
 	"botd/strategy"
 )
 
-// How often the symbols' rules are read if a change matters, in milliseconds.
+// How often, in milliseconds, the symbols' rules are read if a change of them matters.
 const (
-	rulesStrictMS = 120_000 // time after they became stricter for which they are read as often as after a refusal
+	rulesStrictMS = 120_000 // after they became stricter, for this long they are read as often as after a refusal
 	rulesSoonMS   = 10_000  // after they refused an opening
 	rulesUrgentMS = 3_000   // after they refused a reducing or protecting order, for a minute
 )
@@ -37,7 +37,7 @@ func (m *market) pollRules() {
 }
 
 // takeRules applies the symbols' current rules. Scales never change while botd runs: a rule that no
-// longer fits them blocks the symbol's openings.
+// longer fits its scale blocks the symbol's openings.
 func (m *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
@@ -59,7 +59,7 @@ func (m *market) takeRules(event *EventAnswer) {
 		if changed {
 			m.roundMS = min(m.roundMS, m.nowMS) // previously forbidden orders may be sent now
 			if leg := m.legOn(symbol.Key()); leg != nil {
-				m.tick.decideAgain(leg) // its plan is sized by the former rules
+				m.tick.decideAgain(leg) // its plan is sized by the previous rules
 			}
 		}
 		if state.Position() != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
@@ -69,8 +69,8 @@ func (m *market) takeRules(event *EventAnswer) {
 }
 
 // belowStricter reports whether a symbol's rules accept no order for its position or, in the first
-// minutes of a start, for the part that no stop covers: they may have become stricter just before,
-// which the start does not know.
+// minutes after a start, for the part that no stop covers: the rules may have become stricter just
+// before the start, which the start does not know.
 func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 	if symbol.Rules() == nil {
 		return false
@@ -91,8 +91,8 @@ func stuck(state *reconcile.SymbolState, part exchange.Quantity) bool {
 	return state.Rules().BelowMinimum(state.Last(), part.Abs()) && !state.Rules().BelowMinimum(state.Last(), part.Abs()*leftover)
 }
 
-// compare reports whether a symbol's rules have changed, and records when they became stricter:
-// they may revert at any time, and until that is read nothing is rounded or sized correctly.
+// compare reports whether a symbol's rules have changed, and records when they became stricter: they may
+// revert at any time, and until that is read, orders are rounded and sized wrongly.
 func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 	forbids := old.Tradable && !fresh.Tradable || !old.ReduceOnly && fresh.ReduceOnly || old.Cancelable && !fresh.Cancelable
 	stricter := forbids || fresh.PriceTick > old.PriceTick || fresh.QuantityTick > old.QuantityTick || old.MinNotional.Less(fresh.MinNotional)
@@ -109,9 +109,9 @@ func (m *market) takePrice(event *EventPrice) {
 	symbol.SetPrice(event.Last, cmp.Or(event.Mark, event.Last), m.nowMS)
 }
 
-// priceTimeMS returns the time of the reported price. If the symbol's candles are frozen, it is the
-// exchange's own time, so that a frozen market has no fresh price (max_data_age); otherwise the
-// price is current, even if it last traded long ago.
+// priceTimeMS returns the time of the reported price. If the symbol's candles are frozen, that is the
+// exchange's own time, so that the price of a frozen market does not count as fresh (max_data_age);
+// otherwise the price is current, even if the last trade was long ago.
 func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
 	newest, frozen := reportedMS, false
 	for _, s := range m.seriesOn(key) {
@@ -136,8 +136,8 @@ func (m *market) pollFunding() {
 	}
 }
 
-// takeFunding applies a rate. In a backtest the exchange knows the future charge, which was not
-// known at the time: it is shown once it has been paid.
+// takeFunding applies a funding rate. In a backtest the exchange knows the next charge, which was not
+// known at that time: it is shown only once it has been paid.
 func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	a := &leg.watched
 	a.asking, a.fundingMS = false, m.nowMS+polling.FundingMS
@@ -167,7 +167,7 @@ func (m *market) pollBooks() {
 	}
 }
 
-// takeBook applies an order book. After a failed read the last one stays; its users check its time.
+// takeBook applies an order book. After a failed read the previous one stays; its users check its time.
 func (m *market) takeBook(leg *leg, event *EventAnswer) {
 	leg.watched.askingBook, leg.watched.bookMS = false, m.nowMS+polling.BookMS
 	if event.Err != nil {

@@ -18,15 +18,15 @@ type Note struct {
 	Fact     Fact
 }
 
-// Fact is what a note reports: one of the structs below, by value. Each is one line of the log and
-// one metric. A condition with a beginning and an end is one kind, with Over set at its end.
+// Fact is what a note reports: one of the structs below, by value. Each is one line of the log and one
+// metric. A condition with a beginning and an end is one kind; Over is set at its end.
 type Fact interface{ fact() }
 
 // NoteCandle reports a new closed candle.
 type NoteCandle struct{ Candle exchange.Candle }
 
-// NoteCandles reports the closed candles of one answer, including those of the warm-up, for
-// recording. The receiver may retain the columns.
+// NoteCandles reports the closed candles of one answer, including those of the warm-up, for recording.
+// The receiver may keep the columns.
 type NoteCandles struct{ Candles *exchange.Candles }
 
 // NoteGap reports candles missing on the exchange.
@@ -49,8 +49,8 @@ type NoteDecision struct {
 	Position exchange.Quantity
 }
 
-// NoteStrategyFailed reports that a strategy panicked, or desired something impossible, and is
-// stopped.
+// NoteStrategyFailed reports that a strategy is stopped because it panicked or desired something
+// impossible.
 type NoteStrategyFailed struct{ Reason string }
 
 // NoteHung reports that a strategy does not answer, or answers again.
@@ -81,7 +81,7 @@ type NoteLatch struct {
 	Side   int // 0 if it is released
 	Reason string
 	Over   bool
-	Signal bool // it stays, and a signal was not entered because of it
+	Signal bool // the latch stays, and a signal was not entered because of it
 }
 
 // NoteIntent reports an intent that was derived. Its verdict follows.
@@ -271,8 +271,7 @@ type NoteContradicted struct {
 	Over   bool
 }
 
-// NoteForeign reports that a foreign order blocks a symbol's openings, or that none does any
-// longer.
+// NoteForeign reports that a foreign order blocks a symbol's openings, or that none does any longer.
 type NoteForeign struct {
 	OrderID int64
 	Reason  string

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// noteObserved notes what evidence has decided. Effects on placements, and on symbols that a
-// strategy trades, are noted by the resulting change.
+// noteObserved notes what evidence has decided. Effects on placements, and on symbols that a strategy
+// trades, are noted where the state changes.
 func (r *round) noteObserved(observed *record.Record) {
 	rules := r.symbolOf(observed.Symbol)
 	switch body := observed.Body.(type) {

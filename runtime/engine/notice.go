@@ -17,8 +17,8 @@ type notices struct {
 	withheld int      // number since the last one sent
 }
 
-// report sends a decision's notices to people: each text once per candle, up to a maximum per hour.
-// The notices of the first decision after a start may have been sent before and are dropped.
+// report sends a decision's notices to people: each text once per candle, up to a maximum per hour. The
+// notices of the first decision after a start are dropped, because they may have been sent before.
 func (t *tick) report(leg *leg) {
 	n := &leg.notices
 	texts, first := leg.plan.Notices(), !n.began && t.config.Offload

@@ -9,8 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// readOthers requests candles of the other symbols that a strategy reads, instead of those requested before. In a backtest they
-// already exist.
+// readOthers requests the candles of the other symbols that a strategy reads, instead of those requested before. In a backtest they already exist.
 func (r *roster) readOthers(leg *leg) error {
 	if r.config.Feed {
 		leg.view.Others = leg.config.Others
@@ -54,9 +53,9 @@ func (r *roster) endSeries(s *series) {
 	}
 }
 
-// reached returns the number of a strategy's own candles that can be passed to it: those that the
-// other symbols it reads have reached too. Candles close by the clock even without trades: a
-// missing one is late, or its exchange is frozen, and a backtest would have it.
+// reached returns how many of a strategy's own candles can be passed to it: those that the other symbols
+// it reads have reached too. Candles close by the clock even without trades: a missing one is late, or
+// its exchange is frozen; a backtest has all of them.
 func (leg *leg) reached() int {
 	end := leg.series.end
 	for _, s := range leg.others {
@@ -89,14 +88,14 @@ func (leg *leg) awaited() string {
 	}
 	for _, s := range leg.others {
 		if s.end == 0 || s.candles.OpenMS[s.end-1] < leg.series.candles.OpenMS[leg.series.end-1] {
-			return "it waits for the newest candle of " + s.key.String() + ", which it reads"
+			return "it waits for the newest candle of " + s.key.String() + ", which it also reads"
 		}
 	}
 	return ""
 }
 
-// catchUp passes, in a preview, the candles that all other symbols have reached to the strategies
-// that read them.
+// catchUp passes, in a preview, the candles that all other symbols have reached to the strategies that
+// read them.
 func (t *tick) catchUp(s *series) {
 	for _, leg := range slices.Concat(s.legs, s.readers) {
 		if len(leg.others) == 0 {

@@ -25,8 +25,8 @@ type outbox struct {
 	account        string          // owner of the journal
 	journalMS      int64           // when a failed append is retried; never if none failed
 	journalErr     error
-	journalFull    bool  // the failure began, or continued, with a full disk
-	journalSinceMS int64 // time of the first failed append that has not been recovered
+	journalFull    bool  // the failure began, or continued, because the disk was full
+	journalSinceMS int64 // time of the first failed append since the last successful one
 }
 
 func newOutbox(book *reconcile.Book) *outbox {
@@ -96,14 +96,14 @@ type pendingCall struct {
 	orderID  int64
 	leverage int
 	before   bool // the read of positions that opens a full snapshot
-	late     bool // its round continued without it
+	late     bool // its round has continued without it
 	instead  bool // a list of prices, requested because a single ticker is late
-	repeated bool // of a round: there is another copy
+	repeated bool // of a round: another copy of it is in flight
 	sentMS   int64
 	dueMS    int64             // of a round: time from which it is late
-	leftMS   int64             // placements: when its record was durable and it was passed on, or when it was recalled: it has left by then
-	attempt  *attempt          // of a cancel or a leverage change; a pointer, because a map allocates for each value above 128 bytes
-	request  *exchange.Request // of a round: for repeating it
+	leftMS   int64             // placements: when its record was durable and it was passed on, or when it was recalled: by then it may have left
+	attempt  *attempt          // of a cancel or a leverage change; a pointer, because a map allocates values above 128 bytes
+	request  *exchange.Request // of a round: to repeat it
 	recalled string            // placements: reason for its recall; empty if it was not recalled
 }
 

@@ -76,9 +76,9 @@ func TestRefusalText(t *testing.T) {
 	}{
 		{attempt{purpose: placement.StopLoss, kind: exchange.StopMarket}, 1, "the exchange refuses the stop, once: 1 no; retried at 00:01:05"},
 		{attempt{purpose: placement.StopLoss, kind: exchange.MarketOrder}, 2,
-			"the exchange refuses the exit in place of the stop, 2 times in a row: 1 no; retried at 00:01:05"},
+			"the exchange refuses the exit instead of the stop, 2 times in a row: 1 no; retried at 00:01:05"},
 		{attempt{purpose: placement.StopLoss, kind: exchange.Limit}, 3,
-			"the exchange refuses the exit in place of the stop, 3 times in a row: 1 no; retried at 00:01:05"},
+			"the exchange refuses the exit instead of the stop, 3 times in a row: 1 no; retried at 00:01:05"},
 		{attempt{purpose: placement.TakeProfit}, 1, "the exchange refuses the take-profit, once: 1 no; retried at 00:01:05"},
 		{attempt{purpose: placement.Cancel, key: "7"}, 1, "the exchange refuses the cancel of 7, once: 1 no; retried at 00:01:05"},
 	} {

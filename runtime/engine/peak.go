@@ -8,18 +8,18 @@ import (
 	"botd/reconcile/account"
 )
 
-// peaks are the peaks of equities that may never have been. If a price is requested after the positions were read, a position may have ended in
-// between, at another price. Such a peak is provisional: it falls back if the next reads show that the position changed.
+// peaks are peaks of an equity that may never have existed. If a price was requested after the positions were read, a position may have ended in
+// between, at another price. Such a peak is provisional: it is lowered again if the next reads show that the position changed.
 type peaks struct {
 	fromMS      int64                    // start of the newest round that read everything
 	pricedLater []*reconcile.SymbolState // symbols whose price was requested after its positions were read
 	provisional map[string]provisionalPeak
 }
 
-// provisionalPeak is the part of a peak that such prices have added.
+// provisionalPeak is the part of a peak that comes from such prices.
 type provisionalPeak struct {
 	rises []rise
-	known []exchange.Quantity // what fills explained of the scope's positions
+	known []exchange.Quantity // the quantities that fills explained of the scope's positions
 }
 
 // rise is one addition to a peak.
@@ -28,7 +28,7 @@ type rise struct {
 	atMS int64
 }
 
-// notePeak records by how much the peak of a scope rises, and for what positions, if the price of one of them was requested later. Any other equity
+// notePeak records by how much the peak of a scope rises, and for which positions, if the price of one of them was requested later. Any other equity
 // was read at one moment.
 func (l *limits) notePeak(w *account.Watch, leg *leg, equity exchange.Amount) {
 	later := func(one *reconcile.SymbolState) bool {
@@ -45,7 +45,8 @@ func (l *limits) notePeak(w *account.Watch, leg *leg, equity exchange.Amount) {
 	l.provisional[w.Strategy()] = provisionalPeak{rises, l.filled(leg)}
 }
 
-// confirmPeak takes back what never was, if fills have been booked since, and keeps each rise after which a read that began L later shows none.
+// confirmPeak lowers a peak that never existed, if fills have been booked since, and confirms each rise once a read that began L later shows no such
+// fill.
 func (l *limits) confirmPeak(w *account.Watch, leg *leg) {
 	one, provisional := l.provisional[w.Strategy()]
 	switch {
@@ -66,7 +67,7 @@ func (l *limits) confirmPeak(w *account.Watch, leg *leg) {
 	}
 }
 
-// filled returns what fills explain of the positions of a strategy or, without one, of all.
+// filled returns the quantities that fills explain of the positions of one strategy or, without one, of all.
 func (l *limits) filled(of *leg) (known []exchange.Quantity) {
 	for _, leg := range l.legs {
 		if of == nil || of == leg {

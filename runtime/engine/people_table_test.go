@@ -23,11 +23,11 @@ import (
 
 const (
 	heldAtCancel = "strategy one is halted at level pause, so that the order is not placed again: nothing opens; exits and stops continue"
-	fillsStay    = "what fills until the cancel arrives stays a position too; its stop stays"
-	rearmOrders  = "it stays so until it is armed again (botd rearm --strategy one); its plan keeps 2 opening orders in the book, so then it places " +
-		"them at once"
+	fillsStay    = "what fills until the cancel arrives also stays open as a position; its stop stays"
+	rearmOrders  = "it stays halted until it is rearmed (botd rearm --strategy one); its plan keeps 2 opening orders in the book, so it places " +
+		"them at once then"
 	heldAtClose = "strategy one is halted at level flatten: nothing opens, its opening orders are canceled, and its position is closed at market; " +
-		"that goes on until it is done, through failures and restarts"
+		"this continues until it is done, through failures and restarts"
 	stopEnds = "a stop on the exchange stays until the position is closed, and ends with it"
 )
 
@@ -47,7 +47,7 @@ func TestCancelPreview(t *testing.T) {
 		{"an order that rests", func(*world) {}, []string{heldAtCancel, fillsStay, rearmOrders}},
 		{"part of it is filled", func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(), Body: record.Fill{Filled: 3}})
-		}, []string{heldAtCancel, "0.003 of it is filled already, and stays a position", fillsStay, rearmOrders}},
+		}, []string{heldAtCancel, "0.003 of it has already filled and stays open as a position", fillsStay, rearmOrders}},
 		{"it is paused already", func(w *world) {
 			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, []string{strings.Replace(heldAtCancel, "level pause", "level pause already", 1), fillsStay, rearmOrders}},
@@ -55,18 +55,18 @@ func TestCancelPreview(t *testing.T) {
 			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
 		}, []string{strings.Replace(heldAtCancel, "level pause", "level flatten already", 1), fillsStay, rearmOrders}},
 		{"it was removed", func(w *world) { w.engine.legs[0].config.Removed = true }, []string{heldAtCancel, fillsStay,
-			"the strategy is not in the configuration any more: nothing opens again"}},
+			"the strategy is no longer in the configuration: nothing opens again"}},
 		{"its plan desires a long position", plans(strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}), []string{
 			heldAtCancel, fillsStay,
-			"it stays so until it is armed again (botd rearm --strategy one); its plan desires long 0.02 now, so then it may enter at once"}},
+			"it stays halted until it is rearmed (botd rearm --strategy one); its plan currently desires long 0.02, so it may enter at once then"}},
 		{"its plan desires a short position", plans(strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: -20}}), []string{
 			heldAtCancel, fillsStay,
-			"it stays so until it is armed again (botd rearm --strategy one); its plan desires short 0.02 now, so then it may enter at once"}},
+			"it stays halted until it is rearmed (botd rearm --strategy one); its plan currently desires short 0.02, so it may enter at once then"}},
 		{"its plan desires a share", plans(strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne}}), []string{
 			heldAtCancel, fillsStay,
-			"it stays so until it is armed again (botd rearm --strategy one); its plan desires a short position now, so then it may enter at once"}},
+			"it stays halted until it is rearmed (botd rearm --strategy one); its plan currently desires a short position, so it may enter at once then"}},
 		{"its plan desires nothing", plans(strategy.Plan{Target: strategy.Flat(), OrdersSet: true}), []string{heldAtCancel, fillsStay,
-			"it stays so until it is armed again (botd rearm --strategy one); its plan desires no position now"}},
+			"it stays halted until it is rearmed (botd rearm --strategy one); its plan currently desires no position"}},
 	} {
 		w := standing(t)
 		c.with(w)
@@ -92,17 +92,17 @@ func TestClosePreview(t *testing.T) {
 		{"a position", func(*world) []string { return nil }, ""},
 		{"part of it is left to others", func(w *world) []string {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 4}})
-			return []string{"0.004 of the exchange's position is not known to be botd's, and is left"}
+			return []string{"0.004 of the exchange's position is not known to be botd's and stays open"}
 		}, ""},
 		{"an exit is under way", func(w *world) []string {
-			return []string{"the exit " + exit(w) + " is under way (sending): another is sent only when it has ended, or its answer is lost"}
+			return []string{"the exit " + exit(w) + " is in flight (sending): another is sent only when it has ended, or its answer is lost"}
 		}, ""},
 		{"an opening is not answered", func(w *world) []string {
-			return []string{"placement " + w.sends(placement.Entry) + " is sending: the exit does not wait for it, and what it turns out to have " +
-				"opened is closed too"}
+			return []string{"placement " + w.sends(placement.Entry) + " is sending: the exit does not wait for it, and if it turns out to have " +
+				"opened a position, that is closed too"}
 		}, ""},
-		{"not read", func(w *world) []string { see(w.symbol(), func(o *seen) { o.Read = false }); return nil }, "were not read since the start"},
-		{"no price", func(w *world) []string { see(w.symbol(), func(o *seen) { o.Last = 0 }); return nil }, "were not read since the start"},
+		{"not read", func(w *world) []string { see(w.symbol(), func(o *seen) { o.Read = false }); return nil }, "have not been read since the start"},
+		{"no price", func(w *world) []string { see(w.symbol(), func(o *seen) { o.Last = 0 }); return nil }, "have not been read since the start"},
 	} {
 		w := standing(t)
 		more := c.with(w)
@@ -130,9 +130,9 @@ func TestReloadReportsNewVersionAndRemoval(t *testing.T) {
 		warmup int
 		want   string
 	}{
-		{"with all candles", 3, "a new version is in its place"},
-		{"with one too few", 4, "a new version is in its place; it decides after 1 more candles"},
-		{"without a warm-up", 0, "a new version is in its place"},
+		{"with all candles", 3, "a new version has replaced it"},
+		{"with one too few", 4, "a new version has replaced it; it decides after 1 more candles"},
+		{"without a warm-up", 0, "a new version has replaced it"},
 	} {
 		w := settled(t)
 		leg := w.engine.legs[0]
@@ -156,7 +156,7 @@ func TestReloadReportsNewVersionAndRemoval(t *testing.T) {
 	w.wantRefused("one is both added and removed", Reload{Strategies: []*StrategyConfig{&config}, Removed: []string{"one"}})
 }
 
-// A symbol that was not read since the start is not resolved either.
+// A symbol that has not been read since the start is not resolved either.
 func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -169,7 +169,7 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	fails("futures BTC-USDT is not quarantined: there is nothing to resolve")
 	w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 	see(w.symbol(), func(o *seen) { o.Read = false })
-	fails("futures BTC-USDT was not read from the exchange since the start: wait for a complete round")
+	fails("futures BTC-USDT has not been read from the exchange since the start: wait for a complete round")
 	see(w.symbol(), func(o *seen) { o.Read = true })
 	w.notes = nil
 	w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it is mine"})
@@ -196,8 +196,8 @@ func TestRearmReportsEndOfLatch(t *testing.T) {
 func TestTransferText(t *testing.T) {
 	t.Parallel()
 	for amount, want := range map[string]string{
-		"-25": "futures wallet: 25 USDT deposited from outside: no trade, fee or funding explains it",
-		"40":  "futures wallet: 40 USDT withdrawn from outside: no trade, fee or funding explains it",
+		"-25": "futures wallet: 25 USDT deposited by an external transfer: no trade, fee or funding explains it",
+		"40":  "futures wallet: 40 USDT withdrawn by an external transfer: no trade, fee or funding explains it",
 	} {
 		a := accountant(t, true)
 		a.out.Reset()
@@ -291,7 +291,7 @@ func TestPlanIsSpentOnceFilledAndFlat(t *testing.T) {
 		want          bool
 		whyBegins     string
 	}{
-		{"both are filled, and sold", 10, 10, 0, true, "its orders a, b are filled and what they opened has ended"},
+		{"both are filled, and sold", 10, 10, 0, true, "its orders a, b are filled and their position is closed"},
 		{"both are filled, and held", 10, 10, 20, false, ""},
 		{"one is not filled", 10, 9, 0, false, ""},
 		{"the other is not filled", 9, 10, 0, false, ""},

@@ -47,8 +47,8 @@ func (p *permission) candidate(strategy string, key exchange.SymbolKey, leg *leg
 	return candidate{risk.Opening{NowMS: p.nowMS, Book: p.book, State: p.book.Symbol(key), Strategy: strategy, Blind: p.readHealth.Blind(key)}, leg}
 }
 
-// withdrawn returns why a placement must no longer be sent although its record is durable: the
-// approval from before the commit may have become invalid.
+// withdrawn returns why a placement must no longer be sent although its record is durable: its approval,
+// which was given before the commit, may have become invalid.
 func (p *permission) withdrawn(w *queued) string {
 	key := w.intent.Order.Key()
 	switch {
@@ -68,9 +68,9 @@ func (p *permission) withdrawn(w *queued) string {
 	case w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
 	case opposes(p.book.Symbol(key), w.intent.Order.Side):
-		return "a position of the other side is open meanwhile"
+		return "a position on the other side was opened meanwhile"
 	case p.book.BlocksOpening(w.intent.Order.ClientOrderID, key):
-		return "another placement on the symbol is under way or became unknown meanwhile"
+		return "another placement on the symbol is in flight or became uncertain meanwhile"
 	}
 	return ""
 }
@@ -82,8 +82,8 @@ func opposes(symbol *reconcile.SymbolState, side exchange.Side) bool {
 	return symbol.Key().Market == exchange.Futures && (against(symbol.AtVenue()) || against(symbol.StandingAtVenue()))
 }
 
-// outdated reports whether a strategy's plan desires at least its position: it was decided after an
-// exit had been derived.
+// outdated reports whether a strategy's plan desires at least its position, because it was decided after
+// an exit had been derived.
 func (p *permission) outdated(leg *leg) bool {
 	if leg == nil {
 		return false
@@ -92,8 +92,8 @@ func (p *permission) outdated(leg *leg) bool {
 	return p.book.ExitOutdated(&desired)
 }
 
-// disk records that the journal's disk is nearly full, has room again, or that its files are lost.
-// The rest is reserved for facts and exits: nothing opens.
+// disk records that the journal's disk is nearly full, has room again, or that its files are lost. The
+// remaining space is reserved for facts and exits: nothing opens.
 func (p *permission) disk(event *EventDisk) {
 	if (event.Reason == "") != (p.low == "") || event.Lost && !p.lost {
 		p.lowMS = p.nowMS

@@ -13,8 +13,8 @@ import (
 	"botd/strategy"
 )
 
-// TickPreview describes what one strategy's next tick and the following round would do in the known
-// state, and why. Creating it has no effect.
+// TickPreview describes, with reasons, what one strategy's next tick and the following round would do in
+// the known state. Creating it has no effect.
 type TickPreview struct {
 	Strategy string
 	Kind     string
@@ -52,7 +52,7 @@ type PreviewedIntent struct {
 	RefusedBy string
 }
 
-// Block is one obstacle that keeps a strategy from acting, and how it ends.
+// Block is one obstacle that keeps a strategy from acting, and how the obstacle ends.
 type Block struct {
 	What   string
 	WayOut string
@@ -120,7 +120,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 	desired.Strategy = desired.Strategy.Halted(p.halts.levelOn(leg, record.LevelNone))
 	intents, _ := p.book.Derive(&desired, p.nowMS)
 	opened := false
-	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // the intents that follow once it is set
+	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // further intents follow once the leverage is set
 		desired.Leverage = 0
 		after, _ := p.book.Derive(&desired, p.nowMS)
 		intents, opened = append(intents, after...), true
@@ -143,14 +143,14 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 		return plan
 	}
 	if p.config.Offload {
-		o.Conditions = leg.question.conditions // another call would take the engine's time
+		o.Conditions = leg.question.conditions // another call would take the strategy's time
 		return plan
 	}
 	conditions, failure := p.tick.rehearse(leg, o.NextMS)
 	o.Conditions = conditions
 	switch {
 	case failure != "":
-		o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + failure, "repair the strategy"})
+		o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + failure, "fix the strategy"})
 	case leg.seen >= o.Warmup && !plan.Covers(&leg.plan):
 		plan.Merge(&leg.plan)
 	}
@@ -188,7 +188,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 		add("candles are read as they close", "it has seen %d of %d candles", leg.seen, o.Warmup)
 	}
 	if lacking := leg.lacking(); lacking != nil {
-		add("candles are read as they close", "fewer than %d candles of %s are known, which it reads", o.Warmup, lacking.Key())
+		add("candles are read as they close", "fewer than %d candles are known of %s, which it also reads", o.Warmup, lacking.Key())
 	}
 	if why := leg.awaited(); why != "" {
 		add("it is read every second", "%s", why)
@@ -197,12 +197,12 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 		add("the next round reads it", "no price of %s is known", leg.config.Symbol.Name)
 	}
 	if !leg.symbol.Read() {
-		add("the next complete round", "orders and positions of %s were not read since the start", leg.config.Symbol.Name)
+		add("the next complete round", "orders and positions of %s have not been read since the start", leg.config.Symbol.Name)
 	}
 	if o.Latch != 0 {
 		add(
 			leg.latchWayOut()+"; or botd rearm --strategy "+leg.config.Name,
-			"latched: its position of this side was ended by something else than its plan",
+			"latched: something other than its plan ended its position on this side",
 		)
 	}
 	for _, d := range p.report.Degraded() {
@@ -214,14 +214,14 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	}
 	for order := range p.book.Live() {
 		if order.Symbol() == leg.symbol.Key() && order.State().OutcomeUnknown() {
-			add("its outcome is fetched, never guessed", "placement %s is %s", order.ClientOrderID(), order.State())
+			add("its outcome is fetched", "placement %s is %s", order.ClientOrderID(), order.State())
 		}
 	}
 	return all
 }
 
-// PreviewHalt returns exactly what a halt would send now, without sending it: what a round under it
-// would derive and, for flatten, the exits that follow its cancels.
+// PreviewHalt returns exactly what a halt would send now, without sending it: the intents of a round
+// under this halt and, for flatten, the exits that follow its cancels.
 func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []Step {
 	var steps []Step
 	for _, leg := range p.legs {

@@ -205,19 +205,19 @@ func TestHaltRemainingText(t *testing.T) {
 		{"an order", record.LevelCancel, nil, "orders to end: 1"},
 		{"all", record.LevelFlatten, nil, "to close: futures BTC-USDT 0.01; orders to end: 3"},
 		{"a rule holds the exit back", record.LevelFlatten, exitRefused,
-			"to close: futures BTC-USDT 0.01; orders to end: 3; the exit of futures BTC-USDT is held back by reduce_only: a test"},
+			"to close: futures BTC-USDT 0.01; orders to end: 3; the exit of futures BTC-USDT is refused by reduce_only: a test"},
 		{"a rule held the exit back a while ago", record.LevelFlatten, func(w *world) { exitRefused(w); w.engine.nowMS += freshMS + 1 },
 			"to close: futures BTC-USDT 0.01; orders to end: 3"},
 		{"the exchange refuses the exit", record.LevelFlatten, func(w *world) {
 			w.engine.backoffs.count(attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}, 7, "no", false, 1_000)
 		}, "to close: futures BTC-USDT 0.01; orders to end: 3; futures BTC-USDT: the exchange refuses the exit, once: 7 no; retried at 00:00:02"},
 		{"the journal fails", record.LevelCancel, func(w *world) { w.engine.journalErr = errFull },
-			"orders to end: 1; the journal cannot be written, tried again every second"},
+			"orders to end: 1; the journal cannot be written; it is retried every second"},
 		{"the exchange fails", record.LevelCancel, func(w *world) { w.blindedOn(bitcoin, 2) },
-			"orders to end: 1; the exchange fails (2 times in a row), tried again every 2 s"},
+			"orders to end: 1; reads of the exchange fail (2 times in a row); they are retried every 2 s"},
 		{"an exit is not read", record.LevelFlatten, func(w *world) { w.sends(placement.Exit); w.blindedOn(bitcoin, 1) },
-			"to close: futures BTC-USDT 0.01; orders to end: 4; an exit of futures BTC-USDT was sent; only a read shows its outcome; " +
-				"the exchange fails (1 times in a row), tried again every 2 s"},
+			"to close: futures BTC-USDT 0.01; orders to end: 4; an exit of futures BTC-USDT was sent; the next read shows its outcome; " +
+				"reads of the exchange fail (1 times in a row); they are retried every 2 s"},
 		{"a person took an order out", record.LevelPause, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(),
 				Body: record.Withdrawn{Reason: "news"}})

@@ -8,18 +8,17 @@ import (
 	"botd/reconcile"
 )
 
-// A round reads the prices of the symbols that it could act on. For many symbols of a market it
-// reads the list of tickers, which is a single request, otherwise one ticker each: a list contains
-// all symbols of a venue, often hundreds of kilobytes, unlike three small answers. If a list fails
-// or omits a symbol, single tickers replace it in the same round. A late list is awaited no longer
-// than any other read, and given up as failed after 10 s. A late single ticker is replaced by the
-// list: with an old price a stop would be sent that the exchange refuses, because its level has
-// been passed.
+// A round reads the prices of the symbols on which it could act. For many symbols of a market it reads
+// the list of tickers, which is a single request, otherwise one ticker each: a list contains all symbols
+// of a venue, often hundreds of kilobytes, unlike three small answers. If a list fails or omits a
+// symbol, single tickers replace it in the same round. A late list is awaited no longer than any other
+// read, and counts as failed after 10 s. A late single ticker is replaced by the list: with an old
+// price, botd would send a stop that the exchange refuses, because the price has passed its level.
 
 const listAgainMS = 60_000 // time after a failed list for which single tickers are read
 
-// askPositions reads positions last, so that a fill after the lists appears as a difference that
-// the next round explains, never as a wrong sum.
+// askPositions reads positions last, so that a fill after the lists were read appears as a difference
+// that the next round explains, never as a wrong sum.
 func (r *round) askPositions() {
 	for _, market := range markets {
 		if r.trades(market) {
@@ -137,8 +136,8 @@ func (r *round) listComes(market exchange.Market) bool {
 	return false
 }
 
-// lateByList reports whether a symbol's price is late together with its market's list: any price
-// or, if the list replaced single tickers, one whose own ticker is late.
+// lateByList reports whether a symbol's price is late together with its market's list: this is so for
+// every price or, if the list replaced single tickers, for those whose own ticker is late.
 func (r *round) lateByList(p *pendingCall, symbol *reconcile.SymbolState) bool {
 	single := pendingCall{kind: callTicker, of: polling.Of(symbol.Key().Market).Ticker, symbol: symbol}
 	return !p.instead || r.isLate(&single)

@@ -14,10 +14,10 @@ type protection struct {
 	refusals *refusals
 }
 
-// measure maintains an upper bound on the time a position is unprotected: from the round before the
-// one that finds it without its stop (nothing was read in between) until a stop is acknowledged or
-// the position has ended. At a start it begins with the first round, and in a backtest, where
-// nothing happens unobserved, with the round itself.
+// measure maintains an upper bound on the time for which a position is unprotected: from the round
+// before the one that finds it without its stop (nothing was read in between) until a stop is
+// acknowledged or the position has ended. At a start it begins with the first round, and in a backtest,
+// where nothing happens unobserved, with the round itself.
 func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)
 	switch {
@@ -51,8 +51,8 @@ func (p *protection) hasStop(leg *leg) bool {
 // before this is declared.
 const unprotectedAfterMS = 15_000
 
-// cause returns why a position without its stop is declared unprotected: the exchange or a rule
-// refuses the stop, or the state has lasted; empty if it is not declared.
+// cause returns why a position without its stop is declared unprotected: the exchange or a rule refuses
+// the stop, or the state has lasted too long; empty if it is not declared.
 func (p *protection) cause(leg *leg) string {
 	since := leg.symbol.UnprotectedSinceMS()
 	if since == 0 || p.config.Feed {
@@ -68,7 +68,7 @@ func (p *protection) cause(leg *leg) string {
 		return why
 	}
 	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {
-		return "the stop is held back by " + why
+		return "the stop is refused by " + why
 	}
 	return "no stop is confirmed on the exchange"
 }

@@ -81,8 +81,8 @@ func (q *quarantines) Quarantines() []Quarantine {
 	return all
 }
 
-// waits returns why a person may decide about a symbol, and since when: it is quarantined, a read
-// of it is not trusted, or another botd has bought it; empty if there is nothing to decide.
+// waits returns why a person may decide about a symbol, and since when: it is quarantined, a read of it
+// is not trusted, or another botd has bought its asset; empty if there is nothing to decide.
 func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceMS int64) {
 	switch theirs, seenMS := q.book.PeerPosition(symbol); {
 	case symbol.Quarantine() != "":
@@ -90,7 +90,7 @@ func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceM
 	case symbol.Contradicted() != "":
 		return symbol.Contradicted(), symbol.ContradictedSinceMS()
 	case theirs != 0:
-		return fmt.Sprintf("another botd under this prefix bought %s of it, which is protected but has no exit",
+		return fmt.Sprintf("another botd under this prefix bought %s of it, which has a stop but no exit",
 			symbol.Rules().QuantityDecimal(theirs)), seenMS
 	}
 	return "", 0
@@ -108,7 +108,7 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 	case cause == "":
 		return r, account.NotQuarantined(key.String())
 	case !symbol.Read():
-		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
+		return r, fmt.Errorf("%s has not been read from the exchange since the start: wait for a complete round", key)
 	}
 	owner := ""
 	for _, run := range q.legs {
@@ -132,16 +132,16 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 	}
 	switch body := r.Body.(type) {
 	case record.Ended:
-		return "placement " + r.ClientOrderID + " is taken to have had no further effect"
+		return "placement " + r.ClientOrderID + " counts as having had no further effect"
 	case record.Found:
 		return fmt.Sprintf("order %d (%s) becomes botd's, as %s", body.OrderID, r.ClientOrderID, body.Purpose)
 	case record.Ignored:
 		if r.ClientOrderID != "" {
-			return fmt.Sprintf("order %d (%s) is left alone", body.OrderID, r.ClientOrderID)
+			return fmt.Sprintf("order %d (%s) is left to its owner", body.OrderID, r.ClientOrderID)
 		}
 		return quantity(body.Quantity) + " of the position is left to its owner"
 	case record.Baseline:
-		return quantity(body.Quantity) + " of the wallet is taken to be foreign"
+		return quantity(body.Quantity) + " of the wallet counts as foreign"
 	case record.Adopted:
 		if body.Quantity != 0 {
 			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(symbol.Known()+body.Quantity))
@@ -154,7 +154,7 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 func (q *quarantines) resolve(event *EventResolve) {
 	resolution, err := q.PreviewResolution(event.Symbol, event.Adopt, event.Reason)
 	if err != nil {
-		return // the preview returned the error: it ended in between
+		return // the preview returned the error: the quarantine ended in between
 	}
 	symbol := q.book.Symbol(event.Symbol)
 	symbol.EndContradiction()

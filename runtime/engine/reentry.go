@@ -22,7 +22,7 @@ func (leg *leg) renewal() renewal {
 		return staysOut
 	}
 	target, protected := &leg.plan.Target, leg.state.LatchedByProtection()
-	newSignal := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position, the signal is newer
+	newSignal := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position, the signal came later
 	if leg.plan.SignalMS == 0 && protected {
 		newSignal = leg.state.LatchIdle() || leg.silent
 	}
@@ -47,7 +47,7 @@ func (leg *leg) ended() bool {
 	return rules != nil && (rules.FloorQuantity(position) == 0 || rules.BelowMinimum(leg.symbol.Last(), position))
 }
 
-// takeLastDecision records the decision in leg.plan before the next one.
+// takeLastDecision records the decision in leg.plan before the next decision.
 func (leg *leg) takeLastDecision() {
 	leg.silent, leg.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
 }
@@ -60,7 +60,7 @@ func (t *tick) reenter(leg *leg) {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: latch, Idle: true}})
 	case reenters:
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Renewed: true}})
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Over: true, Reason: "the strategy asks again for the side"})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Over: true, Reason: "the strategy desires this side again"})
 		t.roundMS = t.nowMS
 	case suppressed:
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Reason: "a new signal does not enter: " + leg.latchWayOut()})

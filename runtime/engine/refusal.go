@@ -1,15 +1,14 @@
 package engine
 
-// forgottenMS is the time for which an unrepeated refusal is remembered, and minForgotten the
-// number of refusals from which old ones are dropped: a strategy may create a new key with every
-// candle.
+// forgottenMS is how long an unrepeated refusal is remembered, and minForgotten the number of refusals
+// above which old ones are dropped: a strategy may create a new key with every candle.
 const (
 	forgottenMS  = 3_600_000
 	minForgotten = 1_000
-	freshMS      = 60_000 // an older refusal no longer blocks anything: rounds are 15 s apart
+	freshMS      = 60_000 // an older refusal no longer blocks anything, because rounds are 15 s apart
 )
 
-// refusals suppresses repeated refusals, by intent: a refusal that repeats is reported once.
+// refusals suppresses repeated refusals of an intent: a refusal that repeats is reported once.
 type refusals struct {
 	last  map[string]refusal
 	sweep int // number of refusals at which old ones are dropped
@@ -22,7 +21,7 @@ type refusal struct {
 
 func newRefusals() *refusals { return &refusals{map[string]refusal{}, minForgotten} }
 
-// isNew records a refusal and reports whether it differs from the last one.
+// isNew records a refusal and reports whether it differs from the last one of the intent.
 func (t *refusals) isNew(intent, text string, nowMS int64) bool {
 	before := t.last[intent]
 	t.last[intent] = refusal{text, nowMS}
@@ -33,7 +32,7 @@ func (t *refusals) isNew(intent, text string, nowMS int64) bool {
 }
 
 func (t *refusals) forget(nowMS int64) {
-	for intent, refusal := range t.last { // the order has no visible effect
+	for intent, refusal := range t.last { // the order of the iteration has no visible effect
 		if nowMS-refusal.atMS > forgottenMS {
 			delete(t.last, intent)
 		}
@@ -44,7 +43,7 @@ func (t *refusals) forget(nowMS int64) {
 // clear ends an intent's refusal.
 func (t *refusals) clear(intent string) { delete(t.last, intent) }
 
-// reason returns why an intent is refused, or an empty string if it is not, or no longer.
+// reason returns why an intent is refused; empty if it is not, or no longer.
 func (t *refusals) reason(intent string, nowMS int64) string {
 	if refusal := t.last[intent]; nowMS-refusal.atMS <= freshMS {
 		return refusal.text

@@ -10,15 +10,15 @@ import (
 	"botd/strategy"
 )
 
-// Reload is a change of an engine's configuration while it runs. One event puts all of it in force,
-// or nothing.
+// Reload is a change of an engine's configuration while it runs. One event puts the whole change in
+// force, or none of it.
 type Reload struct {
 	Strategies []*StrategyConfig // new versions of strategies that run, and new strategies
 	Removed    []string          // strategies that are no longer configured
 	Confirmed  []string          // strategies that were absent at the start: their removal takes effect now
 	Limits     *risk.Limits      // the account's; nil leaves them unchanged
 	ConfigHash string            // of the new configuration; not recorded if empty
-	Refused    []string          // set by Handle: why none of it was done
+	Refused    []string          // set by Handle: why the change was not made
 }
 
 // obstacles lists what prevents a reload now.
@@ -33,7 +33,7 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 				refuse("%s: it is not running", name)
 			}
 		} else if holding := r.holding(leg); holding != "" && leg.config.OnRemove == "" {
-			refuse("%s cannot be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)",
+			refuse("%s cannot be removed: %s (run botd strategy flatten %s and reload once it is done; or restore it with on_remove: flatten or leave)",
 				name, holding, name)
 		}
 	}
@@ -52,7 +52,7 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 			refuse("%s is both added and removed", name)
 		case leg != nil && (leg.symbol.Key() != key || leg.config.Interval != config.Interval):
 			refuse(
-				"%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)",
+				"%s runs on %s %s: with another symbol or interval it is a different strategy (give it a new name, or restart)",
 				name,
 				leg.symbol.Key(),
 				leg.config.Interval,
@@ -98,7 +98,7 @@ func (r *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 	return pairs
 }
 
-// reload puts a change without obstacles in force.
+// reload puts a change in force that has no obstacles.
 func (r *roster) reload(reload *Reload) {
 	if reload.ConfigHash != "" {
 		r.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
@@ -142,9 +142,9 @@ func (r *roster) reload(reload *Reload) {
 	r.roundMS = r.nowMS
 }
 
-// replace replaces a running strategy by another version: its code, parameters, size, protection,
-// limits and schedule. Its plan, position, orders and memory stay. The new version receives the
-// stored candles, as at a start; while they are fewer than its warm-up it decides nothing and
+// replace replaces a running strategy with another version: its code, parameters, size, protection,
+// limits and schedule. Its plan, position, orders and memory stay. The new version receives the stored
+// candles, as at a start; as long as there are fewer than its warm-up needs, it decides nothing and
 // existing orders stay. A failed strategy runs again.
 func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	config.Symbol = leg.config.Symbol // the current rules
@@ -169,9 +169,9 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	if r.config.Offload {
 		r.tick.inquire(leg)
 	}
-	text := "a new version is in its place"
+	text := "a new version has replaced it"
 	if missing := config.Strategy.Warmup() - leg.series.end; missing > 0 {
-		text = fmt.Sprintf("a new version is in its place; it decides after %d more candles", missing)
+		text = fmt.Sprintf("a new version has replaced it; it decides after %d more candles", missing)
 	}
 	r.noteReload(leg, text)
 }
@@ -180,7 +180,7 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 // traded: the next round reads it like the first one after a start, and a round in progress would
 // be incomplete for it.
 func (r *roster) join(config *StrategyConfig) {
-	if leg := r.legNamed(config.Name); leg != nil { // it was removed and returns: the book has its position
+	if leg := r.legNamed(config.Name); leg != nil { // it was removed and has returned: the book still has its position
 		r.drop(leg)
 	}
 	leg, err := r.add(config)
@@ -193,12 +193,12 @@ func (r *roster) join(config *StrategyConfig) {
 	leg.symbol.Forget()
 	r.claim(leg)
 	r.start(leg)
-	r.noteReload(leg, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
+	r.noteReload(leg, fmt.Sprintf("it is new and starts with a warm-up of %d candles", config.Strategy.Warmup()))
 }
 
-// remove ends a strategy that is no longer configured. If it has a position, or the ledger still
-// expects trades of it, it stays without its strategy and is closed or left, as on_remove requires,
-// like after a restart without it.
+// remove ends a strategy that is no longer configured. If it has a position, or the ledger still expects
+// its trades, it stays without its code, and its position is closed or left as on_remove requires, as
+// after a restart without it.
 func (r *roster) remove(leg *leg, reload *Reload) {
 	if r.ended(leg, reload) {
 		r.endLeg(leg)
@@ -218,9 +218,9 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	r.windUp(leg)
 }
 
-// windUp journals that a strategy flattened by its removal desires no position: otherwise its old
-// plan would reopen the closed position at once if it returned. Its protection is in that plan: an
-// exit may be lost, and the unsold part needs its stop, also across a restart.
+// windUp journals that a strategy which its removal flattens desires no position: otherwise its old plan
+// would reopen the closed position at once if it returned. The plan keeps its protection: an exit may be
+// lost, and the unsold part needs its stop, also across a restart.
 func (r *roster) windUp(leg *leg) {
 	if leg.removal() != record.LevelFlatten {
 		return
@@ -232,8 +232,8 @@ func (r *roster) windUp(leg *leg) {
 	}
 }
 
-// Absent returns the strategies with a position that were absent from the configuration at the
-// start and whose removal no one has confirmed.
+// Absent returns the strategies with a position that were absent from the configuration at the start and
+// whose removal nobody has confirmed.
 func (e *Engine) Absent() (names []string) {
 	for _, leg := range e.legs {
 		if leg.config.Absent {

@@ -24,13 +24,13 @@ func TestRemovalObstacleText(t *testing.T) {
 		want string
 	}{
 		{"nothing", func(*world) {}, ""},
-		{"a position", func(w *world) { see(w.symbol(), func(o *seen) { o.Position = 10 }) }, "it holds 0.01 of futures BTC-USDT"},
+		{"a position", func(w *world) { see(w.symbol(), func(o *seen) { o.Position = 10 }) }, "it has a position of 0.01 in futures BTC-USDT"},
 		{"a position by its fills alone", func(w *world) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
-		}, "it holds -0.01 of futures BTC-USDT"},
-		{"an order", func(w *world) { w.sends(placement.Exit) }, "1 of its orders are open or under way on futures BTC-USDT"},
+		}, "it has a position of -0.01 in futures BTC-USDT"},
+		{"an order", func(w *world) { w.sends(placement.Exit) }, "1 of its orders are open or in flight on futures BTC-USDT"},
 		{"orders", func(w *world) { w.sends(placement.Exit); w.sends(placement.Exit) },
-			"2 of its orders are open or under way on futures BTC-USDT"},
+			"2 of its orders are open or in flight on futures BTC-USDT"},
 		{"a quarantine", func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, "futures BTC-USDT is quarantined: a difference"},
@@ -407,7 +407,7 @@ func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	see(w.symbol(), func(o *seen) { o.UnknownEnded = "bt-9" })
 	a.guardUnknownOrders()
 	a.guardUnknownOrders()
-	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup"
+	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup was restored"
 	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Reason != want || notes[0].Over || w.symbol().Quarantine() != want {
 		t.Errorf("want %q once, have %+v", want, notes)
 	}

@@ -20,7 +20,7 @@ func TestRemovalWithPositionNeedsPolicy(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.wantRefused(
-		"one cannot be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one",
+		"one cannot be removed: it has a position of 0.01 in futures BTC-USDT (run botd strategy flatten one",
 		Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Removed: []string{"one"},
 			Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}},
 	)
@@ -257,7 +257,7 @@ func TestAbsentStrategyKeepsItsPosition(t *testing.T) {
 		t.Errorf("want it listed as absent, have %v", have)
 	}
 	if have := w.engine.PreviewRemoval([]string{"one"}); len(have) != 1 ||
-		!strings.Contains(have[0], "close its position (it holds 0.01 of futures BTC-USDT)") {
+		!strings.Contains(have[0], "close its position (it has a position of 0.01 in futures BTC-USDT)") {
 		t.Errorf("want what a removal would do, have %q", have)
 	}
 	w.wantSound()

@@ -23,11 +23,11 @@ func TestResolutionText(t *testing.T) {
 		record record.Record
 		want   string
 	}{
-		{known, record.Record{ClientOrderID: "c-1", Body: record.Ended{State: placement.Absent}}, "placement c-1 is taken to have had no further effect"},
+		{known, record.Record{ClientOrderID: "c-1", Body: record.Ended{State: placement.Absent}}, "placement c-1 counts as having had no further effect"},
 		{known, record.Record{ClientOrderID: "c-1", Body: record.Found{OrderID: 7, Purpose: placement.StopLoss}}, "order 7 (c-1) becomes botd's, as stop_loss"},
-		{known, record.Record{ClientOrderID: "c-1", Body: record.Ignored{OrderID: 7}}, "order 7 (c-1) is left alone"},
+		{known, record.Record{ClientOrderID: "c-1", Body: record.Ignored{OrderID: 7}}, "order 7 (c-1) is left to its owner"},
 		{known, record.Record{Body: record.Ignored{Quantity: -5}}, "-0.005 of the position is left to its owner"},
-		{known, record.Record{Body: record.Baseline{Quantity: 5}}, "0.005 of the wallet is taken to be foreign"},
+		{known, record.Record{Body: record.Baseline{Quantity: 5}}, "0.005 of the wallet counts as foreign"},
 		{known, record.Record{Body: record.Adopted{Quantity: -5}}, "-0.005 is adopted: the position is botd's at 0.015"},
 		{known, record.Record{Body: record.Adopted{}}, "nothing is to be adopted: position and fills agree at 0.02"},
 		{unknown, record.Record{Body: record.Adopted{Quantity: 5}}, "5 steps is adopted: the position is botd's at 5 steps"},

@@ -18,11 +18,11 @@ type results struct {
 	following  bool // a limit or the ledger needs them
 
 	wallet        exchange.Amount // futures, as last read
-	walletMS      int64           // begin of the first round that read this value
-	outstandingMS int64           // start of the time for which the futures strategies' money waits; 0 if it does not
+	walletMS      int64           // start of the first round that read this value
+	outstandingMS int64           // since when the futures strategies' money has been awaited; 0 if it is not
 }
 
-// resultGiveUpMS is the maximum time that money waits for an explanation by reads.
+// resultGiveUpMS is how long money waits at most until reads explain it.
 const resultGiveUpMS = 60_000
 
 // follows reports whether a limit or the ledger needs the results of strategies.
@@ -36,11 +36,11 @@ func (r *results) follows() bool {
 
 // attribute computes each strategy's result since the last round, for its limits.
 //
-// On spot a fill has its price, and its fee follows from the rate. On futures neither price nor fee
-// is reported, so the wallet's change is authoritative: it belongs to the strategy that traded or
-// had a position. If there are several, each gets the value it closed at the last price, and the
-// rest, mostly fees, is divided in proportion to traded value, or to positions (funding). The
-// strategies' results therefore always sum to the wallet's change.
+// On spot a fill has its price, and its fee follows from the rate. On futures neither price nor fee is
+// reported, so the wallet's change is authoritative: it belongs to the strategy that traded or had a
+// position. If there are several, each gets the value it closed at the last price, and the rest, mostly
+// fees, is divided in proportion to traded value, or to positions (funding). The strategies' results
+// therefore always sum to the wallet's change.
 //
 // Orders, positions and the wallet are read one after the other, and a read may be old: see waits.
 func (r *results) attribute(snapshot *reconcile.Snapshot) {
@@ -74,8 +74,8 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	}
 }
 
-// hold values what a position has lost or gained since the last round at the price of this one, as
-// long as its money is awaited: what the price does after a fill changes nothing of it.
+// hold values the quantity by which a position has changed since the last round at this round's price,
+// as long as its money is awaited: later price changes do not affect it.
 func (r *results) hold(leg *leg) {
 	rules, change := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position-leg.closed-leg.symbol.Position()
 	if change == 0 || rules == nil || leg.symbol.Price() == 0 {
@@ -84,11 +84,11 @@ func (r *results) hold(leg *leg) {
 	leg.closed, leg.closedFor = leg.closed+change, leg.closedFor.Add(rules.Notional(leg.symbol.Price(), change))
 }
 
-// waits reports whether the futures money is left for a later round: until a wallet read has been
-// stable for the maximum age of a read since the last known fill, and the fills explain the
-// positions. Before that, the wallet may lack the result of a known fill or include an unknown one,
-// and the change would be assigned to the wrong strategy. An apparent external transfer alongside a
-// trade may be the trade's result: the ledger decides that. It waits a minute at most, because a
+// waits reports whether the futures money is left for a later round. It waits until a wallet read has
+// been stable for the maximum age of a read since the last known fill, and until the fills explain the
+// positions: before that, the wallet may lack the result of a known fill or include an unknown one, and
+// the change would be assigned to the wrong strategy. An apparent external transfer alongside a trade
+// may be the trade's result: the ledger decides that. The money waits for at most a minute, because a
 // market may never be stable.
 func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if r.config.Feed {
@@ -117,15 +117,15 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	return false
 }
 
-// ownWallet returns the futures wallet without external transfers that are in no posting of the
-// ledger yet: once posted, the wallet of the results moves by them. If they turn out not to be
+// ownWallet returns the futures wallet without external transfers that are in no posting of the ledger
+// yet: once they are posted, the basis of the results moves by them. If they turn out not to be
 // external, they are part of the next change.
 func (r *results) ownWallet() exchange.Amount {
 	return r.book.Account().WalletBalance.Sub(r.accounting.fromOutside())
 }
 
-// tradedFutures reports whether a strategy's orders have filled on futures since the last wallet
-// included in the results.
+// tradedFutures reports whether a strategy's orders have filled on futures since the newest wallet that
+// the results include.
 func (r *results) tradedFutures() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.Watch(leg.config.Name).Traded() != 0 })
 }
@@ -180,9 +180,9 @@ func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 	return quantity
 }
 
-// estimate returns the value closed by a strategy's fills at the last price. If they both opened and
-// closed, it follows from the costs of the positions before and after them: the difference of the
-// positions alone does not show what was closed.
+// estimate returns the value closed by a strategy's fills at the last price. If the fills both opened
+// and closed, it follows from the costs of the positions before and after them, because the difference
+// of the positions alone does not show how much was closed.
 func (r *results) estimate(leg *leg) exchange.Amount {
 	rules, w := leg.symbol.Rules(), r.book.Watch(leg.config.Name)
 	former, now := w.Result().Position, leg.symbol.Position()
@@ -195,7 +195,7 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 		return exchange.Amount{}
 	}
 	if closed/former != 0 {
-		closed = former // beyond flat it opened the other side
+		closed = former // beyond flat, the fills opened the other side
 	}
 	return rules.Notional(leg.symbol.Price(), closed).Sub(rules.Cost(leg.entry, closed))
 }
@@ -245,8 +245,8 @@ func streak(losses int, trip exchange.Amount) int {
 	return losses
 }
 
-// coolAll blocks entries if a streak already reaches a limit of this start: the limit may be
-// tighter, or the strategy was not configured when it lost.
+// coolAll blocks entries if a losing streak already reaches a limit at this start: the limit may have
+// been tightened, or the strategy was not configured when it lost.
 func (r *results) coolAll() {
 	r.cool(r.book.Watch(""), nil, &r.config.Limits)
 	for _, leg := range r.legs {
@@ -254,7 +254,7 @@ func (r *results) coolAll() {
 	}
 }
 
-// cool blocks entries after too many consecutive losing positions. The count starts over.
+// cool blocks entries after too many consecutive losing positions. The count then starts over.
 func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	crossed := limits.Crossed(risk.ByResults, r.nowMS, r.book, w.Strategy(), exchange.Amount{})
 	if len(crossed) == 0 {
@@ -272,8 +272,8 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	r.record(record.Record{Strategy: w.Strategy(), Symbol: leg.symbol.Key(), Body: cooled})
 }
 
-// cash returns the cash flow of a strategy's spot fills since its last result, less fees in the
-// quote asset. What it sold of others is money from outside, as in the ledger.
+// cash returns the cash flow of a strategy's spot fills since its last result, less fees in the quote
+// asset. The proceeds of selling the holdings of others count as an external transfer, as in the ledger.
 func (r *results) cash(leg *leg) (cash exchange.Amount) {
 	rules := leg.symbol.Rules()
 	for fill := range r.book.Watch(leg.config.Name).Fills() {

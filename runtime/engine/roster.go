@@ -14,8 +14,8 @@ import (
 	"botd/strategy"
 )
 
-// roster is the set of strategies: those of the start, and those that a reload adds, replaces and
-// removes.
+// roster is the set of strategies: those configured at the start, and those that a reload adds, replaces
+// and removes.
 type roster struct {
 	*base
 	accounting *accounting
@@ -58,7 +58,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	return added, nil
 }
 
-// start makes a strategy run: it is called, and its candles are read, from now on.
+// start makes a strategy run: from now on it is called and its candles are read.
 func (r *roster) start(leg *leg) {
 	if leg.config.Schedule != nil {
 		leg.nextMS = leg.config.Schedule.Next(r.nowMS)
@@ -68,8 +68,8 @@ func (r *roster) start(leg *leg) {
 	}
 }
 
-// watchFor resolves a strategy's subscriptions. The account must trade the pair, because otherwise
-// nothing would be known about it.
+// watchFor resolves a strategy's subscriptions. The account must trade the pair, because otherwise botd
+// would know nothing about it.
 func (r *roster) watchFor(leg *leg) error {
 	if err := r.readOthers(leg); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (r *roster) watchFor(leg *leg) error {
 	return fmt.Errorf("strategy %s watches %s, which no strategy of the account trades", leg.config.Name, key)
 }
 
-// claim journals the owner of a symbol and the action at the strategy's removal. A symbol with
-// another strategy's remaining position halts until a person accepts it: its protection stays.
+// claim journals the owner of a symbol and the action at the strategy's removal. If another strategy's
+// position remains on the symbol, the symbol is halted until a person accepts it: its protection stays.
 func (r *roster) claim(leg *leg) {
 	r.arrive(leg)
 	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
@@ -115,7 +115,7 @@ func (r *roster) claim(leg *leg) {
 	case leg.config.Removed && leg.removal() == record.LevelNone:
 		why = "strategy " + leg.config.Name + " was removed from the configuration while it has a position; its stop stays"
 	case !leg.config.Removed && owner != "" && owner != leg.config.Name:
-		why = "strategy " + leg.config.Name + " takes over what " + owner + " holds; its stop stays"
+		why = "strategy " + leg.config.Name + " takes over the position of " + owner + "; its stop stays"
 	}
 	if scope := (account.Scope{Symbol: leg.symbol.Key()}); why != "" && r.book.HaltOf(scope).Level == record.LevelNone {
 		r.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Reason: why}})
@@ -123,14 +123,14 @@ func (r *roster) claim(leg *leg) {
 	}
 }
 
-// arrive pauses a strategy that the account has never traded, if it is configured to wait for a
-// person.
+// arrive pauses a strategy that the account has never traded, if the configuration requires a person to
+// start it.
 func (r *roster) arrive(leg *leg) {
 	scope := account.Scope{Strategy: leg.config.Name}
 	if !leg.config.Paused || leg.state.Symbol() != (exchange.SymbolKey{}) || r.book.HaltOf(scope).Level != record.LevelNone {
 		return
 	}
-	why := "it is new: botd strategy resume " + leg.config.Name + " has it trade (start: running in its file would have)"
+	why := "it is new: botd strategy resume " + leg.config.Name + " starts it (or set start: running in its file)"
 	r.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 	r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 }
@@ -146,9 +146,9 @@ func (r *roster) holding(leg *leg) string {
 	}
 	switch position := cmp.Or(symbol.Position(), symbol.Known()); {
 	case position != 0:
-		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(position), symbol.Key())
+		return fmt.Sprintf("it has a position of %s in %s", leg.config.Symbol.QuantityDecimal(position), symbol.Key())
 	case orders > 0:
-		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, symbol.Key())
+		return fmt.Sprintf("%d of its orders are open or in flight on %s", orders, symbol.Key())
 	case symbol.Quarantine() != "":
 		return fmt.Sprintf("%s is quarantined: %s", symbol.Key(), symbol.Quarantine())
 	case slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool { return o.Symbol == symbol.Key() }):
@@ -159,9 +159,10 @@ func (r *roster) holding(leg *leg) string {
 	return ""
 }
 
-// ended reports whether nothing remains of a strategy that is no longer configured. The ledger may
-// still expect trades of its symbol, its result may lack the last of them, or a list may still show
-// an opening that the exchange refused but executed, unless another strategy there takes them over.
+// ended reports whether nothing remains of a strategy that is no longer configured. Unless another
+// strategy on the symbol takes them over, the ledger may still expect trades of the symbol, the
+// strategy's result may lack the last of them, or a list may still show an opening that the exchange
+// refused but executed.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
 	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0 ||
@@ -169,7 +170,7 @@ func (r *roster) ended(leg *leg, reload *Reload) bool {
 	return r.holding(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
-// endRemoved ends removed strategies that are closed once their money is booked.
+// endRemoved ends removed strategies whose positions are closed, once their money is booked.
 func (r *roster) endRemoved() {
 	if !slices.ContainsFunc(r.legs, func(l *leg) bool { return l.config.Removed }) {
 		return
@@ -189,7 +190,7 @@ func (r *roster) endRemoved() {
 	}
 }
 
-// endLeg ends a removed strategy without a position, which leaves only its records.
+// endLeg ends a removed strategy without a position. Only its records remain.
 func (r *roster) endLeg(leg *leg) {
 	r.forget(leg)
 	r.noteReload(leg, "it is no longer configured, has no position, and has ended")
@@ -209,7 +210,7 @@ func (r *roster) forget(leg *leg) {
 	}
 }
 
-// drop removes a leg. Answers still on the way to it are ignored.
+// drop removes a leg. Answers that are still in flight for it are ignored.
 func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
 	r.tick.withdraw(ended)

@@ -40,9 +40,9 @@ func TestSymbolClaim(t *testing.T) {
 		{"it watches what happens by now", func(_ *world, one *leg) { one.watched.watching.Events = true }, 1, ""},
 		{"of another strategy", func(w *world, _ *leg) { assigned(w, "two", "") }, 1, ""},
 		{"of another strategy, which left something", func(w *world, _ *leg) { assigned(w, "two", ""); holds(w) }, 1,
-			"strategy one takes over what two holds; its stop stays"},
+			"strategy one takes over the position of two; its stop stays"},
 		{"of another strategy, which left an order", func(w *world, _ *leg) { assigned(w, "two", ""); w.sends(placement.Exit) }, 1,
-			"strategy one takes over what two holds; its stop stays"},
+			"strategy one takes over the position of two; its stop stays"},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, 0, ""},
 		{"it was removed, and holds something", func(w *world, one *leg) { holds(w); one.config.Removed = true }, 0, left},
 		{"it was removed, and is flattened", func(w *world, one *leg) {
@@ -204,13 +204,13 @@ func TestRemovalText(t *testing.T) {
 			see(w.symbol(), func(o *seen) {
 				o.Position = 10
 			})
-		}, "one: leave its position (it holds 0.01 of futures BTC-USDT)",
+		}, "one: leave its position (it has a position of 0.01 in futures BTC-USDT)",
 			"it is no longer configured; on_remove: leave", 1},
 		{"it is closed", removeFlatten, func(w *world) {
 			see(w.symbol(), func(o *seen) {
 				o.Position = 10
 			})
-		}, "one: close its position (it holds 0.01 of futures BTC-USDT)",
+		}, "one: close its position (it has a position of 0.01 in futures BTC-USDT)",
 			"it is no longer configured; on_remove: flatten", 0},
 	} {
 		w := settled(t, protected)

@@ -39,9 +39,9 @@ type round struct {
 	reading          reading
 	took             map[exchange.Operation]int64 // last durations of reads
 	newestAnsweredMS int64                        // send time of the most recently sent read that was answered
-	overdue          []failure                    // of late reads that failed between rounds
-	singly           map[exchange.Market]int64    // time until which prices are read by single tickers
-	listFrom         int                          // polling.TickersFrom; tests have fewer symbols
+	overdue          []failure                    // late reads that failed between rounds
+	singly           map[exchange.Market]int64    // time until which a market's prices are read by single tickers
+	listFrom         int                          // number of symbols from which on the list is read (polling.TickersFrom); tests have fewer symbols
 	request          exchange.Request             // scratch of Config.Read
 	requestPurpose   pendingCall                  // likewise
 	instant          EventAnswer                  // likewise
@@ -54,7 +54,7 @@ type round struct {
 type reading struct {
 	phase     phase
 	pending   int       // pending answers of this phase
-	lateMS    int64     // earliest time at which one of them may be late
+	lateMS    int64     // earliest time at which one of the reads may be late
 	failures  []failure // one per domain
 	late      []failure // likewise, of pending reads
 	snapshot  reconcile.Snapshot
@@ -62,10 +62,10 @@ type reading struct {
 	vanished  []*account.Placement   // missing in the open lists
 	history   []exchange.Order
 	listed    []exchange.Market        // markets whose list of prices was requested
-	sentMS    int64                    // when the read was sent whose answer is taken
+	sentMS    int64                    // when the read that is being applied was sent
 	shownMS   [exchange.Spot + 1]int64 // when the positions, or the wallet, of a market were read; 0 before
 	requested bool                     // history was requested
-	partial   bool                     // a page of it was full: there may be more
+	partial   bool                     // a page of the history was full: there may be more
 	version   uint64
 }
 
@@ -271,13 +271,12 @@ func (r *round) retryMS() int64 {
 	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.readHealth.worst()-1, 4)))
 }
 
-// exposedRetryMS is the time after which a round that could not read a symbol is retried while a
-// position there may lack its stop.
+// exposedRetryMS is the time after which a round is retried if it could not read a symbol where a
+// position may lack its stop.
 const exposedRetryMS = 2_000
 
-// exposed reports whether a position in a symbol that cannot be read lacks its stop, or may: it has
-// not been read since the start, or an opening's outcome is unknown, including that of a refused
-// one.
+// exposed reports whether a position in a symbol that cannot be read lacks its stop, or may lack it: it
+// has not been read since the start, or the outcome of an opening, possibly a refused one, is unknown.
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unseen := !leg.symbol.Read() && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
@@ -318,7 +317,7 @@ func (r *round) finishRound() bool {
 	}
 	r.alarms.guardPrefix()
 	r.alarms.guardOverdue()
-	r.backoffs.watch() // before anything opens: what was refused of an earlier position is over
+	r.backoffs.watch() // before anything opens: refusals that concern an earlier position have ended
 	acted := 0
 	r.book.BeginPass()
 	for _, leg := range r.legs {
@@ -367,7 +366,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		r.tick.inquireRead(leg)
 	}
 	if grown := r.book.Stale() - stale; grown > 0 {
-		r.note("", nil, NoteStale{int(grown), "the exchange returned less than it had returned before"})
+		r.note("", nil, NoteStale{int(grown), "the exchange returned older data than before"})
 	}
 	for i, leg := range r.legs {
 		r.noteLeg(leg, before[i])
@@ -376,8 +375,8 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	r.alarms.watchContradicted()
 }
 
-// walletAhead reports whether the equity would mix two moments, because a wallet includes a fill
-// that no list shows yet.
+// walletAhead reports whether the equity would mix two moments because a wallet includes a fill that no
+// list shows yet.
 func (r *round) walletAhead() bool {
 	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.WalletAhead(leg.symbol) })
 }
@@ -399,8 +398,8 @@ type symbolBefore struct {
 	latch      int
 }
 
-// actOn acts for one strategy: on the reads or, if its market was not read, or its symbol not
-// completely since the start, on the known state without them: protection and exits only.
+// actOn acts for one strategy: on the reads or, if its market was not read, or its symbol has not been
+// read completely since the start, on the known state. In that case it only protects and exits.
 func (r *round) actOn(leg *leg) (acted int) {
 	switch {
 	case !r.wasRead(leg.symbol.Key().Market), !leg.symbol.Read():
@@ -446,8 +445,8 @@ func (r *round) schedule(acted bool) {
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
 }
 
-// standDownRoundMS is the time between rounds while botd stands down: the other botd may remove a
-// stop, or buy, and end before it has placed its own.
+// standDownRoundMS is the time between rounds while botd stands down: the other botd may remove a stop,
+// or buy, and end before it has placed its own stop.
 const standDownRoundMS = 2_000
 
 // bookingMS returns when the ledger's reading is old enough to be booked.
@@ -481,8 +480,8 @@ func (r *round) busy() bool {
 	})
 }
 
-// abandonRound starts the current round over, because it did not request everything that a round
-// requests now.
+// abandonRound starts the current round over, because that round did not request everything that a round
+// must request now.
 func (r *round) abandonRound() {
 	if !r.inProgress() {
 		return

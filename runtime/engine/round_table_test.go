@@ -405,7 +405,7 @@ func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 		}
 		notes := facts[NoteReload](w.out.Notes)
 		if (hashes == 1) != (hash != "") || w.engine.book.Watch("").Breach(risk.MaxDrawdown) == nil || len(notes) != 1 ||
-			notes[0].Text != "it is new, and begins with 0 candles of warm-up" {
+			notes[0].Text != "it is new and starts with a warm-up of 0 candles" {
 			t.Errorf("hash %q: want it journalled, the new limit watched, and the new strategy reported, have %d, %+v", hash, hashes, notes)
 		}
 	}
@@ -474,7 +474,7 @@ func TestLaneReportsOutcomes(t *testing.T) {
 	if have := state(record.Refused{Reason: "no"}); have != placement.Acknowledged {
 		t.Errorf("want one answer taken, have %s", have)
 	}
-	if notes := facts[NotePlaced](w.out.Notes); len(notes) != 1 || notes[0].Reason != "the kill switch, without the engine" {
+	if notes := facts[NotePlaced](w.out.Notes); len(notes) != 1 || notes[0].Reason != "sent by the kill switch's lane" {
 		t.Errorf("want it reported once, have %+v", notes)
 	}
 }
@@ -485,7 +485,7 @@ func TestMissingSymbolIsDeclaredSinceStart(t *testing.T) {
 	w.pass(5_000)
 	d := w.wantState("failed")
 	if d.SinceMS != startMS || d.Scope != (account.Scope{Strategy: "gone", Symbol: ether}) ||
-		d.Cause != "the exchange has no symbol futures ETH-USDT any more" {
+		d.Cause != "the exchange no longer lists futures ETH-USDT" {
 		t.Errorf("want it declared, have %+v", d)
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"botd/risk"
 )
 
-// LimitChange is a person's request to set limits of the account, or of a strategy, tighter than
-// the configuration or, without a value, back to it. It never loosens a limit.
+// LimitChange is a person's request to set limits of the account, or of a strategy, tighter than the
+// configuration. A limit without a value is reset to its configured value. A request never loosens a
+// limit.
 type LimitChange struct {
 	Strategy   string // empty for the account
 	Limits     []Setting
@@ -61,12 +62,12 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 		}
 		probe := written
 		if err := probe.Tighten(t.Strategy, s.Rule, s.Value); err != nil {
-			return nil, fmt.Errorf("%s: %w, as configured: a limit is loosened in the files only", scope, err)
+			return nil, fmt.Errorf("%s: %w, as configured: a limit can be loosened only in the files", scope, err)
 		}
 		account := r.config.Limits
 		if t.Strategy != "" && account.Text(s.Rule) != "" {
 			if err := account.Tighten(t.Strategy, s.Rule, s.Value); err != nil {
-				return nil, fmt.Errorf("%s: %w, which the account has", scope, err)
+				return nil, fmt.Errorf("%s: %w, which is the account's limit", scope, err)
 			}
 		}
 		lines = append(
@@ -75,7 +76,7 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 		)
 	}
 	if len(lines) == 0 {
-		return nil, errors.New("no limit is named")
+		return nil, errors.New("no limit is given")
 	}
 	return lines, nil
 }
@@ -90,7 +91,7 @@ func (r *ruleset) tooLoose(t *LimitChange) bool {
 func (r *ruleset) tighten(t *LimitChange) {
 	for _, s := range t.Limits {
 		if written := (risk.Limits{}); s.Value != "" && written.Tighten(t.Strategy, s.Rule, s.Value) == nil {
-			s.Value = written.Text(s.Rule) // one form, however it was typed
+			s.Value = written.Text(s.Rule) // in one form, however it was typed
 		}
 		r.set(account.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Reason: t.Reason})
 	}
@@ -119,8 +120,8 @@ func (r *ruleset) setLimit(strategy, rule string) *account.SetLimit {
 	return nil
 }
 
-// lapse resets limits set by people that the configuration has reached: if it becomes looser again,
-// that is intended.
+// lapse removes limits set by people that the configuration has reached. If the configuration is
+// loosened later, that is intended.
 func (r *ruleset) lapse() {
 	for _, s := range r.book.SetLimits() {
 		written := r.written

@@ -19,10 +19,10 @@ type sender struct {
 	permission *permission
 	tick       *tick
 	queued     []queued  // placements waiting for their record
-	sent       []opening // passed on, neither answered nor recalled
-	local      bool      // the current event changed only the subjects of its records
+	sent       []opening // passed on, not answered and not recalled
+	local      bool      // the current event changed only the symbols of its records
 	examined   int64     // number of records after the previous event
-	examinedMS int64     // when all of sent were last examined
+	examinedMS int64     // when all sent openings were last examined
 }
 
 // opening is an opening placement that was passed on.
@@ -40,11 +40,11 @@ type queued struct {
 	limitsVersion int // version of the limits that approved it (limitsVersionOf)
 }
 
-// recallLate recalls a symbol's unanswered exits that were passed on at least a second ago: the
-// kill switch sends them again, and one that still waits, for its record or for the request budget,
-// must not be sent together with the next. It reports whether one may still wait, or may have been
-// sent less than two seconds ago: it may have waited for its record, and then for the request budget
-// until it was recalled, which may be long after that second if a round's reads are slow (case 20).
+// recallLate recalls a symbol's unanswered exits that were passed on at least a second ago: the kill
+// switch sends them again, and an exit that still waits, for its record or for the request budget, must
+// not be sent together with the next one. It reports whether one may still wait, or may have been sent
+// less than two seconds ago: if a round's reads are slow, it may have waited long after that second,
+// first for its record and then for the request budget, until it was recalled (case 20).
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
 	for order := range s.book.InFlightOn(key) {
@@ -57,7 +57,7 @@ func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 		case !handedOut || s.nowMS-p.leftMS < lateMS:
 			waits = true
 		case p.recalled == "":
-			p.recalled, p.leftMS = "it is sent again by the kill switch", s.nowMS
+			p.recalled, p.leftMS = "the kill switch sends it again", s.nowMS
 			s.calls[id] = p
 			s.out.Recalls = append(s.out.Recalls, id)
 			waits = true
@@ -78,14 +78,15 @@ func (s *sender) callOf(clientOrderID string) (id int64, found bool) {
 	return 0, false
 }
 
-// recallAllMS is the maximum age of the last examination of all sent openings. Effects of time
-// alone, such as a hanging read or a missing stop, take at least 15 s, and the time to live is
-// checked again when they leave.
+// recallAllMS is the maximum time between two examinations of all sent openings. Effects of time alone,
+// such as a hanging read or a missing stop, take at least 15 s, and the time to live is checked again
+// when an opening leaves.
 const recallAllMS = 100
 
-// recall recalls sent openings that must no longer be sent. One may still wait for the request
-// budget while an exit, which waits for nothing, overtakes it; one that has left gets its ordinary
-// answer. After a local event it examines only those on the symbols of its records.
+// recall recalls sent openings that must no longer be sent. Such an opening may still wait for the
+// request budget while an exit, which does not wait for it, overtakes it; if it has already left, it
+// gets its ordinary answer. After a local event, recall examines only the openings on the symbols of its
+// records.
 func (s *sender) recall() {
 	recorded := s.emitted + int64(len(s.unwritten))
 	records := s.unwritten[len(s.unwritten)-int(recorded-s.examined):]
@@ -106,7 +107,7 @@ func (s *sender) recall() {
 
 func aboutNoSymbol(r record.Record) bool { return r.Symbol == exchange.SymbolKey{} }
 
-// recallOn recalls those on a symbol that must no longer be sent.
+// recallOn recalls the openings on a symbol that must no longer be sent.
 func (s *sender) recallOn(symbol *reconcile.SymbolState) {
 	s.sent = slices.DeleteFunc(s.sent, func(o opening) bool { return o.symbol == symbol && s.examine(o) })
 }

@@ -51,7 +51,7 @@ func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 		if recalls := slices.Equal(w.out.Recalls, []int64{call}); waits != c.mayWait || recalls != c.recalls {
 			t.Errorf("%s: want it called back %t, the next one kept back %t, have %v, %t", c.name, c.recalls, c.mayWait, w.out.Recalls, waits)
 		}
-		if p := w.engine.calls[call]; c.recalls && (p.recalled != "it is sent again by the kill switch" || p.leftMS != w.engine.nowMS) {
+		if p := w.engine.calls[call]; c.recalls && (p.recalled != "the kill switch sends it again" || p.leftMS != w.engine.nowMS) {
 			t.Errorf("%s: want the reason and the time noted, have %+v", c.name, p)
 		}
 	}
@@ -103,10 +103,10 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 			see(w.symbol(), func(o *seen) {
 				o.Position = -1
 			})
-		}, "a position of the other side is open meanwhile", ""},
+		}, "a position on the other side was opened meanwhile", ""},
 		{"a position of its side", func(w *world, _ *queued) { see(w.symbol(), func(o *seen) { o.Position = 1 }) }, "", ""},
 		{"another order is not answered", func(w *world, _ *queued) { w.sends(placement.Entry) },
-			"another placement on the symbol is under way or became unknown meanwhile", ""},
+			"another placement on the symbol is in flight or became uncertain meanwhile", ""},
 	} {
 		w := settled(t)
 		p := w.engine.permission

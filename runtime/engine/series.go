@@ -13,12 +13,12 @@ import (
 // Bounds of polling.
 const (
 	keepCandles   = 4_096 // per series, at least the warm-up
-	pollAgainMS   = 1_000 // a candle that should be closed is missing
+	pollAgainMS   = 1_000 // a candle that should have closed is missing
 	pollBackoffMS = 5_000 // a poll failed
 )
 
-// frozenAfter is the maximum age of the newest closed candle, in intervals. Candles close by the
-// clock even without trades, so its successor has then been missing for a whole interval. An
+// frozenAfter is the maximum age of the newest closed candle, in intervals. Candles close by the clock
+// even without trades, so at this age the next candle has been missing for a whole interval. An
 // unchanged price proves nothing.
 const frozenAfter = 2
 
@@ -35,11 +35,11 @@ type series struct {
 	warmup   int
 	pollMS   int64 // time of the next request (live)
 	asking   bool
-	price    exchange.Price // before the candles of the newest answer, with its time
+	price    exchange.Price // last price before the candles of the newest answer, with its time
 	priceMS  int64
 	begun    bool   // the first answer was taken
 	frozen   bool   // answers arrive, but their newest closed candle is too old
-	faultMS  int64  // the first of the consecutive failed requests; 0 for none
+	faultMS  int64  // time of the first of the consecutive failed requests; 0 for none
 	fault    string // error of the last of them
 }
 
@@ -75,14 +75,14 @@ func (s *series) state() *reconcile.SymbolState {
 	return s.legs[0].symbol
 }
 
-// decides reports whether a strategy decides by its candles as they close, on this symbol or another one. A strategy with a schedule of its
-// own decides at its moments, and one that has failed or was removed no longer does.
+// decides reports whether a strategy decides on the close of these candles, on this symbol or another one. A strategy with its own schedule decides
+// at its scheduled times, and a failed or removed strategy does not decide.
 func (s *series) decides() bool {
 	waits := func(leg *leg) bool { return leg.config.Schedule == nil && leg.failed == "" && !leg.config.Removed }
 	return slices.ContainsFunc(s.legs, waits) || slices.ContainsFunc(s.readers, waits)
 }
 
-// trim bounds the stored candles.
+// trim limits the number of stored candles.
 func (s *series) trim() {
 	keep := max(keepCandles, s.warmup+1)
 	if s.end < 2*keep {
@@ -95,8 +95,8 @@ func (s *series) trim() {
 	s.candles, s.end = fresh, keep
 }
 
-// stale reports whether the candles have not been read for so long, or are so old by the venue's
-// own times, that this is a declared state: a strategy based on them does not decide.
+// stale reports whether the candles have not been read for so long, or are so old by the venue's own
+// times, that this is a declared state: then a strategy based on them does not decide.
 func (s *series) stale(nowMS int64) bool {
 	return s.frozen || s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS
 }
@@ -106,7 +106,7 @@ func (s *series) failed(nowMS int64, err error) {
 	if s.faultMS == 0 {
 		s.faultMS = nowMS
 	}
-	if s.fault = "the answer contained none"; err != nil {
+	if s.fault = "the answer contained no candles"; err != nil {
 		s.fault = errorText(err)
 	}
 }

@@ -286,7 +286,7 @@ func TestHaltReportsExitObstacle(t *testing.T) {
 	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 	w.pass(10_000)
 	w.wantHeld(30)
-	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "is held back by reduce_only_sum") {
+	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "is refused by reduce_only_sum") {
 		t.Errorf("want said what keeps the exit, have %q", d.Remaining)
 	}
 	w.wantNothingRefused()

@@ -54,7 +54,7 @@ var (
 	ErrNotYet     = errors.New("the strategy has no price yet")
 	ErrStopping   = errors.New("botd is stopping")
 	ErrLate       = errors.New("the strategy has not answered in time")
-	ErrMoved      = errors.New("the strategy has remembered something else meanwhile")
+	ErrMoved      = errors.New("the strategy's memory has changed meanwhile")
 )
 
 // prepareSignal prepares the state for delivering a signal outside the engine.
@@ -75,7 +75,7 @@ func (t *tick) prepareSignal(name string, s *Signal) {
 func (t *tick) received(leg *leg, r *Reception) error {
 	switch {
 	case r == nil || r.Strategy != leg.config.Strategy:
-		return ErrNotYet // it has been replaced meanwhile
+		return ErrNotYet // the strategy has been replaced meanwhile
 	case r.Late:
 		t.hang(leg, fmt.Sprintf("it did not answer a signal within %s", time.Duration(r.WithinMS)*time.Millisecond))
 		return ErrLate

@@ -71,7 +71,7 @@ type StrategyStatus struct {
 	PlanReason         string // of the plan in force
 	Target             exchange.Quantity
 	Position           exchange.Quantity
-	Booked             exchange.Amount // spot: the ledger's holding of the base asset; behind Position by its next reading
+	Booked             exchange.Amount // spot: the ledger's holding of the base asset; it follows Position with the ledger's next reading
 	EntryPrice         exchange.Amount
 	LiqPrice           exchange.Amount
 	Last               exchange.Price
@@ -84,12 +84,12 @@ type StrategyStatus struct {
 	Memory             strategy.Memory
 	Latch              int             // latched side of the target
 	Spent              bool            // all orders of its plan have filled, and there is no position
-	Realized           exchange.Amount // since the strategy began, including fees and funding; on spot of the positions before the current one
+	Realized           exchange.Amount // since the strategy began, including fees and funding; on spot only of positions before the current one
 	tripProfit         exchange.Amount // spot: profit of the current position, the sum of its cash flow and its value
-	Own                exchange.Amount // equity attributed to the strategy; zero before it was first watched
-	Peak               exchange.Amount // highest journalled one; zero if no limit watches it
+	Own                exchange.Amount // equity attributed to the strategy; zero before a limit first watches it
+	Peak               exchange.Amount // highest journalled equity; zero if no limit watches it
 	Protected          bool            // a stop accepted by the exchange covers the position
-	UnprotectedSinceMS int64           // start of the time for which its position lacks its stop; 0 if it has one
+	UnprotectedSinceMS int64           // since when its position has lacked its stop; 0 if it has one
 	UnprotectedMS      int64           // total time that its positions lacked their stops, since the start
 }
 
@@ -226,7 +226,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.State, s.StateReason, s.Spent = leg.progress()
 	}
 	if leg.config.Absent && s.StateReason == "" {
-		s.StateReason = "its file is absent: it decides nothing, its protection stays; on_remove waits: " + cmp.Or(leg.state.OnRemove(), "none")
+		s.StateReason = "its file is missing: it decides nothing, its protection stays; after a reload, on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
 	if leg.config.Removed && s.StateReason == "" {
 		s.StateReason = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
@@ -259,7 +259,7 @@ func (r *report) OpenLeft() []string {
 	return lines
 }
 
-// measures are the prices of an order, and what of it has not filled.
+// measures returns the prices of an order and its unfilled quantity.
 func measures(p *account.Placement, rules *exchange.Symbol) (text string) {
 	if p.Order().StopPrice != 0 {
 		text += " stop " + rules.PriceDecimal(p.Order().StopPrice).String()

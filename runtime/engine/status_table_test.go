@@ -102,8 +102,9 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		}}},
 		{"it does not answer", "hung", "no answer", []func(*world, *leg){quarantines, func(_ *world, one *leg) { one.question.hung = "no answer" }}},
 		{"it failed", "failed", "a bug", []func(*world, *leg){func(_ *world, one *leg) { one.failed, one.question.hung = "a bug", "no answer" }}},
-		{"its file is absent", "running", "its file is absent: it decides nothing, its protection stays; on_remove waits: none", []func(*world, *leg){
-			func(_ *world, one *leg) { one.config.Absent = true }}},
+		{"its file is absent", "running", "its file is missing: it decides nothing, its protection stays; after a reload, on_remove: none",
+			[]func(*world, *leg){
+				func(_ *world, one *leg) { one.config.Absent = true }}},
 		{"its file is absent, and it is paused", "halted", "strategy one: news", []func(*world, *leg){halts, func(_ *world, one *leg) {
 			one.config.Absent = true
 		}}},
@@ -165,16 +166,16 @@ func TestPreviewListsObstacles(t *testing.T) {
 		{"it has seen enough candles", func(_ *world, one *leg) { one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3 }, ""},
 		{"another symbol's candles are too few", func(w *world, one *leg) {
 			one.config.Strategy, one.seen, one.others = slow{scripted(hold(0))}, 3, []*series{w.etherCandles(2)}
-		}, "fewer than 3 candles of futures ETH-USDT are known, which it reads | candles are read as they close"},
+		}, "fewer than 3 candles are known of futures ETH-USDT, which it also reads | candles are read as they close"},
 		{"no price", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Last = 0 }) }, "no price of BTC-USDT is known | the next round reads it"},
 		{"not read", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Read = false }) },
-			"orders and positions of BTC-USDT were not read since the start | the next complete round"},
+			"orders and positions of BTC-USDT have not been read since the start | the next complete round"},
 		{"latched", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Plan{Plan: &strategy.Plan{
 				Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
 			w.config.Strategies[0].Strategy, w.engine.legs[0].config.Strategy = scripted(hold(10)), scripted(hold(10))
-		}, "latched: its position of this side was ended by something else than its plan | it waits until the strategy desires no position, or the " +
+		}, "latched: something other than its plan ended its position on this side | it waits until the strategy desires no position, or the " +
 			"other side, or reports a new signal; or botd rearm --strategy one"},
 		{"paused by name", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})

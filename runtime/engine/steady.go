@@ -5,12 +5,11 @@ import (
 	"botd/strategy"
 )
 
-// steady skips calls to strategies of a backtest that report that a candle changed nothing: the plan of their last decision
-// stays in force.
+// steady skips calls to strategies of a backtest that report that a candle changed nothing: the plan of their last decision stays in force.
 type steady struct {
-	strategy strategy.Steady // nil if it is not one, if it receives more than candles, and live
+	strategy strategy.Steady // nil if the strategy does not support it, receives more than candles, or runs live
 	passer   strategy.Passer // likewise
-	decided  int             // candles seen at the decision in leg.plan, or at the last one that left it as it is; 0 for none
+	decided  int             // candles seen at the decision in leg.plan, or at the last decision that left it unchanged; 0 for none
 }
 
 // steadyOf returns the capabilities of a strategy that allow calls to be skipped.
@@ -24,8 +23,8 @@ func steadyOf(s strategy.Strategy) (found steady) {
 	return found
 }
 
-// give gives the strategy closed candles: one, or by their columns all up to the first that changes something. It returns
-// one after the last that was given.
+// give passes closed candles to the strategy: one or, if it takes them by columns, all up to the first that changes something. It returns the index
+// after the last candle passed.
 func (leg *leg) give(candles *exchange.Candles, from, to int) (end int) {
 	s := &leg.steady
 	if s.passer == nil || s.decided == 0 || s.decided != leg.seen {
@@ -35,7 +34,7 @@ func (leg *leg) give(candles *exchange.Candles, from, to int) (end int) {
 		return from + 1
 	}
 	end = s.passer.Pass(candles, from, to)
-	if leg.seen += end - from; s.passer.Stays() { // nobody looks at the view
+	if leg.seen += end - from; s.passer.Stays() { // nobody reads the view
 		s.decided = leg.seen
 	} else {
 		leg.show(candles, end-1)
@@ -49,7 +48,7 @@ func (leg *leg) show(candles *exchange.Candles, at int) {
 	leg.view.SetHistory(candles, at+1)
 }
 
-// stays reports whether a decision now would be the one in leg.plan.
+// stays reports whether a decision now would equal the one in leg.plan.
 func (leg *leg) stays() bool {
 	s := &leg.steady
 	if s.decided == 0 || leg.seen-s.decided > 1 || !s.strategy.Stays() {
@@ -59,7 +58,7 @@ func (leg *leg) stays() bool {
 	return true
 }
 
-// ask asks the strategy, whose view is up to date and whose plan is empty.
+// ask calls the strategy, whose view is up to date and whose plan is empty.
 func (leg *leg) ask() {
 	leg.config.Strategy.Decide(&leg.view, &leg.plan)
 	if leg.steady.strategy != nil && len(leg.plan.Notices()) == 0 && leg.plan.Remembered().Len() == 0 {

@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// This file contains every call into a strategy. A strategy that panics fails alone, and its
+// This file contains every call into a strategy. If a strategy panics, only that strategy fails, and its
 // protection stays on the exchange.
 
 // guard calls into a strategy and recovers its panics.
@@ -51,8 +51,8 @@ func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool
 	return max(end, from+1), changed // a strategy that failed before the first candle has received it
 }
 
-// batch lets a strategy that makes several decisions at once prepare those at the closes of a
-// stretch of candles. It returns the index after the last candle that can be passed.
+// batch lets a strategy that prepares several decisions at once do so for the closes of a stretch of
+// candles. It returns the index after the last candle that can be passed.
 func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	batcher, is := leg.config.Strategy.(strategy.Batcher)
 	if !is || leg.seen+1 < warmup || leg.state.Latch() != 0 { // while it is latched, every decision may matter
@@ -144,7 +144,7 @@ func (t *tick) receive(leg *leg, s *Signal) error {
 	return refused
 }
 
-// rehearse calls the strategy as a tick at a time would, and leaves its decision in leg.plan.
+// rehearse calls the strategy as a tick at a given time would, and leaves its decision in leg.plan.
 // failure is the reason for which the tick would stop the strategy.
 func (t *tick) rehearse(leg *leg, nominalMS int64) (conditions []strategy.Condition, failure string) {
 	t.refreshView(leg, nominalMS)

@@ -5,8 +5,8 @@ import (
 )
 
 // takeStretch takes consecutive candles, each at its own close, until one has an effect. The driver
-// guarantees that nothing else happens meanwhile: no fill, no payment, no scheduled tick. The
-// effects are the same as if each candle had been an event of its own.
+// guarantees that nothing else happens meanwhile: no fill, no payment, no scheduled tick. The effects
+// are the same as if each candle had been a separate event.
 func (m *market) takeStretch(event *EventStretch) {
 	s := m.seriesOf(event.Series, event.Candles.Interval)
 	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.watching != (strategy.Watching{}) ||

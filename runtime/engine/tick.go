@@ -18,8 +18,8 @@ type tick struct {
 	ruleset *ruleset
 }
 
-// poll requests the due candles and, each minute, the symbols' rules. Requests of one priority leave in order, so series by whose
-// candles a strategy decides come first, and of these the shorter intervals, whose next close is nearer.
+// poll requests the due candles and, each minute, the symbols' rules. Requests of one priority leave in order, so the series whose candles a strategy
+// decides on come first, and among these the shorter intervals, whose next close is nearer.
 func (m *market) poll() {
 	m.due = m.due[:0]
 	for _, s := range m.series {
@@ -83,7 +83,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 	taken, full := m.takeClosed(s, event.Answer.Candles)
 	next := s.interval.OpenOf(m.nowMS-m.config.CloseLagMS) + int64(s.interval) + m.config.CloseLagMS
 	if full {
-		s.pollMS = m.nowMS // the answer was a full page: there is more
+		s.pollMS = m.nowMS // the page was full: there are more candles
 		return
 	}
 	m.watchFrozen(s)
@@ -136,12 +136,12 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 	return taken, answer.Len() >= limit
 }
 
-// caughtUp ends a poll's catch-up: only the last of the followed plans takes effect; exits stay,
+// caughtUp ends a poll's catch-up: only the last of the plans made meanwhile takes effect; exits stay,
 // and entries older than one interval lapse.
 func (m *market) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
-		m.note("", s.symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
+		m.note("", s.symbol, NoteMissed{taken - 1, "candles arrived late; only the last one is decided on"})
 	}
 	if m.config.Rehearse {
 		m.tick.catchUp(s)
@@ -188,9 +188,9 @@ func (t *tick) scheduled(leg *leg) {
 	}
 }
 
-// inquire calls a strategy unless it is still busy or has nothing to do. Before the account is
-// read, a decision would assume no position, although one may exist from before the start. A round
-// that reads the account is then due.
+// inquire calls a strategy unless it is still busy or has nothing to do. Before the account has been
+// read, a decision would assume that there is no position, although one may exist from before the start:
+// then a round that reads the account is scheduled instead.
 func (t *tick) inquire(leg *leg) {
 	q := &leg.question
 	if !leg.symbol.Read() {
@@ -245,9 +245,9 @@ func (t *tick) task(leg *leg) strategy.Task {
 	return task
 }
 
-// takeDecisionEvent applies a strategy's result. A decision from candles is superseded if newer ones have
-// arrived: the next answer follows at once. A halt does not change a plan, only the orders it may
-// send; while botd stops, no plan changes.
+// takeDecisionEvent applies a strategy's result. A decision based on candles is superseded if newer ones
+// have arrived: the next answer follows at once. A halt does not change a plan, only which of its orders
+// may be sent; while botd stops, no plan changes.
 func (t *tick) takeDecisionEvent(event *EventDecision) {
 	leg := t.legOfAsk(event.AskID)
 	if leg == nil {
@@ -306,7 +306,7 @@ func (t *tick) decided(leg *leg) {
 
 // putInForce applies the new plan and its memory. decided is true if the strategy decided it.
 func (t *tick) putInForce(leg *leg, decided bool) {
-	// In the journal it would fail every start: there it is derived again.
+	// Journalled, such a plan would fail every start; it is derived again instead.
 	covered := leg.state.Plan().Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
 	if why == "" && !covered {
@@ -330,7 +330,7 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 	if !covered {
 		t.adopt(leg)
 	}
-	if decided { // an exit that follows the price sets no target, which is not a decision to hold nothing
+	if decided { // an exit that follows the price sets no target, and that is not a decision to close
 		t.reenter(leg)
 	}
 }
@@ -359,7 +359,7 @@ func (t *tick) adopt(leg *leg) {
 	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
 }
 
-// lapse latches an entry that was decided more than one candle ago, if several candles arrived at
+// lapse latches an entry that was decided more than one candle ago, if several candles have arrived at
 // once.
 func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int64) {
 	now := leg.state.Plan().Target()

@@ -36,7 +36,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.tightens("not tighter than 5%", scope, Setting{risk.MaxGrossExposure, "0.001"}, Setting{risk.MaxDailyLoss, "6%"}) // all or nothing
 		w.tightens("already as configured", scope, Setting{risk.MaxGrossExposure, ""})
 		w.tightens("unknown limit", scope, Setting{"max_fun", "1"})
-		w.tightens("no limit is named", scope)
+		w.tightens("no limit is given", scope)
 		w.tightens(`no strategy "nobody"`, "nobody", Setting{risk.MaxOpenOrders, "1"})
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
 		desired = 20
@@ -76,7 +76,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 func TestAStrategysLimitIsNotLooserThanTheAccounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), accountLimits(risk.Limits{MaxOpenOrders: 5}))
-	w.tightens("which the account has", "one", Setting{risk.MaxOpenOrders, "6"})
+	w.tightens("which is the account's limit", "one", Setting{risk.MaxOpenOrders, "6"})
 	w.tightens("", "one", Setting{risk.MaxOpenOrders, "4"})
 	w.tightens("", "one", Setting{risk.MaxPosition, "0.5"})
 	w.tightens("name the strategy", "", Setting{risk.MaxPosition, "0.5"})

@@ -29,11 +29,11 @@ func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
 	case t.Amount.IsZero():
 		return nil, fmt.Errorf("a transfer of 0 %s changes nothing", t.Asset)
 	case !a.config.Ledger:
-		return nil, fmt.Errorf("this run keeps no ledger")
+		return nil, fmt.Errorf("this run has no ledger")
 	case !books.Opened(t.Market):
-		return nil, fmt.Errorf("the %s wallet is not in the ledger yet: no strategy trades there, or it was not read yet", t.Market)
+		return nil, fmt.Errorf("the %s wallet is not in the ledger yet: no strategy trades there, or it has not been read yet", t.Market)
 	case !books.Holds(t.Market, t.Asset):
-		return nil, fmt.Errorf("the ledger does not follow %s of the %s wallet", t.Asset, t.Market)
+		return nil, fmt.Errorf("the ledger does not include %s of the %s wallet", t.Asset, t.Market)
 	case event.Strategy != "" && a.legNamed(event.Strategy) == nil:
 		return nil, a.noStrategy(event.Strategy)
 	}
@@ -59,7 +59,7 @@ func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
 		if leg := a.counted(event); leg != nil {
 			lines = append(lines, fmt.Sprintf("the result of %s no longer counts it", leg.config.Name))
 		} else if t.Market == exchange.Futures {
-			lines = append(lines, "several strategies trade there: results of strategies stay as they are (strategy names whose result counted it)")
+			lines = append(lines, "several strategies trade there: their results stay unchanged (set strategy to the one whose result included it)")
 		}
 	}
 	return lines, nil
@@ -86,8 +86,8 @@ func (a *accounting) counted(event *EventTransfer) (found *leg) {
 	return found
 }
 
-// transfer books a transfer and moves the basis of losses by the part of it that a wallet has
-// already shown. The rest follows when a wallet shows it.
+// transfer books a transfer and moves the basis of losses by the part of it that a wallet has already
+// shown. The rest follows when a wallet shows it.
 func (a *accounting) transfer(event *EventTransfer) {
 	t, leg := &event.Transfer, a.counted(event)
 	matched := a.book.Ledger().Match(t)
@@ -115,13 +115,13 @@ func (l *leg) name() string {
 	return l.config.Name
 }
 
-// peakMarginMS is the maximum time before a reading at which the wallet may have shown its content:
-// a peak raised since then includes a deposit. A withdrawal raises none.
+// peakMarginMS is how long before a reading the wallet may already have shown its content: a peak raised
+// within this time includes a deposit. A withdrawal raises no peak.
 const peakMarginMS = 2 * moneyGiveUpMS
 
 // explained removes a wallet change that turned out to be external from the basis of losses. The
-// account's equity included it: earlier values move along. A strategy's result included it: later
-// values move back.
+// account's equity included it, so earlier values move along with it. A strategy's result included it,
+// so later values move back.
 func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
 	w := l.book.Watch("")
 	if day := w.Day(); day.StartMS != 0 {
@@ -155,7 +155,7 @@ func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
 	}
 }
 
-// reconsider ends the breaches of a scope that follow equity and no longer apply.
+// reconsider ends those breaches of a scope that follow equity and no longer apply.
 func (l *limits) reconsider(strategy string, leg *leg) {
 	equity, known := l.total()
 	limits := &l.config.Limits

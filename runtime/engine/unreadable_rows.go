@@ -50,7 +50,7 @@ func (r *round) takePositionRow(row *exchange.UnreadableRow) {
 	}
 }
 
-// takeAssetRow records that a balance is unreadable: its known value stays. A base asset affects
+// takeAssetRow records that a balance is unreadable: its last known value stays. A base asset affects
 // its symbol, any other asset the wallet's market.
 func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
 	snapshot := &r.reading.snapshot

@@ -108,7 +108,7 @@ func TestUnreadableFilledRowEndsItsPlacement(t *testing.T) {
 	w.price("39990")
 	w.pass(15_000)
 	ended, found := w.endedBy(func(p exchange.NewOrder) bool { return p.Price == 40_000e8 })
-	if !found || ended.State != placement.Filled || !strings.Contains(ended.Evidence, "shows all of it filled") {
+	if !found || ended.State != placement.Filled || !strings.Contains(ended.Evidence, "shows it as filled") {
 		t.Errorf("want it filled by what its row shows, have %+v\n%s", ended, w.story())
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // equity returns the basis of sizes and limits. Futures: wallet plus unrealized profit at the last
-// prices. Spot: USDT plus purchases at the last prices.
+// prices. Spot: USDT plus the value of purchases at the last prices.
 func (b *base) equity(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
 		return b.book.Marked()
@@ -52,20 +52,20 @@ func (b *base) own(leg *leg) exchange.Amount {
 	return result.Base.Add(result.Result).Add(b.worth(leg))
 }
 
-// worth returns a position's contribution to a strategy's result: on spot its value, on futures its
+// worth returns what a position contributes to a strategy's result: on spot its value, on futures its
 // profit.
 func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	symbol, w := leg.symbol, b.book.Watch(leg.config.Name)
 	position, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
 	closed, closedFor := exchange.Quantity(0), exchange.Amount{}
-	if symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // they have cost or brought nothing yet
+	if symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // the fills have not cost or brought any money yet
 		position = w.Result().Position
 		at = position
 	}
 	switch {
-	case symbol.Ignored() != 0: // the exchange's single position has a foreign part: the strategy's part follows from its fills
+	case symbol.Ignored() != 0: // the exchange's single position has a foreign part, so the strategy's part follows from its fills
 		position = symbol.Known()
-	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought nothing yet: it counts at the price at which it was seen closed
+	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought no money yet: it counts at the price at which it was seen closed
 		position, entry, closed, closedFor = w.Result().Position, leg.entry, leg.closed, leg.closedFor
 		at = position
 	}
@@ -76,24 +76,24 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	return symbol.Rules().Notional(symbol.Price(), position-closed).Add(closedFor).Sub(paid)
 }
 
-// estimated reports whether fills of a strategy are in no result yet, or may not be: what it closed
-// counts at a price that a round has read, not at the price of the fill.
+// estimated reports whether fills of a strategy are, or may be, in no result yet: what they closed
+// counts at a price read by a round, not at the price of the fill.
 func (b *base) estimated(leg *leg) bool {
 	w := b.book.Watch(leg.config.Name)
 	return w.Traded() != 0 || w.Awaits() || b.unsure(leg.symbol)
 }
 
-// unsure reports whether the exchange's position differs from the fills, or may, because an order
-// could not be read.
+// unsure reports whether the exchange's position differs, or may differ, from the fills, because an
+// order could not be read.
 func (b *base) unsure(symbol *reconcile.SymbolState) bool {
 	residual, _ := symbol.Residual()
 	live := func(p *account.Placement) bool { return p.Symbol() == symbol.Key() }
 	return symbol.Quarantine() == "" && (residual != 0 || symbol.Unread() && b.book.AnyLive(live))
 }
 
-// unpriced reports whether a position has no price, or has not been read itself: after a start, or
-// the return of its strategy, it may not be yet, and would be worth nothing. The price of a candle
-// that closed before the start may be hours old: it is none.
+// unpriced reports whether a position has no price, or has not been read itself. After a start, or the
+// return of its strategy, it may not have been read yet and would count as worth nothing. The price of a
+// candle that closed before the start may be hours old and does not count.
 func (b *base) unpriced(leg *leg) bool {
 	s := leg.symbol
 	none := s.Last() == 0 || s.LastMS() < b.startMS && !s.Quoted()

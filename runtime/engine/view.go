@@ -16,7 +16,7 @@ type watched struct {
 	asking     bool
 	bookMS     int64 // when to read the order book next; never if not watched
 	askingBook bool
-	next       exchange.Rate // last reported rate of the next payment; a backtest shows it once it has been paid
+	next       exchange.Rate // last reported rate of the next payment; a backtest shows it only once it has been paid
 	known      bool
 }
 
@@ -53,7 +53,7 @@ func (t *tick) fillView(leg *leg) {
 	ahead := leg.symbol.Ahead()
 	for p := range t.book.Live() {
 		if p.Strategy() == leg.config.Name {
-			part := reconcile.Explained(p, ahead) // the position already includes it: it is not in flight as well
+			part := reconcile.Explained(p, ahead) // the position already includes this part: it is not in flight as well
 			ahead -= part
 			order := p.Order()
 			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,

@@ -138,7 +138,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 		why    string
 	}{
 		"a halt":  {func(b *bench, _ *wanting) { b.give(&EventHalt{Level: record.LevelPause, Reason: "a test"}) }, "trading was halted meanwhile"},
-		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
+		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is in flight or became uncertain meanwhile"},
 		"another limit": {func(b *bench, _ *wanting) {
 			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
 		}, "the configuration changed meanwhile"},

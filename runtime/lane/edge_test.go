@@ -48,8 +48,8 @@ func TestAnswerOutcome(t *testing.T) {
 	}{
 		"accepted":               {of(7, "l-1"), nil, record.Acknowledged{OrderID: 7}},
 		"accepted without an id": {of(7, ""), nil, record.Acknowledged{OrderID: 7}},
-		"another order's":        {of(7, "l-2"), nil, record.Unknown{Reason: "the answer is another order's"}},
-		"no order's":             {of(0, "l-1"), nil, record.Unknown{Reason: "the answer is another order's"}},
+		"another order's":        {of(7, "l-2"), nil, record.Unknown{Reason: "the answer belongs to another order"}},
+		"no order's":             {of(0, "l-1"), nil, record.Unknown{Reason: "the answer belongs to another order"}},
 		"refused":                {of(0, ""), &exchange.Refusal{Code: 7, Message: "no"}, record.Refused{Code: 7, Reason: "no"}},
 		"not sent":               {of(0, ""), &exchange.Unavailable{Reason: "late"}, record.Ended{State: placement.Expired, Evidence: "never sent: late"}},
 		"not sent, no reason":    {of(0, ""), &exchange.Unavailable{}, record.Ended{State: placement.Expired, Evidence: "never sent: unavailable"}},

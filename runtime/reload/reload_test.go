@@ -150,7 +150,7 @@ func TestAddedStrategyIsFedAndRemovedOneIsClosed(t *testing.T) {
 			"loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{map[string]string{"strategies/two.yaml": ""}, 6 * time.Second, []string{
 			"config.removal_waits config the file of two is absent: on_remove acts when that has lasted 30 s; it would: two: close its position " +
-				"(it holds 0.01 of futures BTC-USDT) (put the files back, or botd reload to remove them now)"},
+				"(it has a position of 0.01 in futures BTC-USDT) (put the files back, or botd reload to remove them now)"},
 			"loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{nil, 26 * time.Second, nil, "loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{nil, 2 * time.Second, []string{"config.strategy_removed config two: DIR/strategies/two.yaml is no longer configured",
@@ -179,7 +179,7 @@ func TestReturnedFilesCancelRemoval(t *testing.T) {
 	absent := map[string]string{"strategies/one.yaml": "", "strategies/two.yaml": ""}
 	back := map[string]string{"strategies/one.yaml": one, "strategies/two.yaml": two}
 	const waits = "config.removal_waits config the files of one, two are absent: no strategy is left, and only an explicit reload removes all of them; " +
-		"it would: one: end it, it has no position, two: close its position (it holds 0.01 of futures BTC-USDT)"
+		"it would: one: end it, it has no position, two: close its position (it has a position of 0.01 in futures BTC-USDT)"
 	story(t, []step{
 		{absent, 20 * time.Second, []string{waits}, "", 1, both},
 		{back, 4 * time.Second, []string{"config.reloaded config read again (a file changed), strategies put in place: 0, removed: 0; no value changed"},

@@ -57,7 +57,7 @@ func TestADelistedSymbolIsBlindAloneAndARestartStartsWithoutIt(t *testing.T) {
 			log.wait(t, `"daemon.reconciled"`)
 			eventually(t, "the strategy failed alone", func() bool {
 				status := p.run(failure.OK, "status")
-				return strings.Contains(status, "FAILED (two") && strings.Contains(status, "has no symbol "+market+" ETH-USDT any more")
+				return strings.Contains(status, "FAILED (two") && strings.Contains(status, "no longer lists "+market+" ETH-USDT")
 			})
 			p.run(failure.OK, "halt", "--level", "flatten", "--reason", "the other symbol's exit", "--strategy", "one", "--yes", "--wait", "30s")
 			_, body := asked(t, address, "/control/v1/orders")

@@ -32,7 +32,7 @@ func TestUnjournalledOrdersUnderPrefixBlockEntries(t *testing.T) {
 		resting       bool   // whether an order rests that the backup does not know
 		event, why    string
 	}{
-		{"an order rests", grid, grid, true, "trading.halted", "carries this instance's prefix but is not in the journal: a second botd, or an old backup"},
+		{"an order rests", grid, grid, true, "trading.halted", "prefix but is not in the journal: a second botd is running, or an old backup was restored"},
 		{"all have filled", fmt.Sprintf(hold, "0.2"), fmt.Sprintf(hold, "0.5"), false, "symbol.quarantined",
 			"the position differs from the fills by 0.3, which nothing explains"},
 	} {
