@@ -205,7 +205,7 @@ func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
 					"(plan(orders = [])) when a trade is over, or gives the next ones other keys", s.Name, utc(trip.LeftMS).Format(time.RFC3339),
 					100*waited, s.StateReason)
 			default:
-				add(Latched, "%s: latched since %s, for %.0f %% of the time, after %s: its target asks for that side still, and %s. "+
+				add(Latched, "%s: latched since %s, for %.0f %% of the time, after %s: its target still desires that side, and %s. "+
 					"A script returns None or hold(\"flat\") when a trade is over; reentry: immediate enters again at once", s.Name,
 					utc(trip.LeftMS).Format(time.RFC3339), 100*waited, r.ledger.exitReason(trip), s.StateReason)
 			}

@@ -49,12 +49,12 @@ func (r *run) warnings() []Warning {
 		})
 	}
 	if best, profit := l.bestTrip(), l.equity.Sub(l.initial); len(l.trips) > 1 && profit.Sign() > 0 && !best.Less(profit) {
-		add(OneTrade, "one round trip made %s of the profit of %s: without it nothing would be left", best.Decimal().StringFixed(2),
+		add(OneTrade, "one round trip made %s of the profit of %s: without it there would be no profit", best.Decimal().StringFixed(2),
 			profit.Decimal().StringFixed(2))
 	}
 	switch n := len(l.trips); {
 	case len(l.fills) == 0:
-		add(NoTrade, "no trade was made")
+		add(NoTrade, "no trade was executed")
 	case n < fewTrips:
 		add(FewTrades, "%d round trips are too few to conclude from", n)
 	}
@@ -85,30 +85,32 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	if leg.fineSchedule() {
 		add(
 			FineSchedule,
-			"%s decides between the closes of candles of %s, and nothing is known of the prices there: it sees the open until the close, "+
-				"and its orders pay the worst price of the way; give --detail FILE with finer candles",
+			"%s decides between the closes of candles of %s, where no prices are known: until the close it sees the open, "+
+				"and its orders get the worst price in between; add --detail FILE with finer candles",
 			leg.config.Strategy.Name,
 			leg.candles.Interval,
 		)
 	}
 	if strategy.WatchingOf(leg.config.Strategy.Strategy).Book {
-		hint := "; give --detail FILE, or --trades FILE, to know more of what would have filled"
+		hint := "; add --detail FILE or --trades FILE to model fills more precisely"
 		if leg.config.Trades != nil || leg.config.Detail != nil {
 			hint = ""
 		}
-		add(NoOrderBook, "%s reads the order book, and none is recorded: a market maker goes by the last price, a script is shown none%s",
+		add(NoOrderBook, "%s reads the order book, but none is recorded: a market maker uses the last price, and a script sees no book%s",
 			leg.config.Strategy.Name, hint)
 	}
 	recorded := leg.config.Tape
 	if lower, upper, has := strategy.RangeOf(leg.config.Strategy.Strategy); has && recorded.Candles.Len() > 0 {
 		if at := recorded.Candles.Open[0]; at < lower || at > upper {
-			add(OutsideRange, "%s trades between %s and %s, and the price begins at %s: it waits until the price is there", leg.config.Strategy.Name,
+			add(OutsideRange, "%s trades between %s and %s, but the first price is %s: it waits until the price enters that range",
+				leg.config.Strategy.Name,
 				leg.symbol.PriceDecimal(lower), leg.symbol.PriceDecimal(upper), leg.symbol.PriceDecimal(at))
 		}
 	}
 	missing := 0
 	if recorded.Finer != 0 {
-		add(CandlesJoined, "%s decides on %s: the file's candles of %s build them", leg.config.Strategy.Name, recorded.Candles.Interval, recorded.Finer)
+		add(CandlesJoined, "%s decides on candles of %s, which are built from the file's candles of %s",
+			leg.config.Strategy.Name, recorded.Candles.Interval, recorded.Finer)
 	}
 	for _, hole := range recorded.Holes {
 		missing += hole.Missing
@@ -122,17 +124,17 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	}
 	for _, other := range leg.config.Strategy.Others {
 		if lacking := missingInOther(leg.candles, other.Candles); lacking > 0 {
-			add(OthersIncomplete, "%d of %d candles have none of %s beside them: its series stayed as they were", lacking, leg.candles.Len(),
+			add(OthersIncomplete, "%d of %d candles have no candle of %s at the same time: its series kept their last values", lacking, leg.candles.Len(),
 				other.Symbol.Key())
 		}
 	}
 	if detail := leg.config.Detail; detail != nil {
 		uncovered, odd := detailOf(leg.candles, detail.Candles)
 		if uncovered > 0 {
-			add(DetailIncomplete, "%d of %d candles have no complete detail: their path is guessed", uncovered, leg.candles.Len())
+			add(DetailIncomplete, "%d of %d candles are not completely covered by finer candles: their path is guessed", uncovered, leg.candles.Len())
 		}
 		if odd > 0 {
-			add(DetailMismatch, "%d candles are not the sum of their detail: the detail's prices were played between open and close", odd)
+			add(DetailMismatch, "%d candles do not match their finer candles: the finer prices were used between open and close", odd)
 		}
 	}
 }
@@ -216,12 +218,12 @@ func (r *run) fundingWarnings(leg *leg, add func(code, format string, arguments 
 	}
 	payments := int((last-1)/every - (first-1)/every)
 	if missing := payments - len(paid); missing > 0 {
-		add(FundingIncomplete, "%d of %d funding payments have no recorded rate: 0 was taken", missing, payments)
+		add(FundingIncomplete, "%d of %d funding payments have no recorded rate: they count as 0", missing, payments)
 	}
 	if between > 0 {
 		add(
 			FundingIncomplete,
-			"%d recorded funding rates lie between the payments of every %d hours and were left out",
+			"%d recorded funding rates do not fall on a payment, which is due every %d hours, and were ignored",
 			between,
 			leg.symbol.FundingIntervalHours,
 		)
@@ -229,7 +231,7 @@ func (r *run) fundingWarnings(leg *leg, add func(code, format string, arguments 
 }
 
 var paths = map[sim.PathOrder]string{
-	sim.ByDirection: "open, low, high, close when it rose, else open, high, low, close",
+	sim.ByDirection: "open, low, high, close if the candle rose, otherwise open, high, low, close",
 	sim.LowFirst:    "open, low, high, close",
 	sim.HighFirst:   "open, high, low, close",
 	sim.Worst:       "the order of low and high that is worse for positions and resting orders, so a stop comes before a target",
@@ -251,38 +253,38 @@ func (r *run) assumptions() []string {
 		}
 		add("fees: maker %s, taker %s, %s", percent(c.Spot.Maker), percent(c.Spot.Taker), where)
 	}
-	add("fill next_open: what is decided on a candle's close reaches the market at the next candle's open, at its price")
+	add("fill next_open: a decision on a candle's close reaches the market at the next candle's open, at its price")
 	switch {
 	case c.Slippage == 0 && c.Impact == 0:
 		add("slippage 0: the market takes any quantity at its price")
 	case c.Impact == 0:
-		add("slippage %s of the price against whoever takes", percent(c.Slippage))
+		add("slippage: takers pay %s of the price", percent(c.Slippage))
 	default:
-		add("slippage %s of the price against whoever takes, and %s times the order's share of the candle's volume", percent(c.Slippage),
+		add("slippage: takers pay %s of the price, plus %s times the order's share of the candle's volume", percent(c.Slippage),
 			percent(c.Impact))
 	}
 	if c.VolumeCap > 0 {
 		add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
 	}
 	if c.LatencyMS > 0 {
-		add("latency %d ms from placement to the book; what takes then pays the worst price that the market can have had on the way", c.LatencyMS)
+		add("latency %d ms from placement to the book; a taker gets the worst possible price within that time", c.LatencyMS)
 	} else {
 		add("latency 0 ms from placement to the book")
 	}
 	if c.Through {
-		add("a resting order fills at its price when the market has gone a tick through it")
+		add("a resting order fills at its price once the market has traded a tick beyond it")
 	} else {
-		add("a resting order fills on a touch")
+		add("a resting order fills when its price is touched")
 	}
 	add("path inside a candle: %s; a gap fills at the open", paths[c.Path])
 	for i := range r.legs {
 		leg := &r.legs[i]
 		if leg.config.Trades != nil {
-			add("path of %s by %d trades: one through a resting order fills it, one at its price by %s; what takes pays the next trade",
-				leg.symbol.Name, leg.config.Trades.Len(), percent(c.Queue))
+			add("path of %s by %d trades: a trade beyond a resting order's price fills it, a trade at its price fills it by %s of the trade; "+
+				"a taker pays the next trade's price", leg.symbol.Name, leg.config.Trades.Len(), percent(c.Queue))
 		}
 		if leg.config.Detail != nil {
-			add("path of %s by its candles of %s, where they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
+			add("path of %s by its candles of %s, as far as they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
 		}
 	}
 	for i := range r.legs {

@@ -97,10 +97,10 @@ func TestFundingThatWasNotRecorded(t *testing.T) {
 		{nil, 1, 1, nil},
 		{rates(8, 16, 24), 0, 1, nil},
 		{rates(0, 8, 16, 24, 32), 0, 1, nil},
-		{rates(0, 8, 16, 16, 32), 0, 1, []string{incomplete + "1 of 3 funding payments have no recorded rate: 0 was taken"}},
-		{rates(8, 16, 24), 0, 0, []string{incomplete + "1 of 4 funding payments have no recorded rate: 0 was taken"}},
+		{rates(0, 8, 16, 16, 32), 0, 1, []string{incomplete + "1 of 3 funding payments have no recorded rate: they count as 0"}},
+		{rates(8, 16, 24), 0, 0, []string{incomplete + "1 of 4 funding payments have no recorded rate: they count as 0"}},
 		{rates(8, 12, 16, 24, 25), 0, 1,
-			[]string{incomplete + "1 recorded funding rates lie between the payments of every 8 hours and were left out"}},
+			[]string{incomplete + "1 recorded funding rates do not fall on a payment, which is due every 8 hours, and were ignored"}},
 	} {
 		open := slices.Clone(hours)
 		if c.from == 0 {
@@ -157,12 +157,12 @@ func TestTheAssumptionsNameTheCosts(t *testing.T) {
 	r := &run{config: &Config{}, legs: []leg{{symbol: futures, config: &Leg{}}}}
 	r.ledger.futures = true
 	const (
-		next     = "fill next_open: what is decided on a candle's close reaches the market at the next candle's open, at its price"
+		next     = "fill next_open: a decision on a candle's close reaches the market at the next candle's open, at its price"
 		free     = "slippage 0: the market takes any quantity at its price"
 		prompt   = "latency 0 ms from placement to the book"
-		touch    = "a resting order fills on a touch"
+		touch    = "a resting order fills when its price is touched"
 		liquid   = "liquidation by the symbols' margin brackets, cross margin, at the mark, with the taker fee"
-		pathText = "path inside a candle: open, low, high, close when it rose, else open, high, low, close; a gap fills at the open"
+		pathText = "path inside a candle: open, low, high, close if the candle rose, otherwise open, high, low, close; a gap fills at the open"
 	)
 	want := []string{"fees: maker 0 %, taker 0 %, in USDT", next, free, prompt, touch, pathText, "funding every 8 hours at the open, at a constant 0 %", liquid}
 	if have := r.assumptions(); !slices.Equal(have, want) {
@@ -174,19 +174,20 @@ func TestTheAssumptionsNameTheCosts(t *testing.T) {
 	r.config.Costs = Costs{Futures: Fees{Maker: percents(2), Taker: percents(5)}, Spot: Fees{Maker: percents(10), Taker: percents(20)}, Slippage: percents(1),
 		Impact: percents(50), VolumeCap: percents(1_000), LatencyMS: 250, Through: true, Queue: percents(5_000), Path: sim.Worst}
 	want = []string{"fees: maker 0.02 %, taker 0.05 %, in USDT", "fees: maker 0.1 %, taker 0.2 %, in the asset received", next,
-		"slippage 0.01 % of the price against whoever takes, and 0.5 % times the order's share of the candle's volume",
+		"slippage: takers pay 0.01 % of the price, plus 0.5 % times the order's share of the candle's volume",
 		"volume cap: orders fill at most 10 % of a candle's volume, the rest in the candles after it",
-		"latency 250 ms from placement to the book; what takes then pays the worst price that the market can have had on the way",
-		"a resting order fills at its price when the market has gone a tick through it",
+		"latency 250 ms from placement to the book; a taker gets the worst possible price within that time",
+		"a resting order fills at its price once the market has traded a tick beyond it",
 		"path inside a candle: the order of low and high that is worse for positions and resting orders, so a stop comes before a target; " +
 			"a gap fills at the open",
-		"path of ETH-USDT by 0 trades: one through a resting order fills it, one at its price by 50 %; what takes pays the next trade",
-		"path of ETH-USDT by its candles of 1m, where they are complete", "funding of BTC-USDT every 8 hours at the open, 3 recorded rates", liquid}
+		"path of ETH-USDT by 0 trades: a trade beyond a resting order's price fills it, a trade at its price fills it by 50 % of the trade; " +
+			"a taker pays the next trade's price",
+		"path of ETH-USDT by its candles of 1m, as far as they are complete", "funding of BTC-USDT every 8 hours at the open, 3 recorded rates", liquid}
 	if have := r.assumptions(); !slices.Equal(have, want) {
 		t.Errorf("want %s\nhave %s", strings.Join(want, "\n"), strings.Join(have, "\n"))
 	}
 	r.config.Costs.FeeFromQuote, r.config.Costs.Impact = true, 0
-	if have := r.assumptions(); have[1] != "fees: maker 0.1 %, taker 0.2 %, in USDT" || have[3] != "slippage 0.01 % of the price against whoever takes" {
+	if have := r.assumptions(); have[1] != "fees: maker 0.1 %, taker 0.2 %, in USDT" || have[3] != "slippage: takers pay 0.01 % of the price" {
 		t.Errorf("have %v", have)
 	}
 }

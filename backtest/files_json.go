@@ -24,7 +24,7 @@ func (r *Result) writeJSON(w io.Writer) error {
 	}
 	head, last := bytes.CutSuffix(text, []byte(noIndentedRows))
 	if !last {
-		return errors.New("write the result: its rows are not the last that it has")
+		return errors.New("write the result: its rows are not its last fields")
 	}
 	rows := rowText{w: w, text: append(head, `"executions": `...)}
 	writeRows(&rows, r.Executions, (*Execution).write)

@@ -66,7 +66,7 @@ func TestEachFactOfARunIsWarnedOf(t *testing.T) {
 		}, OrdersRejected,
 			"orders refused by the exchange: 4, the first: the first"},
 		{func(r *run) { r.config.Warnings = []Warning{{Code: "given", Text: "as given"}} }, "given", "as given"},
-		{func(r *run) { r.legs[0].config.Tape.Finer = exchange.Minute1 }, CandlesJoined, "the file's candles of 1m build them"},
+		{func(r *run) { r.legs[0].config.Tape.Finer = exchange.Minute1 }, CandlesJoined, "which are built from the file's candles of 1m"},
 		{func(r *run) { r.legs[0].config.Tape.Repaired = []string{"a row"} }, DataRepaired, "a row"},
 		{func(r *run) { r.legs[0].config.Tape.Holes = []tape.Hole{{AfterMS: 60_000, Missing: 2}, {Missing: 3}} }, DataHoles,
 			"5 candles are missing in 2 gaps, the first after 1970-01-01T00:01:00Z"},

@@ -297,7 +297,7 @@ func TestReportWarnings(t *testing.T) {
 	config = caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 . . .")})
 	config.Limits.MaxPosition = recorded.Symbol.QuantityAmount(recorded.Symbol.QuantityTick)
 	result := mustRun(t, config)
-	if result.Refusals != 1 || !warned(result, "intents refused by risk: 1, the first by") || !warned(result, "no trade was made") {
+	if result.Refusals != 1 || !warned(result, "intents refused by risk: 1, the first by") || !warned(result, "no trade was executed") {
 		t.Errorf("a refusal: have %d, %v", result.Refusals, result.Warnings)
 	}
 	recorded.Holes = []tape.Hole{{AfterMS: midnight, Missing: 3}, {AfterMS: midnight, Missing: 1}}

@@ -88,7 +88,7 @@ func (r *Result) signRows(run *run) error {
 	}
 	head, last := bytes.CutSuffix(body, []byte(noRows))
 	if !last {
-		return errors.New("hash the result: its rows are not the last that it has")
+		return errors.New("hash the result: its rows are not its last fields")
 	}
 	w, hash := rowWriter{run: run}, sha256.New()
 	hash.Write(head)

@@ -47,7 +47,7 @@ func Read(path string) (result *Result, intact bool, err error) {
 // sound returns an error unless all printed figures are valid.
 func (r *Result) sound() error {
 	if r.Schema != 1 || r.Strategy == "" {
-		return errors.New("it is no result of a backtest")
+		return errors.New("it is not a result of a backtest")
 	}
 	amounts := []string{r.InitialEquity, r.FinalEquity, r.TotalFees, r.TotalFunding}
 	if r.Expectancy != nil {

@@ -33,7 +33,7 @@ type Trial struct {
 // time, in any order. Its error ends the sweep.
 func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Rate, ended func(done int, t *Trial) error) (splitMS int64, err error) {
 	if len(config.Legs) != 1 {
-		return 0, fmt.Errorf("a sweep is of one strategy, there are %d", len(config.Legs))
+		return 0, fmt.Errorf("a sweep takes one strategy, not %d", len(config.Legs))
 	}
 	if splitMS, err = config.SplitAt(split); err != nil {
 		return 0, err
@@ -133,7 +133,7 @@ func (c *Config) SplitAt(split exchange.Rate) (splitMS int64, err error) {
 	candles := c.Legs[0].Tape.Candles
 	at := int(int64(candles.Len()) * int64(split) / int64(exchange.RateOne))
 	if at < 1 || at >= candles.Len() {
-		return 0, fmt.Errorf("a split at %s of %d candles leaves none on one side", split, candles.Len())
+		return 0, fmt.Errorf("a split at %s of %d candles leaves one side without candles", split, candles.Len())
 	}
 	return candles.OpenMS[at], nil
 }
@@ -158,7 +158,7 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 	for i, into := range []**Column{&t.Seen, &t.Unseen}[:len(parts)] {
 		config := parts[i]
 		if len(config.Legs) == 0 {
-			return errors.New("purge and embargo leave no candle of a part")
+			return errors.New("purge and embargo leave a part without candles")
 		}
 		if i > 0 && config.choosing {
 			break

@@ -25,7 +25,7 @@ type Window struct {
 func Walk(ctx context.Context, config Config, trials []Trial, windows, train int, best func([]Trial) *Trial,
 	progress func(done, total int)) ([]Window, error) {
 	if len(config.Legs) != 1 {
-		return nil, fmt.Errorf("a walk is of one strategy, there are %d", len(config.Legs))
+		return nil, fmt.Errorf("a walk-forward test takes one strategy, not %d", len(config.Legs))
 	}
 	candles := config.Legs[0].Tape.Candles
 	n, parts := candles.Len(), windows+train

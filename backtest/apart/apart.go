@@ -66,9 +66,9 @@ func (s *Sweeps) Plan(given *api.SweepRequest) ([]string, error) {
 		fmt.Sprintf("%s search, ranked by %s, at most %d trials", given.Search, given.Sort, p.trials()),
 	}
 	if given.Split == "" {
-		does = append(does, "all candles choose: with a split, the rest would show what lasts")
+		does = append(does, "the ranking uses all candles: with a split, the candles after it would show whether the ranking persists")
 	}
-	return append(does, fmt.Sprintf("in a process of its own with the lowest priority, on half of botd's processors and each of them half of the time, "+
+	return append(does, fmt.Sprintf("in its own process with the lowest priority, on half of botd's processors, each for half of the time, "+
 		"with at most %d MB", MemoryMB), "its trials are saved as "+given.Name+", each as it ends"), nil
 }
 
@@ -137,7 +137,7 @@ func plain(err error) error {
 // data finds the candles and the symbols.
 func (p *planned) data(s *Sweeps) error {
 	if !slices.ContainsFunc(s.Runner.Choices().Files, func(f api.CandleFile) bool { return f.File == p.given.File }) {
-		return fmt.Errorf("file %q is none of those that are listed", p.given.File)
+		return fmt.Errorf("file %q is not in the list of files", p.given.File)
 	}
 	p.path = s.Runner.Path(p.given.File)
 	own, found := exchange.FindSymbol(s.Runner.Symbols(), p.strategy.Market, p.strategy.Symbol)
@@ -152,7 +152,7 @@ func (p *planned) data(s *Sweeps) error {
 	for _, key := range strategy.OthersOf(made) {
 		other, found := exchange.FindSymbol(s.Runner.Symbols(), key.Market, key.Name)
 		if !found {
-			return fmt.Errorf("the exchange has no symbol %s now, whose candles are read", key)
+			return fmt.Errorf("the exchange has no symbol %s now, whose candles it reads", key)
 		}
 		file, err := runner.OtherFile(p.given.File, p.path, key, p.strategy.Interval)
 		if err != nil {

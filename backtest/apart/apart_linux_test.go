@@ -284,7 +284,7 @@ func TestAProcessThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)
 	for name, want := range map[string]string{"fails": "the candles have a gap", "silent": "its process ended: exit status 3",
-		"large":  "it needs more than 512 MB: fewer candles, or botd sweep run on the command line",
+		"large":  "it needs more than 512 MB: use fewer candles, or botd sweep run on the command line",
 		"killed": "its process ended: signal: killed"} {
 		if err := s.Resume(t.Context(), name); err == nil || err.Error() != want {
 			t.Errorf("%s: want %q, have %v", name, want, err)
@@ -454,7 +454,7 @@ func TestCandlesOfAnotherSymbolLieBesideItsOwn(t *testing.T) {
 		one, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "SOL-USDT")
 		return []*exchange.Symbol{one}
 	}
-	if _, err := s.Plan(sweep(stored)); err == nil || err.Error() != "the exchange has no symbol futures ETH-USDT now, whose candles are read" {
+	if _, err := s.Plan(sweep(stored)); err == nil || err.Error() != "the exchange has no symbol futures ETH-USDT now, whose candles it reads" {
 		t.Errorf("an exchange without the symbol: have %v", err)
 	}
 }
@@ -542,7 +542,7 @@ func TestARequestThatCannotBeRunIsRefused(t *testing.T) {
 			fmt.Sprintf("more than %d trials", api.MaxSweepTries)},
 		{func(r *api.SweepRequest) { r.Search, r.Trials = "random", api.MaxSweepTries+1 }, fmt.Sprintf("more than %d trials", api.MaxSweepTries)},
 		{func(r *api.SweepRequest) { r.From = "x" }, "from"}, {func(r *api.SweepRequest) { r.To = "x" }, "to"},
-		{func(r *api.SweepRequest) { r.File = "candles/none.csv" }, `file "candles/none.csv" is none of those that are listed`},
+		{func(r *api.SweepRequest) { r.File = "candles/none.csv" }, `file "candles/none.csv" is not in the list of files`},
 	} {
 		_, err := s.Plan(request(c.change))
 		if err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "--") || strings.Contains(err.Error(), "hint:") {
@@ -562,7 +562,7 @@ func TestARequestThatCannotBeRunIsRefused(t *testing.T) {
 func TestAPlanSaysWhatASweepWillDo(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)
-	const splits = "all candles choose: with a split, the rest would show what lasts"
+	const splits = "the ranking uses all candles: with a split, the candles after it would show whether the ranking persists"
 	for _, c := range []struct {
 		change func(r *api.SweepRequest)
 		trials string

@@ -85,7 +85,7 @@ func (t *tail) failure(err error) error {
 	defer t.mu.Unlock()
 	text := string(t.text)
 	if strings.Contains(text, "cannot allocate memory") || strings.Contains(text, "out of memory") {
-		return fmt.Errorf("it needs more than %d MB: fewer candles, or botd sweep run on the command line", MemoryMB)
+		return fmt.Errorf("it needs more than %d MB: use fewer candles, or botd sweep run on the command line", MemoryMB)
 	}
 	var last string
 	for _, line := range strings.Split(text, "\n") {

@@ -243,7 +243,7 @@ func TestAProgramOfOnesOwnIsNotSentToWorkers(t *testing.T) {
 	_, trials := prepared(t, spec)
 	trials.Base.Kind = "process"
 	_, err := begin(t.Context(), Access{URL: "nats://127.0.0.1:1"}, nil, spec, trials, program, "1.0", none, func(string, ...any) {})
-	if codeOf(err) != failure.Usage || !strings.Contains(err.Error(), "a program of one's own is not sent to workers") ||
+	if codeOf(err) != failure.Usage || !strings.Contains(err.Error(), "a strategy's own program is not sent to workers") ||
 		!strings.Contains(err.Error(), "run it on this machine, without --serve and --on") {
 		t.Errorf("want it refused with a hint, have %v", err)
 	}
@@ -347,7 +347,7 @@ func TestASweepWhoseEndIsNotNotedHasItsResult(t *testing.T) {
 	store := *c.store
 	store.jobs = &flakyJobs{Stream: s.jobs, purge: fails}
 	c.store = &store
-	if err := c.End(t.Context(), nil); err != nil || !log.has("the server has not noted that the sweep has ended: "+errAway.Error()) {
+	if err := c.End(t.Context(), nil); err != nil || !log.has("the server could not be told that the sweep has ended: "+errAway.Error()) {
 		t.Errorf("want the result kept and the rest logged, have %v, %s", err, log.text())
 	}
 	if !c.connected.IsClosed() {
@@ -467,7 +467,7 @@ func TestARowThatWasMissedAndIsNoneEndsTheSweep(t *testing.T) {
 	}
 	b := requested(1)
 	b.queue, b.out, b.latest = nil, map[string]bool{"j0": true}, time.Now().Add(-silent)
-	if err := c.until(t.Context(), b, func() bool { return false }); err == nil || err.Error() != "worker one: the row of job j0 is no trial" {
+	if err := c.until(t.Context(), b, func() bool { return false }); err == nil || err.Error() != "worker one: the row of job j0 is not a trial" {
 		t.Errorf("have %v", err)
 	}
 }

@@ -66,8 +66,8 @@ func compared(first, second *row) error {
 	if bytes.Equal(first.Trial, second.Trial) {
 		return nil
 	}
-	return failure.New(failure.Internal, "botd sweep resume goes on when the machine that is wrong is taken away",
-		"two workers make different rows of one trial, so that no row can be relied on:\n%s: %s\n%s: %s",
+	return failure.New(failure.Internal, "remove the machine with the wrong results, then continue with botd sweep resume",
+		"two workers computed different rows for one trial, so no row is reliable:\n%s: %s\n%s: %s",
 		first.Worker, first.Trial, second.Worker, second.Trial)
 }
 
@@ -95,7 +95,7 @@ func (c *Coordinator) checksEnd(ctx context.Context) error {
 	}
 	c.Log("%d trials were run by two workers, with the same rows", c.sweep.Checked)
 	if skipped > 0 {
-		c.Log("warning: %d trials were to be run by a second worker, and there was none", skipped)
+		c.Log("warning: %d trials were to be checked by a second worker, but there was none", skipped)
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ var errIncomplete = errors.New("it lacks a field")
 
 // foreign reports a text on the server that is none of botd's.
 func foreign(what string, err error) error {
-	return fmt.Errorf("the server has something else than %s: %w", what, cmp.Or(err, errIncomplete))
+	return fmt.Errorf("the server's data is not %s: %w", what, cmp.Or(err, errIncomplete))
 }
 
 // alive reports whether a running sweep has a live coordinator.

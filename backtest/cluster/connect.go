@@ -41,7 +41,7 @@ func token() string { return os.Getenv(TokenVariable) }
 // Check refuses settings that would admit anyone or put secrets in a URL.
 func (a *Access) Check() error {
 	if a.Serve != "" && a.URL != "" {
-		return failure.Usagef("--serve runs a server in this process, --on takes one that is there: give one of them")
+		return failure.Usagef("--serve runs a server in this process, --on uses an existing one: set only one of them")
 	}
 	if (a.Cert == "") != (a.Key == "") {
 		return failure.Usagef("--tls-cert and --tls-key belong together")
@@ -55,11 +55,11 @@ func (a *Access) Check() error {
 			return failure.Usagef("--on %s: want nats://HOST:PORT or tls://HOST:PORT, several with commas", one)
 		}
 		if parsed.User != nil {
-			return failure.New(failure.Usage, "put the token into "+TokenVariable+", or give --creds FILE", "--on: an address holds no secret")
+			return failure.New(failure.Usage, "put the token into "+TokenVariable+", or give --creds FILE", "--on: the address must not contain a secret")
 		}
 		if !loopback(parsed.Host) && a.open() {
 			return failure.New(failure.Credentials, TokenVariable+", --creds FILE or --tls-cert FILE with --tls-key FILE",
-				"--on %s: beyond this machine a server must ask who its clients are", one)
+				"--on %s: a server on another machine must authenticate its clients", one)
 		}
 	}
 	return nil
@@ -70,11 +70,11 @@ func (a *Access) checkServe() error {
 		return failure.Usagef("--serve %s: want HOST:PORT, as 127.0.0.1:4222", a.Serve)
 	}
 	if a.Creds != "" {
-		return failure.Usagef("--creds is for a server that is there (--on); one that is embedded takes %s", TokenVariable)
+		return failure.Usagef("--creds is for an existing server (--on); an embedded one uses %s", TokenVariable)
 	}
 	if !loopback(a.Serve) && token() == "" && (a.CA == "" || a.Cert == "") {
 		return failure.New(failure.Credentials, "put a token into "+TokenVariable+", here and of every worker, or give --tls-ca FILE with --tls-cert FILE",
-			"--serve %s: beyond this machine everybody could run programs of scripts on the workers", a.Serve)
+			"--serve %s: without authentication, anybody on the network could run scripts on the workers", a.Serve)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (a *Access) connect(ctx context.Context, name string, in *Server) (*nats.Co
 	connection, err := nats.Connect(address, options...)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return nil, failure.New(failure.Credentials, TokenVariable+" or --creds FILE", "the server at %s does not let this program in: %w", address, err)
+		return nil, failure.New(failure.Credentials, TokenVariable+" or --creds FILE", "the server at %s does not admit this program: %w", address, err)
 	case err != nil:
 		return nil, failure.New(failure.Unavailable, "botd sweep run --serve starts one", "connect to NATS at %s: %w", address, err)
 	}

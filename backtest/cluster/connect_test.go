@@ -26,31 +26,31 @@ func TestAccessThatAdmitsAnyoneIsRefused(t *testing.T) {
 		code   int
 		words  string
 	}{
-		{"", Access{Serve: "127.0.0.1:0", URL: "nats://127.0.0.1:4222"}, failure.Usage, "give one of them"},
+		{"", Access{Serve: "127.0.0.1:0", URL: "nats://127.0.0.1:4222"}, failure.Usage, "set only one of them"},
 		{"", Access{URL: "nats://127.0.0.1:4222", Cert: "a.pem"}, failure.Usage, "--tls-cert and --tls-key belong together"},
 		{"", Access{URL: "nats://127.0.0.1:4222", Key: "a.pem"}, failure.Usage, "--tls-cert and --tls-key belong together"},
 		{"", Access{Serve: "127.0.0.1"}, failure.Usage, "--serve 127.0.0.1: want HOST:PORT, as 127.0.0.1:4222"},
 		{"", Access{Serve: "127.0.0.1:0", Creds: "a.creds"}, failure.Usage,
-			"--creds is for a server that is there (--on); one that is embedded takes BOTD_NATS_TOKEN"},
+			"--creds is for an existing server (--on); an embedded one uses BOTD_NATS_TOKEN"},
 		{"", Access{Serve: "127.0.0.1:0"}, failure.OK, ""}, {"", Access{Serve: "localhost:4222"}, failure.OK, ""}, {"", Access{Serve: "[::1]:4222"},
 			failure.OK, ""},
-		{"", Access{Serve: "0.0.0.0:4222"}, failure.Credentials, "--serve 0.0.0.0:4222: beyond this machine everybody could run programs"},
-		{"", Access{Serve: ":4222"}, failure.Credentials, "beyond this machine"},
-		{"", Access{Serve: "0.0.0.0:4222", CA: "ca.pem"}, failure.Credentials, "beyond this machine"},
-		{"", Access{Serve: "0.0.0.0:4222", Cert: "a.pem", Key: "a.key"}, failure.Credentials, "beyond this machine"},
+		{"", Access{Serve: "0.0.0.0:4222"}, failure.Credentials, "--serve 0.0.0.0:4222: without authentication, anybody"},
+		{"", Access{Serve: ":4222"}, failure.Credentials, "without authentication"},
+		{"", Access{Serve: "0.0.0.0:4222", CA: "ca.pem"}, failure.Credentials, "without authentication"},
+		{"", Access{Serve: "0.0.0.0:4222", Cert: "a.pem", Key: "a.key"}, failure.Credentials, "without authentication"},
 		{"", Access{Serve: "0.0.0.0:4222", CA: "ca.pem", Cert: "a.pem", Key: "a.key"}, failure.OK, ""}, {"secret", Access{Serve: "0.0.0.0:4222"},
 			failure.OK, ""},
 		{"", Access{URL: "nats://127.0.0.1:4222"}, failure.OK, ""}, {"", Access{URL: "tls://localhost:4222"}, failure.OK, ""},
 		{"", Access{URL: "nats://[::1]"}, failure.OK, ""}, {"", Access{}, failure.Usage, "--on : want nats://HOST:PORT"},
 		{"", Access{URL: "http://127.0.0.1:4222"}, failure.Usage, "--on http://127.0.0.1:4222: want nats://HOST:PORT or tls://HOST:PORT"},
 		{"", Access{URL: "127.0.0.1:4222"}, failure.Usage, "want nats://HOST:PORT"}, {"", Access{URL: "nats://"}, failure.Usage, "want nats://HOST:PORT"},
-		{"", Access{URL: "nats://user:secret@127.0.0.1:4222"}, failure.Usage, "--on: an address holds no secret"},
-		{"", Access{URL: "nats://10.0.0.1:4222"}, failure.Credentials, "--on nats://10.0.0.1:4222: beyond this machine a server must ask who its clients are"},
-		{"", Access{URL: "nats://127.0.0.1:4222, nats://venue.example:4222"}, failure.Credentials, "beyond this machine"},
+		{"", Access{URL: "nats://user:secret@127.0.0.1:4222"}, failure.Usage, "--on: the address must not contain a secret"},
+		{"", Access{URL: "nats://10.0.0.1:4222"}, failure.Credentials, "--on nats://10.0.0.1:4222: a server on another machine must authenticate its clients"},
+		{"", Access{URL: "nats://127.0.0.1:4222, nats://venue.example:4222"}, failure.Credentials, "a server on another machine"},
 		{"secret", Access{URL: "nats://10.0.0.1:4222,nats://10.0.0.2:4222"}, failure.OK, ""}, {"", Access{URL: "nats://10.0.0.1:4222",
 			Creds: "a.creds"}, failure.OK, ""},
 		{"", Access{URL: "nats://10.0.0.1:4222", Cert: "a.pem", Key: "a.key"}, failure.OK, ""},
-		{"", Access{URL: "nats://10.0.0.1:4222", CA: "ca.pem"}, failure.Credentials, "beyond this machine"},
+		{"", Access{URL: "nats://10.0.0.1:4222", CA: "ca.pem"}, failure.Credentials, "a server on another machine"},
 	} {
 		t.Setenv(TokenVariable, c.token)
 		err := c.access.Check()
@@ -214,7 +214,7 @@ func TestAServerAsksForItsToken(t *testing.T) {
 	for token, code := range map[string]int{"secret": failure.OK, "another": failure.Credentials, "": failure.Credentials} {
 		t.Setenv(TokenVariable, token)
 		view, err := Open(t.Context(), Access{URL: server.url})
-		if codeOf(err) != code || err != nil && !strings.Contains(err.Error(), "does not let this program in") {
+		if codeOf(err) != code || err != nil && !strings.Contains(err.Error(), "does not admit this program") {
 			t.Errorf("token %q: want %d, have %v", token, code, err)
 		}
 		if err == nil {

@@ -62,7 +62,7 @@ func begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, tr
 	known func(job string) bool, log func(string, ...any)) (*Coordinator, error) {
 	if trials.Base.Kind == "process" {
 		return nil, failure.New(failure.Usage, "run it on this machine, without --serve and --on",
-			"a program of one's own is not sent to workers: they take built-in strategies, those in their binary, scripts and rules")
+			"a strategy's own program is not sent to workers: they run built-in strategies, strategies in their binary, scripts and rules")
 	}
 	connection, err := access.connect(ctx, "botd sweep "+spec.Name, in)
 	if err != nil {
@@ -272,7 +272,7 @@ func (c *Coordinator) take(ctx context.Context, b *batch, a *arrival) error {
 	}
 	var made backtest.Trial
 	if err := json.Unmarshal(a.row.Trial, &made); err != nil || made.Job != a.job || made.Seen == nil {
-		return fmt.Errorf("worker %s: the row of job %s is no trial", a.row.Worker, a.job)
+		return fmt.Errorf("worker %s: the row of job %s is not a trial", a.row.Worker, a.job)
 	}
 	delete(b.trials, a.job)
 	delete(b.out, a.job)
@@ -396,7 +396,7 @@ func (c *Coordinator) missing(ctx context.Context, b *batch, now time.Time) erro
 		delete(b.out, key)
 	}
 	if again > 0 {
-		c.Log("%d trials that no message is about are handed out again", again)
+		c.Log("%d trials without a message are handed out again", again)
 	}
 	return nil
 }
@@ -485,7 +485,7 @@ func (c *Coordinator) End(ctx context.Context, outcome error) error {
 	}
 	err = errors.Join(err, c.store.jobs.Purge(after, jetstream.WithPurgeSubject("botd.jobs.*."+c.key)))
 	if outcome == nil && err != nil {
-		c.Log("the server has not noted that the sweep has ended: %v", err)
+		c.Log("the server could not be told that the sweep has ended: %v", err)
 	}
 	return outcome
 }

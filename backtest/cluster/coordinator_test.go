@@ -229,7 +229,7 @@ func TestARowEndsItsTrialsOnce(t *testing.T) {
 	for _, text := range []string{`{`, `{"job":"j0","is":{}}`, `{"job":"j1"}`} {
 		bad := rowOf(t, "j1", "one")
 		bad.Trial = json.RawMessage(text)
-		if err := c.take(t.Context(), b, &arrival{kind: "row", job: "j1", row: bad}); err == nil || err.Error() != "worker one: the row of job j1 is no trial" {
+		if err := c.take(t.Context(), b, &arrival{kind: "row", job: "j1", row: bad}); err == nil || err.Error() != "worker one: the row of job j1 is not a trial" {
 			t.Errorf("%s: have %v", text, err)
 		}
 	}
@@ -330,7 +330,7 @@ func TestJobsThatNoMessageIsAboutAreHandedOutAgain(t *testing.T) {
 	queued(t, s)
 	poll(silent)
 	if len(b.queue) != 2 || b.queue[0].Job != "j0" || b.queue[1].Job != "j2" || b.queue[1].Choice["fast"] != "j2" || len(b.out) != 0 || c.sweep.Ended != 1 ||
-		!log.has("2 trials that no message is about are handed out again") {
+		!log.has("2 trials without a message are handed out again") {
 		t.Errorf("want the row taken and the others handed out, have %v, %v, %s", b.queue, b.out, log.text())
 	}
 	b.trials = nil
@@ -416,7 +416,8 @@ func TestASecondRunThatNobodyCanDoIsNamed(t *testing.T) {
 	if err := c.checksEnd(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !log.has("1 trials were run by two workers, with the same rows") || !log.has("warning: 1 trials were to be run by a second worker, and there was none") {
+	if !log.has("1 trials were run by two workers, with the same rows") ||
+		!log.has("warning: 1 trials were to be checked by a second worker, but there was none") {
 		t.Errorf("have %s", log.text())
 	}
 }

@@ -131,7 +131,7 @@ func (c *cache) place(ctx context.Context, s *store, found *Sweep, folder string
 	for i := range found.Files {
 		f := &found.Files[i]
 		if !filepath.IsLocal(f.Name) || len(f.SHA256) != 2*sha256.Size || strings.ContainsAny(f.SHA256, "/.") || f.Bytes > maxFile {
-			return received, fmt.Errorf("the sweep names a file that it must not: %q", f.Name)
+			return received, fmt.Errorf("the sweep names a file outside its folder: %q", f.Name)
 		}
 		stored, n, err := c.file(ctx, s, f)
 		if received += n; err != nil {
@@ -205,7 +205,7 @@ func (c *cache) file(ctx context.Context, s *store, f *file) (path string, recei
 		return "", received, fmt.Errorf("get %s: %w", f.Name, err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
-		return "", received, fmt.Errorf("get %s: the server's bytes have another hash than the sweep states", f.Name)
+		return "", received, fmt.Errorf("get %s: the server's copy does not have the hash that the sweep states", f.Name)
 	}
 	return path, received, os.Rename(fresh.Name(), path)
 }

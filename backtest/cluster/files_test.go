@@ -102,7 +102,7 @@ func TestAWorkerTakesNoFileThatItMustNot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const mustNot = "the sweep names a file that it must not"
+	const mustNot = "the sweep names a file outside its folder"
 	for _, c := range []struct {
 		file  file
 		words string // of the error; empty for none
@@ -113,7 +113,7 @@ func TestAWorkerTakesNoFileThatItMustNot(t *testing.T) {
 		{file{Role: roleData, Name: "a.csv", SHA256: "../" + good[3:], Bytes: 4}, mustNot}, {file{Role: roleData, Name: "a.csv",
 			SHA256: good[:63] + ".", Bytes: 4}, mustNot},
 		{file{Role: roleData, Name: "a.csv", SHA256: good, Bytes: maxFile + 1}, mustNot},
-		{file{Role: roleData, Name: "a.csv", SHA256: wrong, Bytes: 4}, "get a.csv: the server's bytes have another hash than the sweep states"},
+		{file{Role: roleData, Name: "a.csv", SHA256: wrong, Bytes: 4}, "get a.csv: the server's copy does not have the hash that the sweep states"},
 		{file{Role: roleData, Name: "a.csv", SHA256: strings.Repeat("cd", 32), Bytes: 4}, "get a.csv: "},
 	} {
 		directory := t.TempDir()

@@ -93,7 +93,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := connection.FlushWithContext(flushed); err != nil {
-		w.Log("the server is away; what it has not received is done again")
+		w.Log("the server is unreachable; results that it has not received are computed again")
 	}
 	w.Log("worker %s ends: %d trials", w.ID, w.trials.Load())
 	return nil
@@ -190,7 +190,7 @@ func (w *Worker) beats(ctx context.Context) {
 			_, err = w.store.workers.Put(ctx, keyOf(w.ID), text)
 		}
 		if err != nil && ctx.Err() == nil {
-			w.Log("cannot show that this worker lives: %v", err)
+			w.Log("cannot report that this worker is alive: %v", err)
 		}
 		if !pause(ctx, beat) {
 			return
@@ -243,7 +243,7 @@ func (w *Worker) slot(ctx context.Context, consumer jetstream.Consumer) {
 func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	var request message
 	if err := json.Unmarshal(m.Data(), &request); err != nil {
-		w.Log("a message that is none of botd's is dropped: %v", err)
+		w.Log("a message that is not botd's is dropped: %v", err)
 		_ = m.Term()
 		return
 	}
@@ -289,7 +289,7 @@ func (w *Worker) each(ctx, held context.Context, request *message, deliveries ui
 		}
 		made := &row{Worker: w.ID}
 		if deliveries > maxDelivered && request.Not == "" {
-			made.Failure = fmt.Sprintf("it was handed out %d times, and no worker came back with it: does it need more memory than they have?", maxDelivered)
+			made.Failure = fmt.Sprintf("it was handed out %d times, and no worker returned a result: does it need more memory than they have?", maxDelivered)
 		} else if err := w.trial(held, request.Sweep, &one, made); err != nil {
 			return err
 		}
@@ -331,9 +331,9 @@ func (w *Worker) trial(ctx context.Context, key string, one *job, made *row) err
 	case err != nil:
 		made.Failure = err.Error()
 	case refused != "":
-		made.Failure = "the worker's strategy refuses what the coordinator's took: " + refused
+		made.Failure = "the worker's strategy refuses settings that the coordinator's accepted: " + refused
 	case trial.Job != one.Job:
-		made.Failure = fmt.Sprintf("the worker %s makes another job of %s: what it is made of differs", w.ID, one.Choice.Text())
+		made.Failure = fmt.Sprintf("the worker %s computes another job hash for %s: its inputs differ", w.ID, one.Choice.Text())
 	}
 	if made.Failure != "" {
 		return nil

@@ -241,7 +241,7 @@ func TestAWorkerSaysThatItCannotBeSeen(t *testing.T) {
 	defer cancel()
 	w.Log = func(format string, arguments ...any) { log.log(format, arguments...); cancel() }
 	w.beats(ctx)
-	if log.text() != "cannot show that this worker lives: "+errAway.Error() {
+	if log.text() != "cannot report that this worker is alive: "+errAway.Error() {
 		t.Errorf("have %s", log.text())
 	}
 	w.beats(ctx) // a worker that ends need not be seen

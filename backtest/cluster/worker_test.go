@@ -175,17 +175,17 @@ func TestTrialsOfAMessage(t *testing.T) {
 	}
 	deadly := job{Job: "deadly", Choice: good.Choice}
 	each(t.Context(), maxDelivered+1, "", deadly)
-	if have := stored(t, s, c.key+".failed.deadly"); have == nil || have.Failure != fmt.Sprintf("it was handed out %d times, and no worker came back with it: "+
+	if have := stored(t, s, c.key+".failed.deadly"); have == nil || have.Failure != fmt.Sprintf("it was handed out %d times, and no worker returned a result: "+
 		"does it need more memory than they have?", maxDelivered) {
 		t.Errorf("want it given up, have %+v", have)
 	}
 	each(t.Context(), 1, "", job{Job: "strange", Choice: good.Choice})
-	if have := stored(t, s, c.key+".failed.strange"); have == nil || !strings.HasPrefix(have.Failure, "the worker one makes another job of ") {
+	if have := stored(t, s, c.key+".failed.strange"); have == nil || !strings.HasPrefix(have.Failure, "the worker one computes another job hash for ") {
 		t.Errorf("a job of other inputs: have %+v", have)
 	}
 	each(t.Context(), 1, "", job{Job: "refused", Choice: map[string]string{"fast": "8", "slow": "6"}})
 	if have := stored(t, s, c.key+".failed.refused"); have == nil || !strings.HasPrefix(have.Failure,
-		"the worker's strategy refuses what the coordinator's took: ") {
+		"the worker's strategy refuses settings that the coordinator's accepted: ") {
 		t.Errorf("a choice that the strategy refuses: have %+v", have)
 	}
 	queued(t, s)
@@ -265,7 +265,7 @@ func TestAMessageThatIsNoneOfBotdsIsDropped(t *testing.T) {
 		}
 		msgs = about.State.Msgs
 	}
-	if !log.has("a message that is none of botd's is dropped: ") || w.trials.Load() != 0 {
+	if !log.has("a message that is not botd's is dropped: ") || w.trials.Load() != 0 {
 		t.Errorf("have %s", log.text())
 	}
 }
@@ -320,7 +320,7 @@ func TestTextsThatAreNoneOfBotdsAreErrors(t *testing.T) {
 	if _, err := s.rows.Put(t.Context(), keyOf("x")+".row.j0", []byte(`{"worker":"one","trial":{"job":"j0"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := view.Rows(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "something else than a row: it lacks a field") {
+	if _, _, err := view.Rows(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "the server's data is not a row: it lacks a field") {
 		t.Errorf("have %v", err)
 	}
 	if _, err := s.workers.Put(t.Context(), "v", []byte(`{"id":"two","program":"0123456789abcdef"}`)); err != nil {
@@ -332,14 +332,14 @@ func TestTextsThatAreNoneOfBotdsAreErrors(t *testing.T) {
 	if _, err := s.workers.Put(t.Context(), "w", []byte(`{"id":"one","program":"short"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := view.Workers(t.Context()); err == nil || !strings.Contains(err.Error(), "something else than a worker: it lacks a field") {
+	if _, err := view.Workers(t.Context()); err == nil || !strings.Contains(err.Error(), "the server's data is not a worker: it lacks a field") {
 		t.Errorf("have %v", err)
 	}
 	for _, text := range []string{"{", `{"name":"x","program":"` + program + `"}`, `{"name":"x","spec":{},"program":"0a"}`} {
 		if _, err := s.sweeps.Put(t.Context(), keyOf("y"), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := view.Sweeps(t.Context()); err == nil || !strings.Contains(err.Error(), "something else than a sweep: ") ||
+		if _, err := view.Sweeps(t.Context()); err == nil || !strings.Contains(err.Error(), "the server's data is not a sweep: ") ||
 			strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: have %v", text, err)
 		}

@@ -51,7 +51,7 @@ func mismatch(path string, symbol *exchange.Symbol, known []*exchange.Symbol) (w
 }
 
 func otherSymbol(path string, symbol *exchange.Symbol, other string) backtest.Warning {
-	return backtest.Warning{Code: backtest.DataMismatch, Text: fmt.Sprintf("%s is named for %s, and %s is traded on it", path, other, symbol.Name)}
+	return backtest.Warning{Code: backtest.DataMismatch, Text: fmt.Sprintf("%s has the name of %s, but %s trades on it", path, other, symbol.Name)}
 }
 
 // finer finds shorter candles in the store for a strategy that decides between closes: the shortest interval that

@@ -258,7 +258,7 @@ func TestAnInputThatCannotBeRead(t *testing.T) {
 				b.Symbols = wrong("s.yaml", "- {symbol: BTC-USDT, priceTick: 0.1, quantityTick: 0.001}\n"+
 					"- {symbol: SOL-USDT, priceTick: 0.1, quantityTick: 0.001}")
 			}},
-		{"candles of the other symbol that are missing", "it reads candles of futures ETH-USDT, and there are none\n" +
+		{"candles of the other symbol that are missing", "it reads candles of futures ETH-USDT, but there are none\n" +
 			"hint: give --data ETH-USDT=FILE with its candles of 15m; candles of the store (botd data download) are found there", failure.NoInput,
 			func(b *Files, _ string) { b.Data = b.Data[:2] }},
 		{"candles of nobody", "--data XRP-USDT=x: no strategy is named XRP-USDT, trades it, or reads its candles", failure.Usage,
@@ -267,7 +267,7 @@ func TestAnInputThatCannotBeRead(t *testing.T) {
 			func(b *Files, _ string) { b.Data[2] = "ETH-USDT=" + wrong("eth.csv", "a,b\n") }},
 		{"finer candles of nobody", "--detail XRP-USDT=x: no strategy is named XRP-USDT", failure.Usage,
 			func(b *Files, _ string) { b.Detail = append(b.Detail, "XRP-USDT=x") }},
-		{"too many finer candles", "--detail c: there are 2 strategies and more files", failure.Usage,
+		{"too many finer candles", "--detail c: there are more files than strategies (2)", failure.Usage,
 			func(b *Files, _ string) { b.Detail = []string{"a", "b", "c"} }},
 		{"finer candles that are wrong", "five.csv:1", failure.Data, func(b *Files, _ string) { b.Detail[0] = "across=" + wrong("five.csv", "a,b\n") }},
 		{"trades of nobody", "--trades XRP-USDT=x: no strategy is named XRP-USDT", failure.Usage,
@@ -276,7 +276,7 @@ func TestAnInputThatCannotBeRead(t *testing.T) {
 			func(b *Files, _ string) { b.Trades[0] = "sol=" + wrong("trades.csv", "a,b\n1,2\n") }},
 		{"trades that are not there", "none.csv", failure.NoInput, func(b *Files, d string) { b.Trades[0] = "sol=" + filepath.Join(d, "none.csv") }},
 		{"rates that are wrong", "rates.csv:1: header is \"a,b\"", failure.Data, func(b *Files, _ string) { b.Funding[1] = wrong("rates.csv", "a,b\n") }},
-		{"rates that do not say whose", "rates.csv does not say whose rates it has, and several symbols are traded\n" +
+		{"rates that do not say whose", "rates.csv does not name its symbol, and several symbols are traded\n" +
 			"hint: botd data funding import ", failure.Data,
 			func(b *Files, _ string) {
 				b.Funding = []string{wrong("rates.csv", fmt.Sprintf("calc_time,funding_interval_hours,last_funding_rate\n%d,8,0.0001\n", firstMS))}

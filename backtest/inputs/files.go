@@ -313,7 +313,7 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 		own.Maker, own.Taker = first.Maker, first.Taker
 		if own != first || known && of != its {
 			return failure.New(failure.Config, "give every strategy the same backtest block",
-				"%s: its backtest block differs from %s's, and there is one account", c.File, given[0].File)
+				"%s: its backtest block differs from %s's, but there is only one account", c.File, given[0].File)
 		}
 		fees[c.Market] = its
 	}
@@ -338,7 +338,7 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 		file, named := cutNamed(word)
 		if _, err := os.Stat(word); err == nil || !named {
 			if plain >= len(given) {
-				return nil, nil, failure.Usagef("%s %s: there are %d strategies and more files", flag, word, len(given))
+				return nil, nil, failure.Usagef("%s %s: there are more files than strategies (%d)", flag, word, len(given))
 			}
 			own[plain] = word
 			plain++
@@ -391,7 +391,7 @@ func (b *Files) rates(several bool) ([]tape.FundingRow, error) {
 		}
 		if len(rows) > 0 && rows[0].Symbol == "" && several {
 			return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known",
-				"%s does not say whose rates it has, and several symbols are traded", path)
+				"%s does not name its symbol, and several symbols are traded", path)
 		}
 		all = append(all, rows...)
 	}

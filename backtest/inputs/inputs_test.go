@@ -124,7 +124,7 @@ func TestEachStrategyHasItsFile(t *testing.T) {
 		{"two=e b", true, "b e", 0, ""},
 		{"b", false, "b ", 0, ""},
 		{"b", true, "", 0, "--data: strategy two (ETH-USDT) has no candles; give --data two=FILE"},
-		{"a b c", true, "", 0, "--data c: there are 2 strategies and more files"},
+		{"a b c", true, "", 0, "--data c: there are more files than strategies (2)"},
 		{"a b SOL-USDT=s", true, "a b", 1, ""},
 	} {
 		own, left, err := assign("--data", strings.Fields(c.words), two, c.all)
@@ -153,7 +153,7 @@ func TestAFileThatIsNamedForAnotherSymbol(t *testing.T) {
 		w, found := mismatch(path, symbol, sim.DefaultSymbols())
 		text := ""
 		if want != "" {
-			text = path + " is named for " + want + ", and BTC-USDT is traded on it"
+			text = path + " has the name of " + want + ", but BTC-USDT trades on it"
 		}
 		if found != (want != "") || w.Text != text || found && w.Code != backtest.DataMismatch {
 			t.Errorf("%s: want %q, have %+v", path, text, w)
@@ -303,7 +303,7 @@ func TestTheAxesOfASweep(t *testing.T) {
 	two := given(t)
 	two.StrategyFiles = append(two.StrategyFiles, crossing(t, t.TempDir(), "other", "ETH-USDT", ""))
 	_, err = trials(t, two, "p", 0, backtest.StopWhen{}, "fast=1,2")
-	refused(t, "two strategies", "a sweep is of one strategy, 2 are given", failure.Usage, err)
+	refused(t, "two strategies", "a sweep takes one strategy, not 2", failure.Usage, err)
 }
 
 // Read back, it is the same configuration.
@@ -347,7 +347,7 @@ func TestReportRestoresItsConfiguration(t *testing.T) {
 		}
 	}
 	empty := filepath.Join(t.TempDir(), "report.json")
-	for text, want := range map[string]string{"{": "report.json of botd backtest run", "{}": "does not say what it was made of"} {
+	for text, want := range map[string]string{"{": "report.json of botd backtest run", "{}": "does not contain its inputs"} {
 		if err := os.WriteFile(empty, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

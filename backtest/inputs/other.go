@@ -49,7 +49,7 @@ func (b *Files) others(symbols []*exchange.Symbol, given []*configs.StrategyConf
 			if path == "" {
 				return failure.New(failure.NoInput, "give --data "+key.Name+"=FILE with its candles of "+leg.Strategy.Interval.String()+
 					"; candles of the store (botd data download) are found there",
-					"%s: it reads candles of %s, and there are none", given[i].File, key)
+					"%s: it reads candles of %s, but there are none", given[i].File, key)
 			}
 			read, err := b.load(path, symbol, leg.Strategy.Interval)
 			if err != nil {

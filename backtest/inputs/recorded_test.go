@@ -191,7 +191,7 @@ func TestARecordThatCannotBeReadIsRefused(t *testing.T) {
 	b, _ = recorded(t)
 	b.Data = []string{"a", "b"}
 	_, err = b.Config()
-	refused(t, "too many", "--data b: there are 1 strategies and more files", failure.Usage, err)
+	refused(t, "too many", "--data b: there are more files than strategies (1)", failure.Usage, err)
 }
 
 // TestFinerCandlesOfTheStoreAreTheDetail of a strategy that decides between closes: the shortest that divide its interval.
@@ -330,7 +330,7 @@ func TestCandlesOfAnotherSymbolAreFound(t *testing.T) {
 		c.change(b)
 		config, err := b.Config()
 		if c.want == "" {
-			refused(t, c.what, "it reads candles of futures ETH-USDT, and there are none", failure.NoInput, err)
+			refused(t, c.what, "it reads candles of futures ETH-USDT, but there are none", failure.NoInput, err)
 			continue
 		}
 		if err != nil {
@@ -420,7 +420,7 @@ func TestWarningsOfTheInputs(t *testing.T) {
 		{"another symbol's candles", func(b *Files) {
 			b.Data[0] = series(t, filepath.Join(t.TempDir(), "ETHUSDT.csv"), "BTC-USDT", exchange.Minute15, 96)
 		},
-			string(backtest.DataMismatch) + " ETHUSDT.csv is named for ETH-USDT, and BTC-USDT is traded on it"},
+			string(backtest.DataMismatch) + " ETHUSDT.csv has the name of ETH-USDT, but BTC-USDT trades on it"},
 		{"a key without effect", func(b *Files) {
 			b.StrategyFiles[0] = crossing(t, t.TempDir(), "w", "BTC-USDT", "protect: {stop_loss: 2}\n")
 		},

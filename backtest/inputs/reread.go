@@ -32,7 +32,7 @@ func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	}
 	if stored.Inputs == nil || len(stored.Inputs.Strategies) == 0 {
 		return nil, backtest.Config{}, failure.New(failure.Data, "it was written by another program, or by an older botd",
-			"%s does not say what it was made of", path)
+			"%s does not contain its inputs", path)
 	}
 	b.elsewhere(stored.Inputs)
 	symbols, err := b.Instruments()

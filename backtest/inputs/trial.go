@@ -57,7 +57,7 @@ func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate
 		return nil, err
 	}
 	if len(given) != 1 {
-		return nil, failure.Usagef("a sweep is of one strategy, %d are given", len(given))
+		return nil, failure.Usagef("a sweep takes one strategy, not %d", len(given))
 	}
 	config, err := b.Config()
 	if err != nil {
@@ -114,7 +114,7 @@ func CheckAxis(c *configs.StrategyConfig, name string) error {
 	}
 	switch {
 	case slices.Contains(fixed, first) && !slices.Contains(params, name):
-		return failure.Usagef("--vary %s: a sweep is of one strategy on one symbol; run one for each", name)
+		return failure.Usagef("--vary %s: a sweep takes one strategy on one symbol; run one sweep for each", name)
 	case slices.Contains(params, name), slices.Contains(known, first):
 		return nil
 	}

@@ -75,15 +75,15 @@ func Compare(live, backtest []Execution, withinMS int64) *Comparison {
 // Sentence summarizes how closely live trading followed the backtest.
 func (c *Comparison) Sentence() string {
 	total := c.Matched + c.LiveOnly + c.BacktestOnly
-	text := fmt.Sprintf("%d of %d orders are the same live and in the backtest", c.Matched, total)
+	text := fmt.Sprintf("%d of %d orders match between live trading and the backtest", c.Matched, total)
 	if c.LiveOnly > 0 {
-		text += fmt.Sprintf(", %d are live alone", c.LiveOnly)
+		text += fmt.Sprintf(", %d exist only live", c.LiveOnly)
 	}
 	if c.BacktestOnly > 0 {
-		text += fmt.Sprintf(", %d are of the backtest alone", c.BacktestOnly)
+		text += fmt.Sprintf(", %d exist only in the backtest", c.BacktestOnly)
 	}
 	if c.Slippage == nil {
-		return text + "; no price of any is known on both sides"
+		return text + "; none has a known price on both sides"
 	}
 	word := "worse"
 	if *c.Slippage < 0 {

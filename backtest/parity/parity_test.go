@@ -110,15 +110,15 @@ func TestTheComparisonIsOneSentence(t *testing.T) {
 		live, backtest []parity.Execution
 		want           string
 	}{
-		{nil, nil, "0 of 0 orders are the same live and in the backtest; no price of any is known on both sides"},
+		{nil, nil, "0 of 0 orders match between live trading and the backtest; none has a known price on both sides"},
 		{[]parity.Execution{at(1, true, 101)}, []parity.Execution{at(1, true, 100)},
-			"1 of 1 orders are the same live and in the backtest; live prices were 1.0000 % worse on average, 2.00 USDT in all"},
+			"1 of 1 orders match between live trading and the backtest; live prices were 1.0000 % worse on average, 2.00 USDT in all"},
 		{[]parity.Execution{at(1, false, 101)}, []parity.Execution{at(1, false, 100)},
-			"1 of 1 orders are the same live and in the backtest; live prices were 1.0000 % better on average, 2.00 USDT in all"},
+			"1 of 1 orders match between live trading and the backtest; live prices were 1.0000 % better on average, 2.00 USDT in all"},
 		{[]parity.Execution{at(1, true, 100)}, []parity.Execution{at(1, true, 100)},
-			"1 of 1 orders are the same live and in the backtest; live prices were 0.0000 % worse on average, 0.00 USDT in all"},
+			"1 of 1 orders match between live trading and the backtest; live prices were 0.0000 % worse on average, 0.00 USDT in all"},
 		{[]parity.Execution{at(1, true, 100), at(50, true, 7)}, []parity.Execution{at(1, true, 0), at(100, true, 1), at(150, true, 1)},
-			"1 of 4 orders are the same live and in the backtest, 1 are live alone, 2 are of the backtest alone; no price of any is known on both sides"},
+			"1 of 4 orders match between live trading and the backtest, 1 exist only live, 2 exist only in the backtest; none has a known price on both sides"},
 	} {
 		if have := parity.Compare(c.live, c.backtest, minute).Sentence(); have != c.want {
 			t.Errorf("want\n%s, have\n%s", c.want, have)

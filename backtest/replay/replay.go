@@ -67,8 +67,8 @@ func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Con
 	before := len(r.fills)
 	r.fills = slices.DeleteFunc(r.fills, func(f parity.Execution) bool { return f.AtMS > endMS }) // after the end of the backtest
 	if len(r.fills) == 0 {
-		return nil, failure.New(failure.NoInput, "ask again when its next candle has closed",
-			"all that %s traded is later than the recorded candles, which end %s", r.Strategy.Name, result.To.UTC().Format(time.DateTime))
+		return nil, failure.New(failure.NoInput, "try again when its next candle has closed",
+			"all trades of %s are later than the recorded candles, which end at %s", r.Strategy.Name, result.To.UTC().Format(time.DateTime))
 	}
 	answer := &parity.Parity{Schema: 1, Strategy: r.Strategy.Name, FromMS: r.FromMS, ToMS: endMS, Later: before - len(r.fills),
 		Cash:       number(result.InitialEquity),

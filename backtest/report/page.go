@@ -202,7 +202,7 @@ type stage struct {
 }
 
 func stages(f *backtest.OrderCounts) []stage {
-	list := []stage{{Name: "wanted", Count: f.Wanted, Note: "changes the strategies' plans asked for, each counted once"}}
+	list := []stage{{Name: "wanted", Count: f.Wanted, Note: "changes that the strategies' plans requested, each counted once"}}
 	for _, r := range f.Refused {
 		list = append(list, stage{Name: "refused: " + r.Rule, Count: r.Count, Note: "by botd's own rules"})
 	}

@@ -244,7 +244,7 @@ func TestOrderOutcomeBars(t *testing.T) {
 		Rejected: []backtest.RuleCount{{Rule: "margin", Count: 2}}, Filled: 30, Part: 4, Canceled: 5, Unfinished: 1}) {
 		have = append(have, fmt.Sprint(s.Name, " ", s.Count, " ", strings.Join(shapes(s.Bar), ""), " ", s.Note))
 	}
-	want := []string{"wanted 50 rect total 0 2 100 10 changes the strategies' plans asked for, each counted once",
+	want := []string{"wanted 50 rect total 0 2 100 10 changes that the strategies' plans requested, each counted once",
 		"refused: max_position 8 rect down 0 2 16 10 by botd's own rules", "placed 42 rect total 0 2 84 10 sent to the exchange",
 		"rejected: margin 2 rect down 0 2 4 10 by the exchange", "filled 30 rect total 0 2 60 10 whole", "part filled 4 rect total 0 2 8 10 ended after a part",
 		"canceled 5 rect total 0 2 10 10 ended without a fill", "waiting 1 rect total 0 2 2 10 still there at the end"}

@@ -328,7 +328,7 @@ func TestARunWithoutATradeHasAPage(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 20)
 	page := written(t, result, sources)
-	if result.RoundTrips != 0 || !strings.Contains(page, "No round trip ended") || !strings.Contains(page, "no trade was made") {
+	if result.RoundTrips != 0 || !strings.Contains(page, "No round trip ended") || !strings.Contains(page, "no trade was executed") {
 		t.Errorf("%d round trips: want a page that says so", result.RoundTrips)
 	}
 }
@@ -395,7 +395,7 @@ func TestLiveTradingIsDrawnOverTheRun(t *testing.T) {
 			t.Fatalf("point %d: want times that rise, have a step of %v s", i+1, step)
 		}
 	}
-	if want := "orders are the same live and in the backtest"; !strings.Contains(page.String(), want) {
+	if want := "orders match between live trading and the backtest"; !strings.Contains(page.String(), want) {
 		t.Errorf("want the sentence %q", want)
 	}
 	if strings.Contains(written(t, result, sources), "Live vs.") {

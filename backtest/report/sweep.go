@@ -342,12 +342,12 @@ func unseenOf(trials []backtest.Trial) (template.HTML, string) {
 	d.text("name", "end", right, bottom+20, fixed(high, 2))
 	d.text("name", "start", 0, top+6, "after it")
 	rank := correlation(places(seen), places(unseen))
-	text := "the order did not last: what was good before the split was no better than the rest after it"
+	text := "the ranking did not persist: trials that were good before the split were no better than the others after it"
 	switch {
 	case rank > 0.5:
-		text = "the order lasted: what was good before the split was mostly good after it"
+		text = "the ranking persisted: trials that were good before the split were mostly good after it"
 	case rank > 0.2:
-		text = "the order lasted in part"
+		text = "the ranking persisted in part"
 	}
 	return d.done(fmt.Sprintf("%d trials: the Sharpe ratio before the split and after it, rank correlation %.2f", len(seen), rank)),
 		fmt.Sprintf("Rank correlation %.2f over %d trials: %s.", rank, len(seen), text)

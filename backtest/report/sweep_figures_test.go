@@ -124,7 +124,8 @@ func TestTheScatterOfASplit(t *testing.T) {
 		"circle up 53 137 Sharpe 1.00 before the split, 1.00 after it",
 		"text name start 8 282 −1.00", "text name middle 53 282 Sharpe ratio before the split", "text name end 98 282 3.00", "text name start 0 18 after it",
 		"says 3 trials: the Sharpe ratio before the split and after it, rank correlation -0.87")
-	const want = "Rank correlation -0.87 over 3 trials: the order did not last: what was good before the split was no better than the rest after it."
+	const want = "Rank correlation -0.87 over 3 trials: the ranking did not persist: " +
+		"trials that were good before the split were no better than the others after it."
 	if text != want {
 		t.Errorf("want %s\nhave %s", want, text)
 	}
@@ -135,8 +136,8 @@ func TestTheScatterOfASplit(t *testing.T) {
 	if drawn, text := unseenOf(trials[:2]); drawn != "" || text != "" {
 		t.Errorf("two trials: have %s", text)
 	}
-	for want, order := range map[string][]float64{"the order lasted: ": {1, 2, 4, 3, 5, 6}, "the order lasted in part": {6, 2, 3, 4, 5, 8},
-		"did not last": {5, 1, 2, 3, 4}} {
+	for want, order := range map[string][]float64{"the ranking persisted: ": {1, 2, 4, 3, 5, 6}, "the ranking persisted in part": {6, 2, 3, 4, 5, 8},
+		"did not persist": {5, 1, 2, 3, 4}} {
 		var all []backtest.Trial
 		for i, unseen := range order {
 			all = append(all, splitTrial(float64(i+1), unseen))

@@ -154,5 +154,5 @@ func TestOtherSymbolsAreRead(t *testing.T) {
 	l.Symbols = func() []*exchange.Symbol {
 		return slices.DeleteFunc(slices.Clone(sim.DefaultSymbols()), func(s *exchange.Symbol) bool { return s.Name == "ETH-USDT" })
 	}
-	fails(file, "the exchange has no symbol futures ETH-USDT now, whose candles are read")
+	fails(file, "the exchange has no symbol futures ETH-USDT now, whose candles it reads")
 }

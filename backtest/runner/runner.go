@@ -172,9 +172,9 @@ func (l *Runner) Plan(request *api.BacktestRequest) ([]string, error) {
 		does = append(does, fmt.Sprintf("with %s = %s", p, c.Params[p]))
 	}
 	does = append(does, fmt.Sprintf("with %s USDT, the account's limits, and the costs of the strategy's backtest block", c.Backtest.Cash),
-		fmt.Sprintf("in botd's own process, beside trading: half a core, an hour, %d candles and %d fills at most", MaxCandles, maxFills))
+		fmt.Sprintf("in botd's own process, alongside trading, limited to half a core, one hour, %d candles and %d fills", MaxCandles, maxFills))
 	if request.Study {
-		does = append(does, "and again under worse circumstances: a study of how far to trust it")
+		does = append(does, "and again under worse conditions: a study of how reliable it is")
 	}
 	return append(does, "its report is saved as "+request.Name), nil
 }
@@ -224,7 +224,7 @@ func (t *planned) data(l *Runner) (err error) {
 	}
 	if request.File != "" {
 		if !slices.ContainsFunc(l.files(), func(f api.CandleFile) bool { return f.File == request.File }) {
-			return fmt.Errorf("file %q is none of those that are listed", request.File)
+			return fmt.Errorf("file %q is not in the list of files", request.File)
 		}
 		t.path = l.Path(request.File)
 		return nil
@@ -236,7 +236,7 @@ func (t *planned) data(l *Runner) (err error) {
 	case t.candles < 1 || t.candles > MaxCandles:
 		return fmt.Errorf("candles %d: from 1 to %d", t.candles, MaxCandles)
 	case request.To != "":
-		return errors.New("to is of a file: a made-up market has as many candles as asked for")
+		return errors.New("to applies to a file: a generated market has the requested number of candles")
 	case t.fromMS == 0:
 		t.fromMS, err = moment.Parse("from", madeUpFrom)
 	}
@@ -371,7 +371,7 @@ func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 	for i, key := range strategy.OthersOf(leg.Strategy.Strategy) {
 		symbol, found := exchange.FindSymbol(t.symbols, key.Market, key.Name)
 		if !found {
-			return fmt.Errorf("the exchange has no symbol %s now, whose candles are read", key)
+			return fmt.Errorf("the exchange has no symbol %s now, whose candles it reads", key)
 		}
 		if t.path == "" {
 			candles := tape.Generate(t.request.Seed+1+uint64(i), symbol, t.strategy.Interval, t.fromMS, t.candles)

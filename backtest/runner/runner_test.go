@@ -196,7 +196,7 @@ func TestPlanDescribesTheRun(t *testing.T) {
 	record(t, l, "candles/futures/BTC-USDT/1h.csv", "BTC-USDT", 100, 101)
 	const runs = "runs cross (sma_cross) on futures BTC-USDT, 1h candles, over "
 	rest := []string{"with 777 USDT, the account's limits, and the costs of the strategy's backtest block",
-		"in botd's own process, beside trading: half a core, an hour, 1000000 candles and 200000 fills at most"}
+		"in botd's own process, alongside trading, limited to half a core, one hour, 1000000 candles and 200000 fills"}
 	for _, c := range []struct {
 		name    string
 		request api.BacktestRequest
@@ -206,7 +206,7 @@ func TestPlanDescribesTheRun(t *testing.T) {
 			runs + "10000 candles of a made-up market (seed 0) from 2024-01-01 00:00"}, append(rest, "its report is saved as x")...)},
 		{"a made-up market", api.BacktestRequest{Candles: 1, Seed: 9, From: "2025-02-03T04:05:06Z", Study: true}, append([]string{
 			runs + "1 candles of a made-up market (seed 9) from 2025-02-03 04:05"}, append(rest,
-			"and again under worse circumstances: a study of how far to trust it", "its report is saved as ")...)},
+			"and again under worse conditions: a study of how reliable it is", "its report is saved as ")...)},
 		{"a file", api.BacktestRequest{File: "candles/futures/BTC-USDT/1h.csv", Params: map[string]string{"slow": "9", "fast": "3"}}, append([]string{
 			runs + "candles/futures/BTC-USDT/1h.csv", "with fast = 3", "with slow = 9"}, append(rest, "its report is saved as ")...)},
 		{"a part of a file", api.BacktestRequest{File: "candles/futures/BTC-USDT/1h.csv", From: "2024-01-01", To: "2024-01-02"}, append([]string{
@@ -237,11 +237,11 @@ func TestInvalidRequestIsNeitherPlannedNorRun(t *testing.T) {
 		{api.BacktestRequest{Strategy: "cross", From: "yesterday"}, `from "yesterday": want 2024-01-31`},
 		{api.BacktestRequest{Strategy: "cross", File: "candles/a.csv", To: "tomorrow"}, `to "tomorrow": want 2024-01-31`},
 		{api.BacktestRequest{Strategy: "cross", File: "candles/a.csv", From: "2024-02-01", To: "2024-02-01"}, "to 2024-02-01 is not after from 2024-02-01"},
-		{api.BacktestRequest{Strategy: "cross", File: "candles/b.csv"}, `file "candles/b.csv" is none of those that are listed`},
-		{api.BacktestRequest{Strategy: "cross", File: "candles/../candles/a.csv"}, "is none of those that are listed"},
+		{api.BacktestRequest{Strategy: "cross", File: "candles/b.csv"}, `file "candles/b.csv" is not in the list of files`},
+		{api.BacktestRequest{Strategy: "cross", File: "candles/../candles/a.csv"}, "is not in the list of files"},
 		{api.BacktestRequest{Strategy: "cross", Candles: -1}, "candles -1: from 1 to 1000000"},
 		{api.BacktestRequest{Strategy: "cross", Candles: 1_000_001}, "candles 1000001: from 1 to 1000000"},
-		{api.BacktestRequest{Strategy: "cross", To: "2024-02-01"}, "to is of a file: a made-up market has as many candles as asked for"},
+		{api.BacktestRequest{Strategy: "cross", To: "2024-02-01"}, "to applies to a file: a generated market has the requested number of candles"},
 	} {
 		if does, err := l.Plan(&c.request); err == nil || does != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: want an error with %q, have %q, %v", c.request, c.want, does, err)

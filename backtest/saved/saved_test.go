@@ -183,7 +183,7 @@ func TestTheVerdictOfASweep(t *testing.T) {
 			"on the unseen candles it has no Sharpe ratio",
 			number(1.5), []backtest.Trial{{Seen: column(number(1.5)), Unseen: column(nil)}, {}}},
 		{"best of 1 try by sharpe: Sharpe 1.51; the luckiest of 1 without skill would show 1.50: better than luck; " +
-			"on the unseen candles it shows 0.00: it did not last",
+			"on the unseen candles it shows 0.00: it did not persist",
 			number(1.5), []backtest.Trial{{Seen: column(number(1.51)), Unseen: column(number(0))}}},
 		{"best of 1 try by sharpe: Sharpe 1.51; the luckiest of 1 without skill would show 1.50: better than luck; " +
 			"on the unseen candles it shows 0.10", number(1.5),

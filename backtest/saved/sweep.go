@@ -310,7 +310,7 @@ func unseen(best *backtest.Trial) string {
 	case c.Sharpe == nil:
 		return "; on the unseen candles it has no Sharpe ratio"
 	case *c.Sharpe <= 0:
-		return fmt.Sprintf("; on the unseen candles it shows %.2f: it did not last", *c.Sharpe)
+		return fmt.Sprintf("; on the unseen candles it shows %.2f: it did not persist", *c.Sharpe)
 	default:
 		return fmt.Sprintf("; on the unseen candles it shows %.2f", *c.Sharpe)
 	}

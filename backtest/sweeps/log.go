@@ -123,7 +123,7 @@ func readRows(file *os.File) (trials []backtest.Trial, whole int64, err error) {
 		}
 		var trial backtest.Trial
 		if err := json.Unmarshal(line, &trial); err != nil || trial.Job == "" || trial.Seen == nil {
-			return nil, 0, fmt.Errorf("%s: line %d is no trial", file.Name(), len(trials)+1)
+			return nil, 0, fmt.Errorf("%s: line %d is not a trial", file.Name(), len(trials)+1)
 		}
 		trials, whole = append(trials, trial), whole+int64(len(line))
 	}
@@ -242,7 +242,7 @@ func Read(directory string) (*Spec, []backtest.Trial, error) {
 	}
 	var spec Spec
 	if err := json.Unmarshal(text, &spec); err != nil || spec.Schema != 1 {
-		return nil, nil, fmt.Errorf("%s is no sweep of this botd: %w", filepath.Join(directory, specFile), err)
+		return nil, nil, fmt.Errorf("%s is not a sweep of this version of botd: %w", filepath.Join(directory, specFile), err)
 	}
 	file, err := os.Open(filepath.Join(directory, rowsFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -77,7 +77,7 @@ func TestTruncatedLogKeepsCompleteTrials(t *testing.T) {
 		if err := os.WriteFile(rows, []byte(lines[0]+altered+"\n"+lines[0]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sweeps.Open(directory); err == nil || !strings.Contains(err.Error(), "line 2 is no trial") {
+		if _, err := sweeps.Open(directory); err == nil || !strings.Contains(err.Error(), "line 2 is not a trial") {
 			t.Errorf("%s: want it refused, have %v", altered, err)
 		}
 		if _, trials, err := sweeps.Read(directory); err == nil || trials != nil {
@@ -191,7 +191,7 @@ func TestTheListHasTheNewestSweepFirst(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "other", "sweep.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if all, err := sweeps.List(folder); err == nil || all != nil || !strings.Contains(err.Error(), "is no sweep of this botd") {
+		if all, err := sweeps.List(folder); err == nil || all != nil || !strings.Contains(err.Error(), "is not a sweep of this version of botd") {
 			t.Errorf("%s: have %v, %v", text, all, err)
 		}
 		if running, err := sweeps.Cancel(filepath.Join(folder, "other")); err == nil || running {

@@ -18,7 +18,7 @@ const compared = `(() => {
 			slippage_usdt: live && backtest ? 0.01 : 0, slippage_is_known: !!(live && backtest)});
 		const curve = (last) => ({time_ms: [at, at + 60_000, at + 120_000], profit: [0, 1, last]});
 		return new Response(JSON.stringify({schema: 1, strategy: "accumulate", from_ms: at, to_ms: at + 120_000, later: 2, matched: 1, live_only: 1,
-			backtest_only: 1, slippage_pct: 0.02, slippage_usdt: 0.01, sentence: "1 of 3 orders are the same live and in the backtest",
+			backtest_only: 1, slippage_pct: 0.02, slippage_usdt: 0.01, sentence: "1 of 3 orders match between live trading and the backtest",
 			pairs: [pair(live, backtest), pair({...live, order: "bmain-a-2"}, null), pair(null, backtest)], live_pnl: -1.5, backtest_pnl: 2, live_fees: 1,
 			backtest_fees: 1, cash: 10000, live_curve: curve(-1.5), backtest_curve: curve(2)}), {status: 200, headers: {"Content-Type": "application/json"}});
 	};
@@ -35,7 +35,7 @@ func TestLiveIsComparedWithBacktest(t *testing.T) {
 	for _, l := range []viewport{dark, {"laptop", "light", 1280, 800, false}, phone} {
 		v.show(l)
 		v.visit("/strategies/accumulate?view=parity")
-		v.until("the sentence", `document.querySelector("main").innerText.includes("1 of 3 orders are the same live and in the backtest.")`)
+		v.until("the sentence", `document.querySelector("main").innerText.includes("1 of 3 orders match between live trading and the backtest.")`)
 		v.until("both profits", `document.querySelectorAll("[aria-label^='What accumulate made'] canvas").length > 0 &&
 			/live.*−1\.50 USDT.*backtest.*\+2\.00 USDT/s.test(document.querySelector("[aria-label^='What accumulate made'] .legend").innerText)`)
 		v.until("its orders", `(rows => rows.length === 3 && rows[0].innerText.includes("none") && rows.some(e => e.innerText.includes("−0.01")))(
