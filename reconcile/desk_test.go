@@ -20,6 +20,11 @@ type desk struct {
 
 func newDesk(t testing.TB) *desk {
 	t.Helper()
+	return newDeskWith(t, testSettle)
+}
+
+func newDeskWith(t testing.TB, settle placement.Settle) *desk {
+	t.Helper()
 	rules, err := exchange.NewSymbol(exchange.SymbolSpec{
 		Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
 		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
@@ -28,7 +33,7 @@ func newDesk(t testing.TB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, book: NewBook(testSettle), now: 1_000_000}
+	d := &desk{t: t, book: NewBook(settle), now: 1_000_000}
 	symbol := d.book.Track(bitcoin)
 	symbol.rules, symbol.leverage = rules, 10
 	symbol.last = d.price("50000")

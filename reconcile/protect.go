@@ -153,6 +153,10 @@ func (s *situation) declared() bool {
 	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || contradicted || symbol.Unwitnessed())
 }
 
+// unexplainedWaitMS is the longest time for which a position that nothing explains waits for its stop, however old a read may be. If the read is old, and
+// there is none any more, the exchange refuses the stop.
+const unexplainedWaitMS = 2_000
+
 // unexplained reports whether there is a position that nothing of botd's explains and that is not the
 // result of a stale read: the exchange executed an order that it refused, or a person traded. It
 // excludes the part left to others by policy.
@@ -169,7 +173,8 @@ func (s *situation) unexplained() bool {
 	if outlived && !s.openingUnknown() {
 		return true // it was shown alongside botd's own part, before that part was reduced
 	}
-	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnknown() && symbol.residualFor.sinceMS != 0
+	patience := min(s.book.Settle().StalenessMS, unexplainedWaitMS)
+	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUnknown() && symbol.residualFor.sinceMS != 0
 }
 
 // openingUnknown reports whether the outcome of an opening is unknown: it may explain a position.

@@ -137,7 +137,9 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 	if quantity <= 0 || d.desired.Flatten {
 		return quantity
 	}
-	quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
+	if !onlyOwn(&d.situation) {
+		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
+	}
 	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
 		quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
 	}

@@ -85,9 +85,10 @@ func freed(s *situation) exchange.Quantity {
 
 // frozenByNone returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
 // is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
-// is limited to the free balance.
+// is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
 func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity {
-	if d.desired.Unread || d.book.StandsDown() || d.symbol.Quarantine() != "" || d.symbol.spot.overdrawn || d.saleRefused() {
+	unknown := d.symbol.Quarantine() != "" || d.saleRefused()
+	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !onlyOwn(&d.situation) {
 		return 0
 	}
 	rules := d.symbol.rules
@@ -98,6 +99,14 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 		}
 	}
 	return max(0, min(quantity, rules.FloorQuantity(left)))
+}
+
+// onlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's: the exchange
+// refuses it.
+func onlyOwn(s *situation) bool {
+	symbol := s.symbol
+	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.presumed)
+	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
 }
 
 // balanceAfterSales returns the part of a quantity of a spot symbol's asset that remains after botd's own sales and those that the open list shows.

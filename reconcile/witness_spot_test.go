@@ -12,6 +12,12 @@ import (
 // holding brings the wallet to 10 of its own, next to 1 of the user's.
 func holding(t testing.TB, policy string) *wallet {
 	t.Helper()
+	return holdingNextTo(t, policy, "1")
+}
+
+// holdingNextTo has botd buy 10 where others have that much.
+func holdingNextTo(t testing.TB, policy, others string) *wallet {
+	t.Helper()
 	w := newWallet(t)
 	w.book.foreignPolicy = policy
 	w.apply(
@@ -21,12 +27,12 @@ func holding(t testing.TB, policy string) *wallet {
 			Body:     record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}},
 		},
 	)
-	w.observe("1")
+	w.observe(others)
 	w.now += 60_000
 	w.buys(10)
 	for range 4 {
 		w.now += 1_000
-		w.observe("1.01")
+		w.observe(exchange.MustAmount(others).Add(exchange.MustAmount("0.01")).String())
 	}
 	if symbol := w.book.Symbol(coin); !symbol.settled || symbol.position != 10 {
 		t.Fatalf("want 10 settled, have %d, settled %t", symbol.position, symbol.settled)

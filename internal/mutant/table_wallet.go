@@ -1,6 +1,6 @@
 package mutant
 
-// wallet breaks the rules about what a wallet alone shows or does not show, and about stops that only a later list shows.
+// wallet breaks the rules about what a wallet or a list alone shows or does not show, and about stops that only a later list shows.
 var wallet = []Row{
 	{"lag_ignored", "a wallet that is older than a fill is a gain or a loss", "limits",
 		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
@@ -69,5 +69,21 @@ var wallet = []Row{
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
 			{"reconcile.derivation.reduce", "d.book.refusedExit(d.symbol.Key())", "false"},
+		}},
+	{"only_own_waits", "a wallet that still freezes what a canceled stop held keeps the next one away, though nobody else has coins", "41",
+		"reconcile TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins", []Edit{
+			{"reconcile.derivation.frozenByNone", "unknown && !onlyOwn(&d.situation)", "unknown"},
+		}},
+	{"refusal_rests_alone", "a stop that the exchange refused, and that may rest, keeps the next one away, though nobody else has coins", "41",
+		"reconcile TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins", []Edit{
+			{"reconcile.derivation.withoutRefused", "!onlyOwn(&d.situation)", "true"},
+		}},
+	{"others_coins_too", "where others have coins, a stop too many is placed as if the exchange refused it", "41",
+		"reconcile TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins", []Edit{
+			{"reconcile.onlyOwn", "symbol.tooSmallToTrade(others)", "true"},
+		}},
+	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
+		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{
+			{"reconcile.situation.unexplained", "min(s.book.Settle().StalenessMS, unexplainedWaitMS)", "s.book.Settle().StalenessMS"},
 		}},
 }

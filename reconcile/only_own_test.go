@@ -1,0 +1,68 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// Of 10, a stop covers 6, and one over the other 4 has been canceled. The wallet is older: it still freezes these. Where nobody else has coins of the asset,
+// the next stop waits for no newer wallet, whatever the exchange has refused and whatever is quarantined: it refuses a stop too many. Where a person has
+// coins, a stop too many would sell them.
+func TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins(t *testing.T) {
+	t.Parallel()
+	onlyOwnCoins(t)
+}
+
+func onlyOwnCoins(t testing.TB) {
+	t.Helper()
+	exitRefused := func(w *wallet, _ exchange.Order) []exchange.Order {
+		w.now += 60_000
+		w.refuses(placement.Exit, saleOf(4))
+		w.now += 1_000
+		return nil
+	}
+	quarantined := func(w *wallet, stop exchange.Order) []exchange.Order {
+		w.now += 60_000
+		w.apply(quarantineOf("a test"))
+		return []exchange.Order{stop}
+	}
+	stopRefused := func(w *wallet, _ exchange.Order) []exchange.Order { // the open list omits the one that stands, and so perhaps this one
+		w.now += 500
+		w.refuses(placement.StopLoss, stopOf(4))
+		w.now += 500
+		return nil
+	}
+	for _, c := range []struct {
+		name         string
+		others       string // what others have at the start
+		free, frozen string // by the wallet, afterwards
+		with         func(w *wallet, stop exchange.Order) (open []exchange.Order)
+		want         exchange.Quantity
+	}{
+		{"an exit is refused", "0", "0", "0.01", exitRefused, 4},
+		{"the symbol is quarantined", "0", "0", "0.01", quarantined, 4},
+		{"the wallet has less", "0", "0", "0.009", quarantined, 3},
+		{"a stop is refused that may rest", "0", "0", "0.01", stopRefused, 4},
+		{"an exit is refused, and a person has coins", "1", "1", "0.01", exitRefused, 0},
+		{"the symbol is quarantined, and a person has coins", "1", "1", "0.01", quarantined, 4},
+		{"a person's coins are frozen", "1", "0", "1.01", quarantined, 0},
+		{"a person has deposited coins", "0", "0", "1.01", quarantined, 0},
+		{"a stop is refused that may rest, and a person has coins", "1", "1", "0.01", stopRefused, 0},
+	} {
+		w := holdingNextTo(t, ForeignHalt, c.others)
+		derive := w.deriver()
+		stop, off := w.places(placement.StopLoss, 8, stopOf(6)), w.places(placement.StopLoss, 9, stopOf(4))
+		w.now += 60_000
+		w.shows(c.others, "0.01", stop, off)
+		w.answersCancel(off)
+		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: off.ClientOrderID, Body: record.Ended{State: placement.Canceled}})
+		open := c.with(w, stop)
+		w.shows(c.free, c.frozen, open...)
+		if have := stopped(derive()); have != c.want {
+			t.Errorf("%s: want a stop of %d, have %d", c.name, c.want, have)
+		}
+	}
+}
