@@ -283,7 +283,7 @@ func TestAnInputThatCannotBeRead(t *testing.T) {
 			}},
 		{"rates of another symbol", "btc_rates.csv holds no funding rates of SOL-USDT\nhint: is it the right file?", failure.Data,
 			func(b *Files, _ string) { b.Funding = b.Funding[:1] }},
-		{"signals that are wrong", "signals.csv:2: \"up\" is no target", failure.Data,
+		{"signals that are wrong", "signals.csv:2: \"up\" is not a target", failure.Data,
 			func(b *Files, _ string) { b.Signals[1] = wrong("signals.csv", "time_ms,strategy,target\n1,sol,up\n") }},
 		{"signals of nobody", "more.csv: no strategy is named \"none\"\nhint: the column strategy has the name in the strategy's file", failure.Data,
 			func(b *Files, _ string) { b.Signals[1] = wrong("more.csv", "time_ms,strategy,target\n1,none,long\n") }},

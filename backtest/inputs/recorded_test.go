@@ -187,7 +187,7 @@ func TestARecordThatCannotBeReadIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = b.Config()
-	refused(t, "a signal", "signals.csv:2: \"up\" is no target", failure.Data, err)
+	refused(t, "a signal", "signals.csv:2: \"up\" is not a target", failure.Data, err)
 	b, _ = recorded(t)
 	b.Data = []string{"a", "b"}
 	_, err = b.Config()

@@ -283,7 +283,7 @@ func TestAnAccountThatIsNotWrittenIsNotAnswered(t *testing.T) {
 			order := buyLimit
 			order.Market, order.Symbol, order.Quantity = exchange.Futures, "BTC-USDT", c.quantity
 			_, err := b.Do(t.Context(), exchange.Request{Operation: c.operation, Order: order})
-			if exchange.ErrorKind(err) != c.kind || !strings.Contains(err.Error(), "the paper account could not be written") || !errors.Is(err, full) {
+			if exchange.ErrorKind(err) != c.kind || !strings.Contains(err.Error(), "the paper account could not be saved") || !errors.Is(err, full) {
 				t.Errorf("%s: want %s, have %v", name, c.kind, err)
 			}
 		})

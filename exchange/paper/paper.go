@@ -194,9 +194,9 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, limit ex
 	v.watchOpen()
 	if unwritten := v.save(); unwritten != nil {
 		if err == nil && request.Operation.Places() {
-			return exchange.Answer{}, &exchange.Uncertain{Reason: "the paper account could not be written", Err: unwritten}
+			return exchange.Answer{}, &exchange.Uncertain{Reason: "the paper account could not be saved", Err: unwritten}
 		}
-		return exchange.Answer{}, notDone(&request, "the paper account could not be written", unwritten)
+		return exchange.Answer{}, notDone(&request, "the paper account could not be saved", unwritten)
 	}
 	return answer, err
 }

@@ -91,7 +91,7 @@ func (c *caller) call(ctx context.Context, request exchange.Request) reply {
 		return reply{err: err}
 	}
 	if c.calls >= c.budget && !c.reserve && request.Operation != exchange.FuturesCancel && request.Operation != exchange.SpotCancel {
-		return reply{err: fmt.Errorf("the probe's budget of %d requests is spent", c.budget)}
+		return reply{err: fmt.Errorf("the probe's budget of %d requests is used up", c.budget)}
 	}
 	outgoing, err := http.NewRequestWithContext(ctx, encoded.Method, c.base+encoded.Path, bytes.NewReader(encoded.Body))
 	if err != nil {

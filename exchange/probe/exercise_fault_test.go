@@ -269,7 +269,7 @@ func TestAVenueThatFailsWhileTheWindowIsMeasuredLeavesItUnmeasured(t *testing.T)
 			}})
 			r := probed(t, Config{BaseURL: venue.URL, Key: "key", MaxAge: 2 * time.Second})
 			if step := r.step(t, "window"); step.Outcome != Fail || !strings.Contains(step.What, "the venue answered: ") || r.Window != nil ||
-				step.Hint != "try again later; unmeasured, take 60s" {
+				step.Hint != "try again later; without a measurement, use 60s" {
 				t.Errorf("want it to fail, have %+v, %+v", step, r.Window)
 			}
 			if r.Settings.Has("window") || r.Settings.WindowMS != 60_000 {

@@ -133,7 +133,7 @@ func TestTheBudgetOfRequestsIsKept(t *testing.T) {
 				t.Fatal(r.err)
 			}
 		}
-		if r := caller.call(t.Context(), ping); r.err == nil || r.err.Error() != "the probe's budget of 2 requests is spent" || !r.began.IsZero() {
+		if r := caller.call(t.Context(), ping); r.err == nil || r.err.Error() != "the probe's budget of 2 requests is used up" || !r.began.IsZero() {
 			t.Errorf("want the third refused, have %+v", r)
 		}
 		for _, operation := range []exchange.Operation{exchange.FuturesCancel, exchange.SpotCancel} {

@@ -135,7 +135,7 @@ func (p *prober) window(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		p.add(Step{Name: "window", Outcome: Fail, What: "the venue answered: " + err.Error(), Hint: "try again later; unmeasured, take 60s"})
+		p.add(Step{Name: "window", Outcome: Fail, What: "the venue answered: " + err.Error(), Hint: "try again later; without a measurement, use 60s"})
 		return
 	}
 	w := p.report.Window

@@ -105,7 +105,7 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 	case x.byName[config.Name] != nil:
 		return fmt.Errorf("account %q exists", config.Name)
 	case len(x.accounts) >= MaxAccounts:
-		return fmt.Errorf("%d accounts are the most", MaxAccounts)
+		return fmt.Errorf("an exchange has at most %d accounts", MaxAccounts)
 	case config.FuturesUSDT.Sign() < 0:
 		return fmt.Errorf("account %q: futures wallet %s is below 0", config.Name, config.FuturesUSDT)
 	case config.Leverage < 0:

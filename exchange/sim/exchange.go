@@ -131,7 +131,7 @@ func (c *Config) check() error {
 	}
 	for _, symbol := range c.Symbols {
 		if symbol == nil || symbol.Market != exchange.Futures && symbol.Market != exchange.Spot {
-			return fmt.Errorf("a symbol of neither market")
+			return fmt.Errorf("a symbol belongs to neither market")
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ var rules = []Rule{
 	{CodeWorkingTypeForbidden, "working_type_forbidden", "workingType must not be sent for LIMIT and MARKET"},
 	{CodeMinNotional, "min_notional", "the order's value is at least minNotional (rule 2)"},
 	{CodeMaxNotional, "max_notional", "the order's value is at most maxNotional (rule 2)"},
-	{CodePostOnlyType, "post_only_type", "postOnly is for LIMIT alone"},
+	{CodePostOnlyType, "post_only_type", "postOnly is only for LIMIT orders"},
 	{CodeReduceAndClose, "reduce_and_close", "reduceOnly and closePosition are not both true (rule 3)"},
 	{CodeNoPosition, "no_position", "a reducing order needs an open position (rules 5 and 8)"},
 	{CodeReduceSide, "reduce_side", "a reducing order's side is opposite to the position (rules 5 and 8)"},

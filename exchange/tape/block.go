@@ -229,7 +229,7 @@ func (f *feed) split(path string, raw *counted, stream io.Reader) error {
 		begun := copy(room, rest)
 		n, err := io.ReadFull(stream, room[begun:])
 		if total += int64(n); total > maxUnpacked {
-			return &DataError{Path: path, What: fmt.Sprintf("more than %d bytes unpacked", int64(maxUnpacked)), Hint: "split the file"}
+			return &DataError{Path: path, What: fmt.Sprintf("the unpacked file has more than %d bytes", int64(maxUnpacked)), Hint: "split the file"}
 		}
 		last := err == io.EOF || err == io.ErrUnexpectedEOF
 		if err != nil && !last {
@@ -242,7 +242,7 @@ func (f *feed) split(path string, raw *counted, stream io.Reader) error {
 			filled = append(filled, '\n')
 			end = len(filled)
 		case !last && end == 0:
-			return &DataError{Path: path, What: fmt.Sprintf("a line of more than %d bytes", len(room)), Hint: "is it a CSV file?"}
+			return &DataError{Path: path, What: fmt.Sprintf("a line is longer than %d bytes", len(room)), Hint: "is it a CSV file?"}
 		}
 		rest = append(rest[:0], filled[end:]...)
 		if end > 0 {

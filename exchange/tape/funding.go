@@ -112,7 +112,7 @@ func readAll(path string) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > maxFunding {
-		return nil, &DataError{Path: path, What: fmt.Sprintf("more than %d bytes", maxFunding), Hint: "split the file"}
+		return nil, &DataError{Path: path, What: fmt.Sprintf("the file has more than %d bytes", maxFunding), Hint: "split the file"}
 	}
 	return data, nil
 }

@@ -76,7 +76,7 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	names := strings.Split(line, ",")
 	if line[0] >= '0' && line[0] <= '9' {
 		if len(names) != len(klines) {
-			return fail("", "no header, and %d columns in no known order", len(names))
+			return fail("", "there is no header, and the order of the %d columns is unknown", len(names))
 		}
 		return klines, true, nil
 	}

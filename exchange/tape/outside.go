@@ -95,7 +95,7 @@ func rowsOf(path string, row func(line int, header, fields []string) error) erro
 		case err != nil:
 			return &DataError{Path: path, Line: line, What: err.Error()}
 		case line > maxOutside:
-			return &DataError{Path: path, Line: line, What: fmt.Sprintf("more than %d rows", maxOutside)}
+			return &DataError{Path: path, Line: line, What: fmt.Sprintf("the file has more than %d rows", maxOutside)}
 		}
 		if err := row(line, file.header, fields); err != nil {
 			return err
@@ -142,7 +142,7 @@ func LoadSignals(path string) (rows []SignalRow, err error) {
 		}
 		side, share, known := targetOf(fields[target])
 		if !known {
-			return &DataError{Path: path, Line: line, Column: "target", What: fmt.Sprintf("%q is no target", fields[target]),
+			return &DataError{Path: path, Line: line, Column: "target", What: fmt.Sprintf("%q is not a target", fields[target]),
 				Hint: "long, short, flat, or a share of the size from -1 to 1"}
 		}
 		beforeMS, rows = atMS, append(rows, SignalRow{atMS, fields[name], side, share})

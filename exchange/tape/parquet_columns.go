@@ -150,7 +150,7 @@ func (f *feed) batches(p *parquetFile, layout layout, size int64, total int) err
 				return errStopped
 			}
 			if !open || len(next.values) != b.rows {
-				return errors.Join(r.err, brokenParquet(p.path, errors.New("its columns are not of one length")))
+				return errors.Join(r.err, brokenParquet(p.path, errors.New("its columns have different lengths")))
 			}
 			b.parts[i] = next
 		}

@@ -58,7 +58,7 @@ func (p *parser) load() (finer int, err error) {
 			return finer, err
 		}
 		if p.n > p.maximum() {
-			return 0, &DataError{Path: p.path, What: fmt.Sprintf("more than %d candles", p.maximum()), Hint: "split the file"}
+			return 0, &DataError{Path: p.path, What: fmt.Sprintf("the file has more than %d candles", p.maximum()), Hint: "split the file"}
 		}
 		if p.unknown != nil && p.n > 0 {
 			return 0, p.unknown

@@ -46,7 +46,7 @@ func TestEachRefusalNamesPlaceColumnAndHint(t *testing.T) {
 			":1: column close is missing (there are: open_time_ms,open,high,low,volume)" + names,
 			"close", 0},
 		{"another separator", "a;b;c\n", 0, options{}, ":1: the columns are not separated by commas (a;b;c)" + names, "", 0},
-		{"no header", "1704067200000,10,12,9\n", 0, options{}, ":1: no header, and 4 columns in no known order" + names, "", 0},
+		{"no header", "1704067200000,10,12,9\n", 0, options{}, ":1: there is no header, and the order of the 4 columns is unknown" + names, "", 0},
 		{"no interval", header + "1704067200000,10,12,9,11,1\n1704067290000,10,12,9,11,1\n", 0, options{},
 			": rows are 90000 ms apart, which is not an interval\nhint: 1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w", "", 0},
 		{"one row", header + minute(0), 0, options{}, ": 1 rows do not show the interval\nhint: set the interval, or add close_time_ms", "", 0},
@@ -99,8 +99,8 @@ func TestEachRefusalNamesPlaceColumnAndHint(t *testing.T) {
 		{"too many places", header + "1704067200000,0.1234567890123456789,12,0.1,11,1\n1704067260000,10,12,9,11,1\n", 0, options{},
 			":2: symbol BTC-USDT: 19 places of price and 3 of quantity are more than 18 together\n" +
 				"hint: prices have more decimal places than fit with the symbol's quantityTick", "", 0},
-		{"a long line", header + strings.Repeat("x", 1<<21), 0, options{}, ": a line of more than 1048576 bytes\nhint: is it a CSV file?", "", 0},
-		{"more than so many", header + minutes, 0, options{MaxCandles: 2}, ": more than 2 candles\nhint: split the file", "", 0},
+		{"a long line", header + strings.Repeat("x", 1<<21), 0, options{}, ": a line is longer than 1048576 bytes\nhint: is it a CSV file?", "", 0},
+		{"more than so many", header + minutes, 0, options{MaxCandles: 2}, ": the file has more than 2 candles\nhint: split the file", "", 0},
 		{"unknown columns", "1704067200000,1\n", 0, options{Columns: "time,price"}, "the columns \"time,price\" are unknown\n" +
 			"hint: list all of them, left to right, as open_time_ms,open,high,low,close,volume; - skips one", "", 0},
 		{"numbers for columns", "1704067200000,1\n", 0, options{Columns: "1,2,3,4,5,6,7,8,9,10,11,12"},

@@ -112,7 +112,7 @@ func TestParquetRefusesWhatItsTextWouldBe(t *testing.T) {
 func TestTradesWithoutAHeaderNameTheirFirstLine(t *testing.T) {
 	t.Parallel()
 	_, err := tape.LoadTrades(outside(t, "x,2683.80,1.5,4025.70,1735689600123456,False,True\n"), ether(t))
-	if err == nil || !strings.Contains(err.Error(), `outside.csv:1: "x" is no number above the id before it`) {
+	if err == nil || !strings.Contains(err.Error(), `outside.csv:1: "x" is not a number above the previous id`) {
 		t.Errorf("have %v", err)
 	}
 	// 1,000 times the bounds of milliseconds are those of microseconds.

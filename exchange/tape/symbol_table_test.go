@@ -224,12 +224,12 @@ func TestTradesOfEachColumnName(t *testing.T) {
 	}
 	const good = "id,price,qty,time_ms,side\n1,10,1,1000,buy\n"
 	for row, want := range map[string]string{
-		"1,10,1,1001,buy": `id: "1" is no number above the id before it`, "x,10,1,1001,buy": `id: "x" is no number above the id before it`,
-		"2,-1,1,1001,buy": `price: "-1" is no price`, "2,,1,1001,buy": `price: "" is no price`,
+		"1,10,1,1001,buy": `id: "1" is not a number above the previous id`, "x,10,1,1001,buy": `id: "x" is not a number above the previous id`,
+		"2,-1,1,1001,buy": `price: "-1" is not a price`, "2,,1,1001,buy": `price: "" is not a price`,
 		"2,10.12345678901234567,1,1001,buy": `has more decimal places than the symbol`,
-		"2,10,-0.1,1001,buy":                `qty: "-0.1" is no quantity`, "2,10,Inf,1001,buy": `qty: "Inf" is no quantity`,
+		"2,10,-0.1,1001,buy":                `qty: "-0.1" is not a quantity`, "2,10,Inf,1001,buy": `qty: "Inf" is not a quantity`,
 		"2,10,1,999,buy": "time_ms: 999 is not after 1000",
-		"2,10,1,1001,":   `side: "" is neither side`,
+		"2,10,1,1001,":   `side: "" is neither buy nor sell`,
 	} {
 		_, err := tape.LoadTrades(outside(t, good+row+"\n"), ether(t))
 		var wrong *tape.DataError

@@ -80,7 +80,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 		}
 		id, err := strconv.ParseInt(fields[at[0]], 10, 64)
 		if err != nil || id <= beforeID {
-			return wrong(0, "is no number above the id before it")
+			return wrong(0, "is not a number above the previous id")
 		}
 		timeMS, err := timeOf(path, line, ofMicroseconds(fields[at[3]]), beforeMS, true)
 		if err != nil {
@@ -88,7 +88,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 		}
 		price, err := decimal.NewFromString(fields[at[1]])
 		if err != nil || price.Sign() <= 0 {
-			return wrong(1, "is no price")
+			return wrong(1, "is not a price")
 		}
 		units, err := symbol.Price(price)
 		if err != nil {
@@ -96,7 +96,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 		}
 		quantity, err := strconv.ParseFloat(fields[at[2]], 64)
 		if err != nil || !(quantity >= 0) || math.IsInf(quantity, 0) { // NaN is not a quantity
-			return wrong(2, "is no quantity")
+			return wrong(2, "is not a quantity")
 		}
 		sold, known := sellerTook(fields, at)
 		if !known {
@@ -104,7 +104,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 			if at[4] < 0 {
 				column = 5
 			}
-			return wrong(column, "is neither side")
+			return wrong(column, "is neither buy nor sell")
 		}
 		beforeID, beforeMS = id, timeMS
 		trades.TimeMS, trades.Price = append(trades.TimeMS, timeMS), append(trades.Price, units)

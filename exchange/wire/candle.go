@@ -285,7 +285,7 @@ func (n *digits) float() float64 {
 	}
 	f, err := strconv.ParseFloat(string(n.text), 64)
 	if err != nil {
-		panic(errors.Join(errors.New("wire: digits that are no number"), err))
+		panic(errors.Join(errors.New("wire: digits that are not a number"), err))
 	}
 	return f
 }

@@ -19,8 +19,8 @@ type channel struct {
 	log     func(event, text string)
 	queue   chan Event
 	digest  digest
-	held    digest     // during the quiet hours
-	hanging chan error // of a try that did not return in time
+	held    digest     // events of the quiet hours
+	hanging chan error // of an attempt that did not return in time
 	failing atomic.Bool
 }
 
@@ -29,7 +29,7 @@ func newChannel(route Route, config *Config) *channel {
 		count: config.Count, log: config.Log, queue: make(chan Event, maxQueue)}
 }
 
-// offer never waits: an event that finds the queue full is counted as dropped.
+// offer never blocks: an event that finds the queue full is counted as dropped.
 func (c *channel) offer(e Event) {
 	e.Text = printable.Lines(e.Text)
 	select {
@@ -39,7 +39,7 @@ func (c *channel) offer(e Event) {
 	}
 }
 
-// add adds an event to the next message; in quiet hours to the one after them, unless it is an error.
+// add adds an event to the next message, or during quiet hours, unless it is an error, to the first message after them.
 func (c *channel) add(e Event) {
 	if e.Severity < Error && c.route.Quiet.left(time.Now()) > 0 {
 		c.held.add(e)
@@ -48,8 +48,8 @@ func (c *channel) add(e Event) {
 	c.digest.add(e)
 }
 
-// morning adds the events of the quiet hours to the next message once these are over; it returns a
-// channel for that time.
+// morning adds the events of the quiet hours to the next message once these hours have ended; it returns
+// a channel for that time.
 func (c *channel) morning() (over <-chan time.Time, stop func()) {
 	if c.held.empty() {
 		return nil, func() {}
@@ -60,11 +60,11 @@ func (c *channel) morning() (over <-chan time.Time, stop func()) {
 		c.digest, c.held = c.held, digest{}
 		return nil, func() {}
 	}
-	timer := time.NewTimer(min(left, time.Minute)) // a clock may be set
+	timer := time.NewTimer(min(left, time.Minute)) // the clock may be set meanwhile
 	return timer.C, func() { timer.Stop() }
 }
 
-// run makes messages of events until the context ends.
+// run turns events into messages until the context ends.
 func (c *channel) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		over, stop := c.morning()
@@ -92,7 +92,7 @@ func (c *channel) run(ctx context.Context) {
 	c.last()
 }
 
-// last sends the remaining events, once.
+// last sends the remaining events in one attempt.
 func (c *channel) last() {
 	for {
 		select {
@@ -110,7 +110,7 @@ func (c *channel) last() {
 	c.ended(c.try(context.Background(), c.held.message(c.title), lastTries))
 }
 
-// collect adds events to the message for a time.
+// collect adds events to the message for a given time.
 func (c *channel) collect(ctx context.Context, wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -167,18 +167,18 @@ func (c *channel) ended(err error) {
 	c.failing.Store(true)
 }
 
-// errHanging means that an earlier try has not returned: there is one at a time, so that a service
-// that hangs blocks only one goroutine.
+// errHanging means that an earlier attempt has not returned: there is only one at a time, so that a
+// service that hangs blocks only one goroutine.
 var errHanging = errors.New("the service has not answered an earlier message yet")
 
 // errSlow means that the service took too long to answer.
 var errSlow = errors.New("the service did not answer in time")
 
-// try sends once, and takes events while it waits.
+// try makes one attempt to send, and takes events while it waits.
 func (c *channel) try(ctx context.Context, m message, within time.Duration) error {
 	if c.hanging != nil {
 		select {
-		case <-c.hanging: // it returned after all; whether the message arrived is unknown
+		case <-c.hanging: // it returned after all; it is unknown whether the message arrived
 			c.hanging = nil
 		default:
 			return errHanging
@@ -198,7 +198,7 @@ func (c *channel) try(ctx context.Context, m message, within time.Duration) erro
 		case <-timer.C:
 			c.hanging = done
 			return errSlow
-		case <-stopping: // a little more, then it ends
+		case <-stopping: // wait a little longer, then give up
 			stopping = nil
 			timer.Reset(min(within, lastTries))
 		}

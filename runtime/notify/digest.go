@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Bounds of a message: with its title it has less than the 4,096 characters that Telegram takes.
+// Limits of a message: with its title it stays below the 4,096 characters that Telegram accepts.
 const (
 	maxLines = 20
 	maxText  = 300   // bytes of one line of a text
-	lineRest = 56    // bytes of a line besides its text: time, severity, count
+	lineRest = 56    // bytes of a line in addition to its text: time, severity, count
 	maxBytes = 3_800 // of all lines
 	maxTitle = 120   // bytes of a subject
 )
@@ -20,7 +20,7 @@ const (
 type digest struct {
 	lines []line
 	bytes int
-	more  int // events beyond the bounds
+	more  int // number of events beyond the limits
 }
 
 type line struct {
@@ -51,7 +51,7 @@ func (d *digest) put(add line) {
 	d.lines = append(d.lines, add)
 }
 
-// bounded cuts each line of a text, since a summary has one for each strategy, and the whole at what a message takes.
+// bounded shortens each line of a text, because a summary has one for each strategy, and the whole text to the size of a message.
 func bounded(text string) string {
 	all := strings.Split(text, "\n")
 	for i := range all {
@@ -63,7 +63,7 @@ func bounded(text string) string {
 	return text
 }
 
-// cut returns the beginning of a text that is longer than so many bytes, with an ellipsis.
+// cut returns a text, or its beginning with an ellipsis if it has more than the given number of bytes.
 func cut(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -104,7 +104,7 @@ func (d *digest) subject(title string) string {
 	return text
 }
 
-// weight is how much an event matters among others; an end matters least.
+// weight returns how much an event matters compared with others; the end of a condition matters least.
 func (e *Event) weight() Severity {
 	if e.Over {
 		return Info
@@ -112,7 +112,7 @@ func (e *Event) weight() Severity {
 	return e.Severity
 }
 
-// word is the severity as it is shown; empty for an event that needs no action.
+// word returns the severity as it is shown; empty for an event that needs no action.
 func (e *Event) word() string {
 	if e.weight() == Info {
 		return ""

@@ -14,19 +14,19 @@ import (
 type Heartbeat struct {
 	URL   string
 	Every time.Duration
-	Fault func() string            // the reason that botd does not work, so that nothing is sent; empty while it works
+	Fault func() string            // why botd does not work, so that nothing is sent; empty while it works
 	Count func(result string)      // sent, failed, withheld
 	Log   func(event, text string) // when requests begin to fail or to be withheld, and when they work again
 
 	Transport http.RoundTripper // nil: the system's network
 }
 
-// Withheld is a result of a heartbeat, besides Sent and Failed.
+// Withheld is a result of a heartbeat, in addition to Sent and Failed.
 const Withheld = "withheld" // botd does not work as it should
 
 const (
 	beatWithin       = 10 * time.Second // one request
-	failuresReported = 3                // failures in a row before a line of the log
+	failuresReported = 3                // failures in a row before a line is logged
 )
 
 // Run sends until the context ends.
@@ -71,11 +71,11 @@ func (h *Heartbeat) Run(ctx context.Context) {
 	}
 }
 
-// beat sends one request. Its address is a secret, which no error repeats.
+// beat sends one request. Its address is a secret that no error repeats.
 func (h *Heartbeat) beat(ctx context.Context, client *http.Client) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL, nil)
 	if err != nil {
-		return errors.New("its address is none")
+		return errors.New("its address is invalid")
 	}
 	response, err := client.Do(request)
 	if failed := (*url.Error)(nil); errors.As(err, &failed) {

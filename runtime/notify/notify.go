@@ -17,14 +17,14 @@ import (
 // Severity is how much an event matters.
 type Severity uint8
 
-// The severities, as the levels of the log.
+// The severities correspond to the levels of the log.
 const (
 	Info Severity = iota
 	Warning
 	Error
 )
 
-// Severities are their names.
+// Severities are the names of the severities.
 var Severities = []string{"info", "warning", "error"}
 
 // String returns the severity's name.
@@ -37,8 +37,8 @@ type Event struct {
 	Name     string // as in the log: trading.halted
 	Text     string
 	Subject  string // for the subject of a mail: kind and scope; empty: the severity and the text's beginning
-	Over     bool   // it reports an end: selected by its severity, and shown without it
-	Covered  bool   // an incident reports the same: a channel that takes incidents leaves it out
+	Over     bool   // it reports the end of a condition: it is selected by its severity but shown without it
+	Covered  bool   // an incident reports the same: a channel that accepts incidents omits this event
 }
 
 // Sender delivers one message. It is called by one goroutine at a time, and may hang.
@@ -52,15 +52,15 @@ type Route struct {
 	Sender Sender
 	Least  Severity
 	Also   []string // patterns of events taken at any severity: daemon.*
-	Never  []string // patterns of events not taken
+	Never  []string // patterns of events that are never accepted
 	Quiet  Quiet    // when only errors are sent
 }
 
-// Quiet are the hours of a day, UTC, in which only errors are sent; other events are sent when the hours are
-// over.
-type Quiet struct{ From, Until int } // minutes after midnight; none where they are equal
+// Quiet is the time of a day, in UTC, in which only errors are sent; other events are sent when it has
+// ended.
+type Quiet struct{ From, Until int } // minutes after midnight; equal values mean no quiet hours
 
-// left is how long the quiet hours go on.
+// left returns how long the quiet hours still last.
 func (q Quiet) left(now time.Time) time.Duration {
 	if q.From == q.Until {
 		return 0
@@ -74,7 +74,7 @@ func (q Quiet) left(now time.Time) time.Duration {
 	return following(now, q.Until%day).Sub(now)
 }
 
-// takes reports whether the channel selects an event.
+// takes reports whether the channel accepts an event.
 func (r *Route) takes(e *Event) bool {
 	switch {
 	case strings.HasPrefix(e.Name, own) || matches(r.Never, e.Name):
@@ -87,10 +87,10 @@ func (r *Route) takes(e *Event) bool {
 	return matches(r.Also, e.Name)
 }
 
-// incidents is an event of an incident.
+// incidents is the event that reports an incident.
 const incidents = "incident.opened"
 
-// own is the prefix of this package's events: a notification of a failed notification would never end.
+// own is the prefix of this package's own events: notifying about a failed notification would never end.
 const own = "notify."
 
 func matches(patterns []string, name string) bool {
@@ -105,24 +105,24 @@ func matches(patterns []string, name string) bool {
 // Results of messages: the values of a metric's label.
 const (
 	Sent    = "sent"
-	Failed  = "failed"  // after all tries; sent again with the next message
-	Dropped = "dropped" // an event came while the queue was full
+	Failed  = "failed"  // after all attempts; sent again with the next message
+	Dropped = "dropped" // an event arrived while the queue was full
 )
 
-// Results are all of them.
+// Results lists all results.
 var Results = []string{Sent, Failed, Dropped}
 
-// Bounds.
+// Limits and intervals.
 const (
-	maxQueue  = 256              // queued events of a channel
-	gather    = time.Second      // after a first event, to collect related ones
-	again     = time.Minute      // after a message that failed
-	burst     = 3                // messages exempt from the pace
+	maxQueue  = 256              // queued events per channel
+	gather    = time.Second      // after the first event, to collect related ones
+	again     = time.Minute      // after a failed message
+	burst     = 3                // messages exempt from the pace limit
 	perSend   = 15 * time.Second // one attempt
 	lastTries = 5 * time.Second  // for the remaining events when botd stops
 )
 
-// backoff is the wait before each further try of a message.
+// backoff is the wait before each further attempt to send a message.
 var backoff = []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second}
 
 // Config configures a notifier.
@@ -148,7 +148,7 @@ func New(config Config) *Notifier {
 	return n
 }
 
-// Notify offers an event to every channel, and returns at once.
+// Notify offers an event to every channel and returns at once.
 func (n *Notifier) Notify(e Event) {
 	for _, c := range n.channels {
 		if c.route.takes(&e) {
@@ -169,7 +169,7 @@ func (n *Notifier) Failing() bool {
 	return len(n.channels) > 0 && !slices.ContainsFunc(n.channels, func(c *channel) bool { return !c.failing.Load() })
 }
 
-// Run sends events until the context ends, then the remaining ones, once and within seconds.
+// Run sends events until the context ends, and then the remaining ones, in one attempt within seconds.
 func (n *Notifier) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, c := range n.channels {

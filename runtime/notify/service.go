@@ -61,12 +61,12 @@ func known(scheme string) bool {
 	return slices.Contains(schemes(), name)
 }
 
-// schemes are the names of all services, sorted.
+// schemes returns the names of all services, sorted.
 func schemes() []string {
 	return slices.Sorted(slices.Values((&router.ServiceRouter{}).ListServices()))
 }
 
-// titled are the services whose messages have a subject in addition to the text.
+// titled lists the services whose messages have a subject in addition to the text.
 var titled = []string{"smtp", "generic", "ntfy", "pushover", "pushbullet", "gotify", "join", "bark", "slack", "discord"}
 
 // unmarked escapes the characters that begin a mention or a link in Slack.
@@ -78,7 +78,7 @@ func (s *service) Send(subject, text string) error {
 	switch s.name {
 	case "slack":
 		subject, text = unmarked.Replace(subject), unmarked.Replace(text)
-	case "discord": // each line by itself: of more than ten it would lose some
+	case "discord": // each line separately: with more than ten it would lose some
 		params["splitlines"] = "No"
 	case "smtp": // a header is ASCII
 		subject = mime.QEncoding.Encode("utf-8", subject)
@@ -99,8 +99,8 @@ func SecretParts(address string) []string {
 	return secretParts(address, parsed)
 }
 
-// secretParts are the parts of an address that might be secret: all but its scheme and parts that
-// are too short to be one.
+// secretParts returns the parts of an address that might be secret: all but its scheme and parts that
+// are too short to be secret.
 func secretParts(address string, parsed *url.URL) (parts []string) {
 	const shortest = 4
 	add := func(text string) {
@@ -122,12 +122,12 @@ func secretParts(address string, parsed *url.URL) (parts []string) {
 		}
 	}
 	if host := parsed.Hostname(); !strings.Contains(host, ".") {
-		add(host) // some services keep a token there
+		add(host) // some services have a token there
 	}
 	return parts
 }
 
-// addresses are hidden whole: services put tokens into them in their own ways.
+// addresses matches whole addresses, which are hidden completely: services put tokens into them in different places.
 var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']+`)
 
 // maxError bounds the text of a service's error.

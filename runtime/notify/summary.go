@@ -13,9 +13,8 @@ import (
 	"botd/runtime/profit"
 )
 
-// Daily calls send at a time of each UTC day, given as minutes after midnight, until the context
-// ends. It notices a clock change or a suspended machine within a minute, and makes up for a missed
-// time once.
+// Daily calls send at a given time of each UTC day, in minutes after midnight, until the context ends.
+// It notices a clock change or a suspended machine within a minute, and makes up for a missed time once.
 func Daily(ctx context.Context, minute int, send func()) {
 	next := following(time.Now(), minute)
 	for {
@@ -33,7 +32,7 @@ func Daily(ctx context.Context, minute int, send func()) {
 	}
 }
 
-// following is the next time of day after a moment.
+// following returns the next occurrence of a time of day.
 func following(now time.Time, minute int) time.Time {
 	now = now.UTC()
 	next := time.Date(now.Year(), now.Month(), now.Day(), 0, minute, 0, 0, time.UTC)
@@ -43,7 +42,7 @@ func following(now time.Time, minute int) time.Time {
 	return next
 }
 
-// Tally counts events since the last summary. Safe for several goroutines.
+// Tally counts events since the last summary. It is safe for concurrent use.
 type Tally struct {
 	mu                              sync.Mutex // guards all below
 	fills, refused, warnings, wrong int
@@ -98,7 +97,7 @@ func (t *Tally) Summary(s *engine.Status) string {
 // equity describes the equity and its change in the UTC day.
 func equity(s *engine.Status) string {
 	if s.Total.IsZero() {
-		return "the equity is not known"
+		return "the equity is unknown"
 	}
 	text := "equity " + s.Total.Decimal().Round(2).String() + " USDT"
 	if s.Day.Equity.IsZero() {

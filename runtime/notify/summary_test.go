@@ -86,7 +86,7 @@ trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealized 0.00`
 func TestTheEquityOfASummary(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ total, midnight, want string }{
-		{"0", "10000", "the equity is not known"},
+		{"0", "10000", "the equity is unknown"},
 		{"10000.126", "0", "equity 10000.13 USDT"},
 		{"10000.126", "9990", "equity 10000.13 USDT, +10.13 since midnight UTC"},
 		{"9990.126", "10000", "equity 9990.13 USDT, -9.87 since midnight UTC"},

@@ -23,20 +23,20 @@ type Trade struct {
 	Asset    string          // of Net
 }
 
-// Bounds within an hour. Trades beyond them are counted, and sent as one message when the hour is over.
+// Limits within an hour. Trades beyond them are counted and sent as one message at the end of the hour.
 const (
-	tradesAlone = 12 // entries, changes and exits, each a line of its own
-	stopsAlone  = 24 // exits that no strategy decided: stops, targets, liquidations, manual exits
+	tradesAlone = 12 // entries, changes and exits with a message of their own
+	stopsAlone  = 24 // exits that no strategy decided, with a message of their own: stops, targets, liquidations, manual exits
 	digestEvery = time.Hour
 )
 
-// Trades passes trades to a notifier: singly while they are few, and the others in a digest. It is
-// safe for several goroutines.
+// Trades passes trades to a notifier: singly as long as they are few, and the others in a digest. It is
+// safe for concurrent use.
 type Trades struct {
 	Notify func(Event)
 
 	mu     sync.Mutex // guards all below
-	began  time.Time  // of the hour
+	began  time.Time  // start of the hour
 	plain  int
 	forced int
 	rest   map[string]*tradeSum // by strategy and asset
@@ -83,7 +83,7 @@ func (t *Trades) Take(trade *Trade) {
 	}
 }
 
-// alone counts a trade, and reports whether it is a message of its own.
+// alone counts a trade and reports whether it gets a message of its own.
 func (t *Trades) alone(trade *Trade) bool {
 	if trade.By != "" && trade.By != "exit" && trade.By != "exit_order" {
 		t.forced++
@@ -108,7 +108,7 @@ func (t *Trades) Run(ctx context.Context) {
 	}
 }
 
-// flush sends the digest of an hour that is over.
+// flush sends the digest of an hour that has ended.
 func (t *Trades) flush(now time.Time, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *tradeSum) text(strategy, asset string) string {
 	return strategy + ": " + strings.Join(parts, ", ")
 }
 
-// Signed is an amount of money in cents, with its sign.
+// Signed formats an amount of money in cents, with its sign.
 func Signed(a exchange.Amount) string {
 	text := a.Decimal().StringFixed(2)
 	if a.Sign() > 0 {

@@ -16,7 +16,7 @@ type vector interface {
 }
 
 // forgetAbsent deletes the series of removed strategies and of symbols that are no longer traded: an
-// alert must not stay on their last value, and a removed name must not occupy a label's place.
+// alert must not persist because of their last value, and a removed name must not use up a label.
 func (m *Metrics) forgetAbsent(s *engine.Status) {
 	traded := map[string]*exchange.Symbol{}
 	for i := range s.Strategies {

@@ -16,24 +16,24 @@ const (
 	None   = "none"   // needs no action: the alert that always fires
 )
 
-// unless suppresses an alert while a wider one of the same botd fires, which has the same cause: one page per cause.
+// unless suppresses an alert while a wider alert of the same botd fires for the same cause, so that there is one page per cause.
 func unless(alerts string) string {
 	return ` unless on (job, instance) ALERTS{alertname=~"` + alerts + `", alertstate="firing"}`
 }
 
-// unlessRecently is unless, extended by a window after the end of the wider alert: an alert that counts over a window
-// would otherwise fire after the recovery.
+// unlessRecently extends unless by a window after the end of the wider alert: an alert that counts over a window would otherwise fire after the
+// recovery.
 func unlessRecently(alerts, window string) string {
 	return ` unless on (job, instance) max_over_time(ALERTS{alertname=~"` + alerts + `", alertstate="firing"}[` + window + `])`
 }
 
-// outage are the alerts for an exchange, or a botd, that cannot be reached.
+// outage matches the alerts for an exchange, or a botd, that cannot be reached.
 const outage = "BotdReconcileStale|BotdDown|BotdAuthFailing"
 
 // diskLow is the condition that the disk has little room left.
 var diskLow = fmt.Sprintf(`botd_store_free_bytes < %d`, incident.LowDiskBytes)
 
-// limitsNear returns the limits for which a utilization near the limit has that meaning, as a regular expression.
+// limitsNear returns a regular expression of the limits for which a utilization near the limit has the given meaning.
 func limitsNear(meaning risk.Near) string {
 	var names []string
 	for _, limit := range risk.Table() {
@@ -62,7 +62,7 @@ var alerts = []Alert{
 	{"BotdDown", Page, `up{job=~"botd.*"} == 0`, time.Minute,
 		"botd {{ $labels.instance }} does not answer",
 		"Prometheus cannot scrape botd: the process, its machine or the network is down. Stops stay on the exchange; nothing else happens.",
-		"Look at the service and its log, and start it again. It resolves by itself whatever was in flight."},
+		"Look at the service and its log, and start it again. It settles automatically whatever was in flight."},
 	{"BotdAbsent", Page, `absent(botd_build_info) unless on () up{job=~"botd.*"} == 0`, 5 * time.Minute,
 		"no botd is scraped at all",
 		"There is no botd among the targets, so BotdDown cannot fire either.",

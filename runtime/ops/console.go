@@ -19,7 +19,7 @@ import (
 // Console turns notes into log lines: a story for a person, JSON for a program.
 type Console struct {
 	log  zerolog.Logger
-	logs *Logs // whose level holds; nil: info
+	logs *Logs // its level applies; nil: level info
 }
 
 // Format is how log lines look.
@@ -32,7 +32,7 @@ type Format struct {
 // for the whole process.
 var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 
-// NewConsole writes to w, and to logs if given. Every line counts in the metrics, if given.
+// NewConsole writes to w, and to logs if given. Every line is counted in the metrics, if given.
 func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Console {
 	nameMessage()
 	if !format.JSON {
@@ -79,7 +79,7 @@ func (c *Console) Warn(event, format string, arguments ...any) {
 	at(c.log.Warn(), time.Now()).Str("event", event).Msg(onOneLine(format, arguments))
 }
 
-// onOneLine formats a line: a person reads it, so several problems of one error stand side by side.
+// onOneLine formats a line for a person: several problems of one error are joined on one line.
 func onOneLine(format string, arguments []any) string {
 	arguments = slices.Clone(arguments)
 	for i := range arguments {
@@ -90,7 +90,7 @@ func onOneLine(format string, arguments []any) string {
 	return printable.Excerpt(fmt.Sprintf(format, arguments...))
 }
 
-// at writes the time in full; zerolog's own format is a setting of the process.
+// at writes the full time; zerolog's own format is a setting of the whole process.
 func at(e *zerolog.Event, when time.Time) *zerolog.Event {
 	return e.Str(zerolog.TimestampFieldName, when.UTC().Format(time.RFC3339Nano))
 }

@@ -11,12 +11,11 @@ import (
 	"botd/runtime/engine"
 )
 
-// maxDecisions bounds the placements whose decision price is remembered.
+// maxDecisions limits the number of placements whose decision price is remembered.
 const maxDecisions = 10_000
 
-// decisions holds the last price at which each intent was approved, by its
-// strategy and purpose, and once it is placed by its client order id. It belongs
-// to the goroutine that delivers the notes.
+// decisions holds the last price at which each intent was approved, by its strategy and purpose, and by
+// its client order id once it is placed. It belongs to the goroutine that delivers the notes.
 type decisions map[string]exchange.Price
 
 func (d decisions) approved(strategy string, fact *engine.NoteApproved) {
@@ -61,7 +60,7 @@ func (m *Metrics) Request(operation exchange.Operation, outcome string, number i
 	}
 }
 
-// Clock sets the offset to the exchange's clock, and how far off that may be.
+// Clock sets the offset to the exchange's clock, and its maximum error.
 func (m *Metrics) Clock(offset, bound time.Duration) {
 	m.clockOffset.WithLabelValues().Set(offset.Seconds())
 	m.clockBound.WithLabelValues().Set(bound.Seconds())
@@ -161,7 +160,7 @@ func (m *Metrics) LaneUsed(took time.Duration) {
 	m.killSwitchAloneSeconds.WithLabelValues().Set(took.Seconds())
 }
 
-// kill counts a cause that stopped openings; over marks its end.
+// kill counts a cause that stopped openings; over marks the end of the cause.
 func (m *Metrics) kill(what string, over bool) {
 	if !over {
 		m.kills.WithLabelValues(what).Inc()
@@ -178,8 +177,8 @@ func (m *Metrics) round(atMS int64, fact *engine.NoteRound) {
 	m.roundSeconds.WithLabelValues("all").Observe(seconds(fact.DurationMS))
 }
 
-// settled counts an order's end. Only a market order ends when it is first fetched; the time that a
-// limit order or a stop rests is no measure of the exchange.
+// settled counts an order's end. The duration is measured only for a market order, which has ended when
+// it is first fetched; the time for which a limit order or a stop rests says nothing about the exchange.
 func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, market, strategy string) {
 	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, fact.State.String())).Inc()
 	decided := m.decided.take(fact.ClientOrderID)
@@ -258,7 +257,7 @@ func (m *Metrics) Heartbeat(result string, count int) {
 	m.heartbeats.WithLabelValues(result).Add(float64(count))
 }
 
-// Signaled counts signals from outside. The results are a closed set of package signals.
+// Signaled counts external signals. The results are a closed set of package signals.
 func (m *Metrics) Signaled(result string, count int) {
 	m.signals.WithLabelValues(result).Add(float64(count))
 }

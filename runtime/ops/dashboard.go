@@ -15,7 +15,7 @@ type Panel struct {
 	Kind  string // stat, timeseries, heatmap, state-timeline, table
 	Unit  string // as Grafana names it; empty for none
 	Help  string
-	Wide  int // columns of 24
+	Wide  int // width in columns of 24
 	Lines []Query
 	Steps []Step // colors of a stat, by value
 }
@@ -23,7 +23,7 @@ type Panel struct {
 // Query is one expression and the legend of its lines.
 type Query struct{ Expression, Legend string }
 
-// Step is a color from a value on.
+// Step is the color of values from a given one upward.
 type Step struct {
 	From  float64
 	Color string
@@ -35,7 +35,7 @@ type Row struct {
 	Panels []Panel
 }
 
-// chosen restricts every expression to the selected instances.
+// chosen restricts an expression to the selected instances.
 const chosen = `job=~"$job", instance=~"$instance"`
 
 var (

@@ -1,7 +1,7 @@
 package ops
 
-// Event is one kind of log line. Programs and alerts rely on its id, which never changes and is
-// never made at run time.
+// Event is one kind of log line. Programs and alerts rely on its id, which never changes and is never
+// computed at run time.
 type Event struct {
 	ID    string
 	Level string // at which it is written; "info or warn" where that depends
@@ -41,7 +41,7 @@ var Events = []Event{
 	{"exchange.blind", "error", "the account, a market or a symbol cannot be read: nothing opens there"},
 	{"exchange.key_refused", "warn", "the files of key or secret have changed, and why they are not used"},
 	{"exchange.key_rotated", "warn", "requests are signed with the key now in its files"},
-	{"exchange.stale", "warn", "the exchange reported less than it had reported before"},
+	{"exchange.stale", "warn", "the exchange reported older data than before"},
 	{"exchange.unavailable", "warn", "a read failed"},
 	{"exchange.unmeasured", "warn", "live: assumptions about the venue that no probe has measured"},
 	{"halt.listed", "warn", "the directory of stored halts can be read again"},
@@ -69,7 +69,7 @@ var Events = []Event{
 	{"lane.engaged", "warn", "the engine or the journal does not answer a halt: the kill switch acts without it"},
 	{"lane.released", "warn", "the engine has taken over the actions of the kill switch"},
 	{"lane.sent", "warn", "an order that the kill switch sent without the engine, and its outcome"},
-	{"ledger.transfer", "warn", "money came into a wallet from outside, or went out: loss limits are measured without it"},
+	{"ledger.transfer", "warn", "money was transferred into or out of a wallet: loss limits are measured without it"},
 	{"ledger.unexplained", "error", "a wallet changed and nothing explains it"},
 	{"limit.breached", "error", "a limit blocks entries, and until when"},
 	{"limit.ended", "warn", "a limit no longer blocks entries"},
@@ -96,7 +96,7 @@ var Events = []Event{
 	{"paper.unwritten", "warn", "the paper account's state cannot be written"},
 	{"position.adopted", "warn", "a difference from the exchange was adopted into the journal"},
 	{"position.changed", "info", "a position changed"},
-	{"position.ignored", "warn", "a foreign part of a position is left alone, by foreign: ignore"},
+	{"position.ignored", "warn", "a foreign part of a position is left to its owner, by foreign: ignore"},
 	{"position.liquidated", "error", "the exchange liquidated a position, at what price and with what result; its strategy is latched and halted"},
 	{"position.protected", "warn", "a position has its stop again or has ended, and how long it lacked it"},
 	{"position.unprotected", "error", "a position lacks its stop, with the reason: nothing opens there, and botd exits when the price passes the stop"},

@@ -68,17 +68,18 @@ func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 		return
 	}
 	m.marketUpdate.WithLabelValues(market, symbol, "candle").Set(seconds(t.CandleMS))
-	if before := m.candles[name]; before != 0 && before < t.CandleMS { // the warm-up has no lag
+	if before := m.candles[name]; before != 0 && before < t.CandleMS { // candles of the warm-up have no lag
 		m.candleLag.WithLabelValues(market).Observe(seconds(max(0, nowMS-t.CandleMS)))
 	}
 	m.candles[name] = t.CandleMS
 }
 
-// dueTick is the tick that a strategy is expected to decide next.
+// dueTick is the time of the tick that a strategy is expected to decide next.
 type dueTick struct{ afterMS, dueMS int64 }
 
-// nextDue is when a strategy is due. A due time that has passed without a decision stays, though the engine
-// tries again later: otherwise the metric would not show how long the strategy is overdue.
+// nextDue returns when a strategy is due. A due time that has passed without a decision stays, even if
+// the engine tries again later: otherwise the metric would not show for how long the strategy has been
+// overdue.
 func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) int64 {
 	have := m.due[name]
 	if overdue := have.dueMS != 0 && have.dueMS <= nowMS && have.afterMS == t.TickMS; !overdue || t.NextMS == 0 {
@@ -103,11 +104,11 @@ func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 	m.strategyDrawdown.WithLabelValues(name).Set(drawdown)
 }
 
-// symbolGauges are the gauges of a symbol: of both its markets together, since the label names none.
+// symbolGauges are the gauges of a symbol in both markets together, because the label does not name the market.
 type symbolGauges struct {
 	value, profit, unprotected float64
 	distances                  []float64 // to liquidations
-	sinceMS                    int64     // of the position that has been without its stop longest; 0 for none
+	sinceMS                    int64     // of the position that has lacked its stop the longest; 0 for none
 }
 
 func (m *Metrics) positions(s *engine.Status, made map[string]profit.Profit) {
@@ -153,7 +154,7 @@ func (g *symbolGauges) add(t *engine.StrategyStatus, unrealized exchange.Amount)
 }
 
 // books sets the ledger's figures, each in one step so that no scrape sees a partial sum. Only USDT
-// is added up.
+// amounts are added up.
 func (m *Metrics) books(s *engine.Status, made map[string]profit.Profit) {
 	type wallet struct{ market, asset string }
 	net, paid, unexplained := map[string]exchange.Amount{}, map[string]exchange.Amount{}, map[wallet]exchange.Amount{}
@@ -170,7 +171,7 @@ func (m *Metrics) books(s *engine.Status, made map[string]profit.Profit) {
 	for name, sum := range net {
 		m.realized.WithLabelValues(name).Set(sum.Float())
 	}
-	for name, sum := range paid { // those paid before the start count from zero too
+	for name, sum := range paid { // fees paid before the start also count from zero
 		m.fees.WithLabelValues(name).Add(max(0, sum.Float()-m.paid[name]))
 		m.paid[name] = max(m.paid[name], sum.Float())
 	}
@@ -244,7 +245,7 @@ func (m *Metrics) Ready(checks []Check) {
 	m.ready.WithLabelValues().Set(oneIf(all))
 }
 
-// haltReason is the label of a declared state.
+// haltReason returns the label of a declared state.
 func haltReason(d *engine.Degraded) string {
 	switch {
 	case d.State == "limit" && d.Scope.Strategy != "":

@@ -12,7 +12,7 @@ import (
 	"botd/runtime/incident"
 )
 
-// Bounds of the labels that come from the configuration.
+// Limits of the labels that come from the configuration.
 const (
 	maxStrategies = 64
 	maxSymbols    = 100
@@ -63,7 +63,7 @@ var (
 		exchange.FuturesCandles: "candle", exchange.SpotCandles: "candle", exchange.FuturesTicker: "ticker", exchange.SpotTicker: "ticker"}
 )
 
-// closed holds which strategies and symbols are configured: only they are labels.
+// closed holds the configured strategies and symbols: only these become labels.
 type closed struct {
 	mu         sync.Mutex // guards all below
 	strategies map[string]bool
@@ -82,7 +82,7 @@ func (c *closed) symbol(name string) string { return c.in(c.symbols, name) }
 
 func (c *closed) market(name string) string { return c.in(c.markets, name) }
 
-// asset keeps the assets of the configured symbols.
+// asset returns the label of an asset: its name if it belongs to a configured symbol.
 func (c *closed) asset(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,9 +128,9 @@ func (c *closed) add(set map[string]bool, name string, most int) bool {
 	return true
 }
 
-// Expect gives a configured strategy and its symbol labels of their own, and starts their series at
-// zero, so that a first increase is visible. Other values count as other. Status expects the
-// strategies and symbols that it shows.
+// Expect registers the labels of a configured strategy and its symbol and starts their series at zero,
+// so that a first increase is visible. Other values count as "other". Status registers the strategies
+// and symbols that it shows.
 func (m *Metrics) Expect(strategy string, symbol *exchange.Symbol) {
 	market := symbol.Market.String()
 	m.known.add(m.known.symbols, symbol.Name, maxSymbols)

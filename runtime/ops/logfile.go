@@ -20,7 +20,7 @@ const LogFolder = "logs"
 // Bounds of the log on disk.
 const (
 	logFiles    = 8
-	logQueue    = 4_096 // lines that wait for the disk
+	logQueue    = 4_096 // lines waiting for the disk
 	maxLineRead = 1 << 20
 )
 
@@ -60,7 +60,7 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Lost is how many lines the disk did not take.
+// Lost returns the number of lines that could not be written to disk.
 func (l *LogFile) Lost() int64 { return l.lost.Load() }
 
 // Close writes the queued lines. Nothing may be written after it.
@@ -103,7 +103,7 @@ func (l *LogFile) write(line []byte) (err error) {
 	}
 	n, err := l.file.Write(line)
 	if err != nil {
-		if n > 0 { // a line that was cut would spoil the next
+		if n > 0 { // a truncated line would corrupt the next one
 			err = errors.Join(err, l.file.Truncate(l.written))
 		}
 		_ = l.file.Close() // it is opened again
@@ -151,8 +151,7 @@ func logName(n int) string {
 	return fmt.Sprintf("botd.%d.log", n)
 }
 
-// ReadLogs passes the stored lines of a directory to take, oldest first. open opens a file; text that is not a line is
-// left out.
+// ReadLogs passes the stored lines of a directory to take, oldest first. open opens a file; text that is not a log line is skipped.
 func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), take func(*LogLine)) error {
 	for n := logFiles - 1; n >= 0; n-- {
 		file, err := open(filepath.Join(directory, LogFolder, logName(n)))
@@ -174,7 +173,7 @@ func readLines(file io.Reader, take func(*LogLine)) error {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLineRead)
 	for lines.Scan() {
-		if line, err := readLine(lines.Bytes()); err == nil { // a crash may have cut one
+		if line, err := readLine(lines.Bytes()); err == nil { // a crash may have truncated one
 			take(&line)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxLogLines bounds the lines held for the API; older ones are on disk.
+// maxLogLines limits the number of lines held for the API; older ones are on disk.
 const maxLogLines = 4_000
 
 // LogLine is one line of the log, as the API shows it.
@@ -55,7 +55,7 @@ func NewLogs() *Logs {
 	return l
 }
 
-// Levels are the levels a log can be set to.
+// Levels lists the levels to which a log can be set.
 var Levels = levels
 
 // Level returns the level in force.
@@ -111,7 +111,7 @@ func readLine(text []byte) (LogLine, error) {
 		Symbol:        takeText(fields, "symbol"),
 		ClientOrderID: takeText(fields, "client_order_id"),
 	}
-	if len(fields) > 0 { // thousands of lines are held, and the map of all fields keeps room for the removed ones
+	if len(fields) > 0 { // thousands of lines are held, and the map of all fields still has room for the removed ones
 		line.Fields = make(map[string]any, len(fields))
 		maps.Copy(line.Fields, fields)
 	}
@@ -146,7 +146,7 @@ func (l *Logs) Offer(take func(LogLine)) {
 	l.offer = take
 }
 
-// offers is a writer to the function that Offer set.
+// offers passes lines to the function set by Offer.
 type offers struct{ logs *Logs }
 
 func (o offers) Write(text []byte) (int, error) { return len(text), nil }
@@ -172,7 +172,7 @@ func (l *Logs) Lines(read func([]LogLine)) {
 	read(l.lines)
 }
 
-// passes is a writer that lets only lines of the level in force pass.
+// passes is a writer that writes only lines of the level in force.
 type passes struct {
 	zerolog.LevelWriter
 	logs *Logs

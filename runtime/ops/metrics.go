@@ -67,7 +67,7 @@ type Metrics struct {
 	lastBackup                          func() time.Time
 	free                                func() (bytes int64, known bool)
 	pauses                              func(exchange.Market) time.Time
-	peaks                               map[string]float64 // of strategies' equity, since the start
+	peaks                               map[string]float64 // peaks of the strategies' equity since the start
 	due                                 map[string]dueTick // by strategy
 	fees                                *prometheus.CounterVec
 	commitSeconds, httpSeconds          *prometheus.HistogramVec
@@ -79,12 +79,12 @@ type Metrics struct {
 
 	families      []Family
 	vectors       []vector                    // of all families
-	traded        map[string]*exchange.Symbol // by strategy, of the Status before
-	used          map[[2]string]bool          // limits and scopes, of the Status before
+	traded        map[string]*exchange.Symbol // by strategy, at the previous Status
+	used          map[[2]string]bool          // limits and scopes, at the previous Status
 	decided       decisions
-	unprotectedMS map[string]int64   // per symbol, of the Status before
-	paid          map[string]float64 // fees per strategy, of the Status before
-	candles       map[string]int64   // close of the newest candle per strategy, of the Status before
+	unprotectedMS map[string]int64   // per symbol, at the previous Status
+	paid          map[string]float64 // fees per strategy, at the previous Status
+	candles       map[string]int64   // close of the newest candle per strategy, at the previous Status
 }
 
 var (
@@ -295,7 +295,7 @@ func (m *Metrics) WatchSize(name string, bytes func() int64) {
 // WatchFree exports the free space on the store's disk at each scrape, if the system reports it.
 func (m *Metrics) WatchFree(free func() (bytes int64, known bool)) { m.free = free }
 
-// Incidents counts those that are open, by kind and severity.
+// Incidents counts the open incidents, by kind and severity.
 func (m *Metrics) Incidents(open []incident.Incident) {
 	type label struct {
 		kind     string
@@ -324,7 +324,7 @@ func (m *Metrics) WatchBackup(last func() time.Time) { m.lastBackup = last }
 // WatchPauses sets the source of each market's backoff time, read at each scrape.
 func (m *Metrics) WatchPauses(until func(exchange.Market) time.Time) { m.pauses = until }
 
-// Scraped updates the gauges that are read at each scrape only.
+// Scraped updates the gauges that are read only when metrics are scraped.
 func (m *Metrics) Scraped(checks []Check) {
 	m.Ready(checks)
 	for _, file := range m.files {
@@ -348,7 +348,7 @@ func (m *Metrics) Scraped(checks []Check) {
 	}
 }
 
-// timestamp is a time in seconds, 0 for none.
+// timestamp returns a time in seconds; 0 for none.
 func timestamp(at time.Time) float64 {
 	if at.IsZero() {
 		return 0

@@ -40,8 +40,8 @@ func Recordings() []Recording {
 	}
 }
 
-// objective is a service level over a window: the share of rounds that were complete, of ticks that were decided, or of
-// the time in which a desired stop stood.
+// objective returns a service level over a window: the share of rounds that were complete, of ticks that were decided, or of the time in which a
+// desired stop rested.
 func objective(of, window string) Recording {
 	share := map[string]string{
 		"rounds": `sum by (job, instance) (increase(botd_reconcile_runs_total{result="ok"}[W])) / ` +
@@ -54,7 +54,7 @@ func objective(of, window string) Recording {
 		`, "objective", "` + of + `", "", "")`}
 }
 
-// metricName finds the names of botd's metrics in an expression.
+// metricName matches the names of botd's metrics in an expression.
 var metricName = regexp.MustCompile(`\b(?:instance|strategy|market|slo):botd_[a-z0-9_:]+|\bbotd_[a-z0-9_]+`)
 
 // Named returns the names in an expression that are neither registered metrics nor recorded rules.

@@ -15,7 +15,7 @@ type Supervisor struct{ socket string }
 // NewSupervisor reads the address of systemd's socket.
 func NewSupervisor() *Supervisor { return &Supervisor{os.Getenv("NOTIFY_SOCKET")} }
 
-// Notify sends a state. A failure is ignored: there is no one to report it to.
+// Notify sends a state. A failure is ignored, because there is nobody to report it to.
 func (s *Supervisor) Notify(lines ...string) {
 	if s.socket == "" {
 		return
@@ -56,5 +56,5 @@ func (s *Supervisor) Note(n *engine.Note) {
 	}
 }
 
-// Stopping reports that botd ends on purpose.
+// Stopping reports that botd ends intentionally.
 func (s *Supervisor) Stopping() { s.Notify("STOPPING=1") }

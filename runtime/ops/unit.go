@@ -11,8 +11,8 @@ type Unit struct {
 	StopAfter int    // seconds that stopping may take
 }
 
-// UnitFile returns a hardened systemd unit: botd runs as its own user, sees only its configuration
-// and state of the machine, and gets its key as a credential. systemd-analyze security rates it 1.1.
+// UnitFile returns a hardened systemd unit: botd runs as its own user, sees only its own configuration
+// and state on the machine, and gets its key as a credential. systemd-analyze security rates it 1.1.
 func UnitFile(u Unit) string {
 	confirm := ""
 	if u.Mode != "" {

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// Bounds of the line.
+// Limits of the transport.
 const (
 	maxAnswer   = 1 << 20 // bytes
 	maxReason   = 200     // bytes of Telegram's description of an error
 	firstPause  = time.Second
-	busyPause   = 100 * time.Millisecond // after an answer that held something
+	busyPause   = 100 * time.Millisecond // after an answer with content
 	longestWait = time.Minute
 )
 
-// line is the transport that the Telegram library uses. It bounds answers, passes only the needed
-// fields of a message, backs off after failures as
-// requested, and removes the token, which is part of every address, from errors.
+// line is the transport that the Telegram library uses. It limits the size of answers, passes on only
+// the needed fields of a message, waits after failures as long as Telegram requests, and removes the
+// token, which is part of every address, from errors.
 type line struct {
 	client    *http.Client
 	secrets   []string
@@ -52,7 +52,7 @@ func newLine(config *Config) *line {
 		transport = config.Transport
 	}
 	l := &line{say: config.Say, warn: config.Warn, count: config.Count, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token goes nowhere else
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token must not be sent to another address
 	_, secret, _ := strings.Cut(config.Token, ":")
 	for _, part := range []string{config.Token, secret} {
 		if part != "" {
@@ -62,10 +62,10 @@ func newLine(config *Config) *line {
 	return l
 }
 
-// addresses hold the token.
+// addresses matches addresses, which contain the token.
 var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']+`)
 
-// hide is an error's text without the token or any address.
+// hide returns an error's text without the token and without any address.
 func (l *line) hide(err error) string {
 	text := addresses.ReplaceAllString(err.Error(), "(address)")
 	for _, secret := range l.secrets {
@@ -107,7 +107,7 @@ func (l *line) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// exchange sends a request and reads the whole answer.
+// exchange sends a request and reads the complete answer.
 func (l *line) exchange(request *http.Request) (*http.Response, []byte, error) {
 	response, err := l.client.Do(request)
 	if err != nil {
@@ -122,13 +122,13 @@ func (l *line) exchange(request *http.Request) (*http.Response, []byte, error) {
 	case err != nil:
 		return nil, nil, errors.New(l.hide(err))
 	case len(text) > maxAnswer:
-		return nil, nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+		return nil, nil, fmt.Errorf("an answer is longer than %d bytes", maxAnswer)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(text))
 	return response, text, nil
 }
 
-// wait keeps the pace of polls.
+// wait limits the pace of polls.
 func (l *line) wait(ctx context.Context) error {
 	l.mu.Lock()
 	wait := time.Until(l.notUntil)
@@ -146,8 +146,8 @@ func (l *line) wait(ctx context.Context) error {
 	}
 }
 
-// ended records how a poll ended. The next poll waits longer after each failure in a row, at least
-// as long as Telegram requires, and briefly after an immediate answer.
+// ended records how a poll ended. The next poll waits longer after each consecutive failure, at least as
+// long as Telegram requires, and only briefly after an immediate answer.
 func (l *line) ended(err error, after, rest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +183,7 @@ type message struct {
 	} `json:"chat"`
 }
 
-// notTyped are the fields of a message that its sender did not type: a forwarded or edited one, or
+// notTyped are the fields of a message that its sender did not type: a forwarded or edited message, or
 // one that a bot or a channel sent in the sender's name.
 type notTyped struct {
 	Origin      any `json:"forward_origin"`
@@ -212,8 +212,8 @@ type update struct {
 	Message *message `json:"message,omitempty"`
 }
 
-// clean checks a poll's answer and encodes it again. An update that cannot be read
-// keeps only its number, so that it is not delivered forever.
+// clean checks a poll's answer and encodes it again. An update that cannot be read keeps only its
+// number, so that Telegram does not deliver it forever.
 func clean(text []byte) (cleaned []byte, held int, after time.Duration, err error) {
 	var answer struct {
 		OK          bool              `json:"ok"`
@@ -225,7 +225,7 @@ func clean(text []byte) (cleaned []byte, held int, after time.Duration, err erro
 		} `json:"parameters"`
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return nil, 0, 0, errors.New("the answer is not Telegram's")
+		return nil, 0, 0, errors.New("the answer does not come from Telegram")
 	}
 	if !answer.OK {
 		return nil, 0, time.Duration(answer.Parameters.RetryAfter) * time.Second, fmt.Errorf("%d %s", answer.Code, answer.Description)

@@ -186,10 +186,10 @@ func TestConfirmationCodes(t *testing.T) {
 			{"/halt flatten one", time.Minute, func(code string) string { return code }, "Done: ",
 				`POST /api/v1/risk/halt {"level":"flatten","strategy":"one",`},
 			{"/resume", 0, func(code string) string { return code }, "Done: ", `POST /api/v1/risk/rearm {"reason":`},
-			{"/resume", 0, func(code string) string { return code + "0" }, "Not done: that is not the code. Send the command again.", ""},
+			{"/resume", 0, func(code string) string { return code + "0" }, "Not done: the code is wrong. Send the command again.", ""},
 			{"/resume", time.Minute + time.Nanosecond, func(code string) string { return code },
-				"Not done: the code was good for a minute. Send the command again.", ""},
-			{"/pause", 0, func(string) string { return "123456" }, "Nothing waits for a code. Send the command again.", ""},
+				"Not done: the code has expired after a minute. Send the command again.", ""},
+			{"/pause", 0, func(string) string { return "123456" }, "No command waits for a code. Send the command again.", ""},
 		} {
 			api := &answers{status: http.StatusAccepted, text: "{}"}
 			q := newQuiet(api)
@@ -202,7 +202,7 @@ func TestConfirmationCodes(t *testing.T) {
 				len(api.calls) > 0 != (c.done != "") {
 				t.Errorf("%s after %s: want %q, have %t, %q, %q", c.command, c.wait, c.want, ok, reply, api.calls)
 			}
-			if again, ok := q.order().obey("/confirm 123456"); ok || !strings.HasPrefix(again, "Nothing waits") {
+			if again, ok := q.order().obey("/confirm 123456"); ok || !strings.HasPrefix(again, "No command waits") {
 				t.Errorf("%s: a code again: have %t, %q", c.command, ok, again)
 			}
 		}
@@ -254,7 +254,7 @@ func TestPollAnswerIsReduced(t *testing.T) {
 			`{"ok":true,"result":[{"update_id":5},{"update_id":6}]}`, 2, 0, ""},
 		{`{"ok":true,"result":[{"update_id":8,"message":"x"},{"update_id":"x"},7,null,{}]}`, `{"ok":true,"result":[{"update_id":8}]}`, 1, 0, ""},
 		{`{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":3}}`, "", 0, 3 * time.Second, "429 Too Many Requests"},
-		{`<html>`, "", 0, 0, "the answer is not Telegram's"},
+		{`<html>`, "", 0, 0, "the answer does not come from Telegram"},
 	} {
 		cleaned, held, after, err := clean([]byte(c.answer))
 		if string(cleaned) != c.cleaned || held != c.held || after != c.after || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {

@@ -24,21 +24,21 @@ const help = `/status: what botd does
 /resume [STRATEGY]: lets it trade again, after a code
 /confirm CODE`
 
-// Bounds of a confirmation.
+// Limits of a confirmation.
 const (
 	confirmWithin = time.Minute
-	maxSteps      = 12 // shown of a preview
+	maxSteps      = 12 // steps shown in a preview
 )
 
 // pending is a change that waits for its confirmation code.
 type pending struct {
 	code     string
-	level    record.HaltLevel // none for the end of a halt
+	level    record.HaltLevel // level of the halt; none to end a halt
 	strategy string
 	before   time.Time
 }
 
-// order is one message of a listed user, in progress.
+// order is the processing of one message from a listed user.
 type order struct {
 	bot    *Bot
 	ctx    context.Context
@@ -46,8 +46,7 @@ type order struct {
 	caller auth.Caller
 }
 
-// obey carries out a command and returns the reply; ok is false when nothing was
-// done or shown.
+// obey carries out a command and returns the reply; ok is false if nothing was done or shown.
 func (o *order) obey(text string) (reply string, ok bool) {
 	words := strings.Fields(text)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
@@ -71,7 +70,7 @@ func (o *order) obey(text string) (reply string, ok bool) {
 	case name == "/positions" && len(rest) == 0:
 		return o.positions()
 	case name == "/pause" && take(1):
-		return o.change(record.LevelPause, strategy) // at once: stopping must not wait
+		return o.change(record.LevelPause, strategy) // at once: stopping must not wait for a confirmation
 	case name == "/halt" && len(rest) > 0:
 		level, err := record.ParseHaltLevel(strings.ToLower(rest[0]))
 		if rest = rest[1:]; err != nil || level == record.LevelNone || !take(1) {
@@ -116,7 +115,7 @@ func (o *order) request(level record.HaltLevel, strategy string, dryRun bool) (p
 	return "/api/v1/risk/halt", api.HaltRequest{Level: level, RearmRequest: scope}
 }
 
-// change carries a halt out, or its end.
+// change carries out a halt, or ends one.
 func (o *order) change(level record.HaltLevel, strategy string) (string, bool) {
 	path, body := o.request(level, strategy, false)
 	var done api.HaltAnswer
@@ -153,7 +152,7 @@ func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) 
 	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
 }
 
-// confirm carries out the waiting change, once, if the code is its own. A wrong code discards it.
+// confirm carries out the waiting change once, if the code matches. A wrong code discards the change.
 func (o *order) confirm(code string) (string, bool) {
 	o.bot.mu.Lock()
 	waits, found := o.bot.pending[o.user]
@@ -161,11 +160,11 @@ func (o *order) confirm(code string) (string, bool) {
 	o.bot.mu.Unlock()
 	switch {
 	case !found:
-		return "Nothing waits for a code. Send the command again.", false
+		return "No command waits for a code. Send the command again.", false
 	case time.Now().After(waits.before):
-		return "Not done: the code was good for a minute. Send the command again.", false
+		return "Not done: the code has expired after a minute. Send the command again.", false
 	case code != waits.code:
-		return "Not done: that is not the code. Send the command again.", false
+		return "Not done: the code is wrong. Send the command again.", false
 	}
 	return o.change(waits.level, waits.strategy)
 }

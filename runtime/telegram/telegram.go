@@ -35,25 +35,25 @@ const (
 	Unread   = "unread" // a poll for messages failed
 )
 
-// Results are all of them.
+// Results lists all results.
 var Results = []string{Done, Refused, Unlisted, Old, Repeated, Unsent, Unread}
 
-// Server is Telegram's own.
+// Server is the address of Telegram's own server.
 const Server = "https://api.telegram.org"
 
-// Bounds.
+// Limits and intervals.
 const (
-	maxAge        = 2 * time.Minute // of a message that is obeyed
+	maxAge        = 2 * time.Minute // maximum age of a message that is carried out
 	pollFor       = 50 * time.Second
-	freshStart    = 24 * time.Hour // Telegram may number again after a week: polls start over each day
+	freshStart    = 24 * time.Hour // Telegram may restart its numbering after a week, so polls start over each day
 	maxSeen       = 1_000          // updates remembered
-	maxReplies    = 32             // waiting to be sent
+	maxReplies    = 32             // replies waiting to be sent
 	sendWithin    = 15 * time.Second
 	askWithin     = 10 * time.Second
 	maxText       = 3_500 // bytes of a reply
 	replyEvery    = 2 * time.Second
 	replyBurst    = 8
-	unlistedEvery = time.Minute // between log lines about users who are not listed
+	unlistedEvery = time.Minute // minimum time between log lines about users who are not listed
 )
 
 // API is the admin API, called from inside the process.
@@ -66,7 +66,7 @@ type API interface {
 type Config struct {
 	Token              string
 	Server             string  // empty: Telegram's own
-	Operators, Viewers []int64 // users; an operator may look too
+	Operators, Viewers []int64 // user ids; an operator may also read
 	API                API
 	Transport          http.RoundTripper // nil: the system's network
 	Count              func(result string)
@@ -105,7 +105,7 @@ func New(config Config) *Bot {
 	}
 }
 
-// Run takes commands until the context ends.
+// Run processes commands until the context ends.
 func (b *Bot) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	group.Go(func() { b.send(ctx) })
@@ -117,7 +117,7 @@ func (b *Bot) Run(ctx context.Context) {
 	group.Wait()
 }
 
-// client returns the library's client, over a line that bounds its input.
+// client returns the library's client, using a line that limits its input.
 func (b *Bot) client(options ...bot.Option) *bot.Bot {
 	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(),
 		bot.WithNotAsyncHandlers(), bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1),
@@ -129,7 +129,7 @@ func (b *Bot) client(options ...bot.Option) *bot.Bot {
 	return client
 }
 
-// take handles one update. A failure does not affect others.
+// take handles one update. A failure does not affect other updates.
 func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -142,7 +142,7 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	m := update.Message
 	user := m.From.ID
 	role := b.role(user)
-	if role < auth.Viewer || m.From.IsBot || m.Chat.ID != user { // a group reads along
+	if role < auth.Viewer || m.From.IsBot || m.Chat.ID != user { // in a group others read along
 		b.unlisted(user, m.Chat.ID)
 		return
 	}
@@ -201,7 +201,7 @@ func (b *Bot) unlisted(user, chat int64) {
 	}
 }
 
-// again reports whether an update was handled before, and remembers it.
+// again reports whether an update has been handled before, and remembers it.
 func (b *Bot) again(id int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -215,8 +215,8 @@ func (b *Bot) again(id int64) bool {
 	return false
 }
 
-// answer sends a reply to the sender. A reply that exceeds the pace is left out; the command is
-// carried out all the same.
+// answer sends a reply to the sender. If replies exceed the pace, the reply is dropped; the command is
+// carried out anyway.
 func (b *Bot) answer(user int64, text string) {
 	b.mu.Lock()
 	pace := b.pace[user]
@@ -239,7 +239,7 @@ func (b *Bot) answer(user int64, text string) {
 	}
 }
 
-// send delivers replies, one after the other, each tried once.
+// send delivers replies one after the other, with one attempt each.
 func (b *Bot) send(ctx context.Context) {
 	client, off, failing := b.client(), true, false
 	for {

@@ -311,7 +311,7 @@ func TestFlattenAndResumeWaitForTheirCode(t *testing.T) {
 	}
 	code := codes.FindStringSubmatch(preview)[1]
 	d.fake.write(viewer, "/confirm "+code, 0)
-	if have := d.fake.answered(2); !strings.Contains(have, "Nothing waits") {
+	if have := d.fake.answered(2); !strings.Contains(have, "No command waits") {
 		t.Errorf("another user's code: have %q", have)
 	}
 	d.wantChanges()
@@ -319,17 +319,17 @@ func TestFlattenAndResumeWaitForTheirCode(t *testing.T) {
 	d.fake.answered(3)
 	d.wantChanges(halting + `{"level":"flatten","reason":"asked for on Telegram by user 11"}`)
 	d.fake.write(operator, "/confirm "+code, 0)
-	if have := d.fake.answered(4); !strings.Contains(have, "Nothing waits") {
+	if have := d.fake.answered(4); !strings.Contains(have, "No command waits") {
 		t.Errorf("a code again: have %q", have)
 	}
 	d.fake.write(operator, "/resume", 0)
 	code = codes.FindStringSubmatch(d.fake.answered(5))[1]
 	d.fake.write(operator, "/confirm x"+code, 0)
-	if have := d.fake.answered(6); !strings.Contains(have, "not the code") {
+	if have := d.fake.answered(6); !strings.Contains(have, "the code is wrong") {
 		t.Errorf("a wrong code: have %q", have)
 	}
 	d.fake.write(operator, "/confirm "+code, 0)
-	if have := d.fake.answered(7); !strings.Contains(have, "Nothing waits") {
+	if have := d.fake.answered(7); !strings.Contains(have, "No command waits") {
 		t.Errorf("the right one after a wrong one: have %q", have)
 	}
 	d.wantChanges(halting + `{"level":"flatten","reason":"asked for on Telegram by user 11"}`)

@@ -20,7 +20,7 @@ var featherMagic = []byte("ARROW1")
 const featherTail = 4 + 6
 
 var (
-	errFeatherCut    = errors.New("the Arrow file (feather) is cut or damaged")
+	errFeatherCut    = errors.New("the Arrow file (feather) is truncated or damaged")
 	errFeatherEndian = errors.New("the Arrow file (feather) is big endian")
 )
 
@@ -108,7 +108,7 @@ func rowsOfFeather(data []byte) (rows []byte, err error) {
 func appendBatch(rows []byte, columns []featherColumn, message, body []byte) ([]byte, error) {
 	const continued, prefix, isBatch = 0xFFFFFFFF, 8, 3
 	if binary.LittleEndian.Uint32(message) != continued {
-		return nil, errors.New("the Arrow file (feather) was written before 2020 (its messages have another form)")
+		return nil, errors.New("the Arrow file (feather) was written before 2020 (its messages have an older format)")
 	}
 	header := root(message[prefix:])
 	if header.byte(1) != isBatch {

@@ -47,10 +47,10 @@ func featherColumns(schema table) (columns []featherColumn, err error) {
 		}
 		about, _ := field.table(3)
 		if _, encoded := field.table(4); encoded {
-			return nil, fmt.Errorf("column %s is of categories", column.name)
+			return nil, fmt.Errorf("column %s contains categories", column.name)
 		}
 		if !column.understand(field.byte(2), about) {
-			return nil, fmt.Errorf("column %s is neither of numbers nor of times nor of text (type %d of Arrow)", column.name, field.byte(2))
+			return nil, fmt.Errorf("column %s contains neither numbers nor times nor text (Arrow type %d)", column.name, field.byte(2))
 		}
 		columns = append(columns, column)
 	}
@@ -187,7 +187,7 @@ func unpack(raw []byte, codec byte, most int) ([]byte, error) {
 		}
 		return out, err
 	case codec != lz4Frame:
-		return nil, fmt.Errorf("packed in an unknown way (%d)", codec)
+		return nil, fmt.Errorf("compressed with an unknown codec (%d)", codec)
 	}
 	var out bytes.Buffer // it grows as bytes arrive, because the stated size may be wrong
 	if n, err := io.Copy(&out, io.LimitReader(lz4.NewReader(bytes.NewReader(raw)), size+1)); err != nil || n != size {

@@ -143,7 +143,7 @@ func TestBuffersAreUnpackedToTheirLength(t *testing.T) {
 			t.Errorf("%s: want %q and %v, have %q and %v", c.name, c.want, c.err, have, err)
 		}
 	}
-	if _, err := unpack(sized(5, packed), 7, 9); err == nil || err.Error() != "packed in an unknown way (7)" {
+	if _, err := unpack(sized(5, packed), 7, 9); err == nil || err.Error() != "compressed with an unknown codec (7)" {
 		t.Errorf("another codec: have %v", err)
 	}
 	if _, err := unpack(sized(5, packed[:len(packed)-3]), 1, 9); err == nil {

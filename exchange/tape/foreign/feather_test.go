@@ -57,11 +57,11 @@ func TestFeatherThatIsNotRead(t *testing.T) {
 	longer := []byte(whole) // the footer supposedly starts before the file
 	binary.LittleEndian.PutUint32(longer[len(longer)-10:], 1<<31)
 	for name, c := range map[string]struct{ text, want string }{
-		"cut":                 {whole[:len(whole)/2], "cut or damaged"},
-		"only its magic":      {"ARROW1", "cut or damaged"},
-		"a footer of 2 GiB":   {string(longer), "cut or damaged"},
-		"a batch overwritten": {whole[:2000] + strings.Repeat("\xff", 4000) + whole[6000:], "cut or damaged"},
-		"categories":          {featherFile(t, "categories"), "column volume is of categories"},
+		"cut":                 {whole[:len(whole)/2], "truncated or damaged"},
+		"only its magic":      {"ARROW1", "truncated or damaged"},
+		"a footer of 2 GiB":   {string(longer), "truncated or damaged"},
+		"a batch overwritten": {whole[:2000] + strings.Repeat("\xff", 4000) + whole[6000:], "truncated or damaged"},
+		"categories":          {featherFile(t, "categories"), "column volume contains categories"},
 	} {
 		_, _, err := foreign.CSV(bufio.NewReaderSize(strings.NewReader(c.text), 1<<16), "")
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -63,7 +63,7 @@ func Open(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, erro
 	return sender, nil
 }
 
-// Title begins each message: it names the botd that sends it.
+// Title begins each message and identifies the botd that sends it.
 func Title(config *configs.Config) string {
 	return fmt.Sprintf("botd %s (%s)", config.Instance, config.Mode)
 }

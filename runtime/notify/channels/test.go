@@ -13,12 +13,12 @@ import (
 	"botd/runtime/notify"
 )
 
-// testWithin bounds one test message.
+// testWithin limits the time for one test message.
 const testWithin = 20 * time.Second
 
 // Test sends a test message through every channel at once, and waits for each.
 func Test(ctx context.Context, config *configs.Config, open []Channel) []api.ChannelResult {
-	host, _ := os.Hostname() // the message does without it
+	host, _ := os.Hostname() // without a host name the message is still sent
 	subject := Title(config) + ": test message"
 	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", Title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
 	all := make([]api.ChannelResult, len(open))
@@ -52,10 +52,10 @@ func send(ctx context.Context, to *Channel, subject, text string) api.ChannelRes
 	return result
 }
 
-// Channels are those of a daemon, for requests that test them.
+// Channels tests the channels of a daemon on request.
 type Channels struct{ Config *configs.Config }
 
-// Names are those of the configured channels.
+// Names returns the names of the configured channels.
 func (c *Channels) Names() (names []string) {
 	for i := range c.Config.Notify.Channels {
 		names = append(names, c.Config.Notify.Channels[i].Name)
@@ -63,7 +63,7 @@ func (c *Channels) Names() (names []string) {
 	return names
 }
 
-// Test sends a test message through those named.
+// Test sends a test message through the named channels.
 func (c *Channels) Test(ctx context.Context, names []string) []api.ChannelResult {
 	open := slices.DeleteFunc(OpenAll(c.Config), func(o Channel) bool { return !slices.Contains(names, o.Name) })
 	return Test(ctx, c.Config, open)
