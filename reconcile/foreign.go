@@ -60,9 +60,9 @@ func (s *survey) foreign(symbol *SymbolState) {
 	}
 }
 
-// outweighed reports whether botd's part exceeds the whole position or is on the other side. If others
+// exceedsPosition reports whether botd's part exceeds the whole position or is on the other side. If others
 // trade the symbol, botd's own orders may fill against theirs.
-func (t *SymbolState) outweighed() bool {
+func (t *SymbolState) exceedsPosition() bool {
 	venue := t.AtVenue()
 	return t.Ignored() != 0 && t.Known() != 0 && (t.Known().Sign() != venue.Sign() || t.Known().Abs() > venue.Abs())
 }
@@ -115,7 +115,7 @@ func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
 			if desired.StopPrice != 0 {
 				order.Type = exchange.StopLimit
 			}
-			if s.Symbol() == symbol.Key() && ofItsSize(o, &order) {
+			if s.Symbol() == symbol.Key() && sameSize(o, &order) {
 				return true
 			}
 		}
@@ -143,9 +143,9 @@ func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
 	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && sameParameters(o, &order)
 }
 
-// ofItsSize reports whether a row without an id equals an order of botd's except for the prices: it may be another botd's, from a plan of another
+// sameSize reports whether a row without an id equals an order of botd's except for the prices: it may be another botd's, from a plan of another
 // moment.
-func ofItsSize(o *exchange.Order, order *exchange.NewOrder) bool {
+func sameSize(o *exchange.Order, order *exchange.NewOrder) bool {
 	return o.ClientOrderID == "" && o.Side == order.Side && o.Type == order.Type && o.Quantity == order.Quantity
 }
 
@@ -155,12 +155,12 @@ func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.P
 	var repeated []int64
 	for i := range s.foreign {
 		o := &s.foreign[i]
-		again := s.Repeats(o) || slices.ContainsFunc(s.repeatedAs, func(order exchange.NewOrder) bool { return ofItsSize(o, &order) })
+		again := s.Repeats(o) || slices.ContainsFunc(s.repeatedAs, func(order exchange.NewOrder) bool { return sameSize(o, &order) })
 		for n := 0; n < len(orders) && !again; n++ {
 			if p := matched[n]; p == nil || orders[n].ClientOrderID != "" || !p.Purpose().Opens() {
 				continue
 			}
-			if order := matched[n].Order(); ofItsSize(o, &order) {
+			if order := matched[n].Order(); sameSize(o, &order) {
 				again, s.repeatedAs = true, append(s.repeatedAs[max(0, len(s.repeatedAs)-mostRemembered+1):], order)
 			}
 		}

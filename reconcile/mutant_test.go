@@ -108,7 +108,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"deposit_makes_up":          func(t testing.TB) { soldByALaterJournal(t, "1", 10, "bt-1-90", true) },
 		"unread_row_unfrozen":       frozenLess,
 		"entry_unread_strips":       entryUnread,
-		"paid_once":                 func(t testing.TB) { paidTwice(t, "1.02", "9000", 20) },
+		"paid_once":                 func(t testing.TB) { wantPurchaseExecutedTwice(t, "1.02", "9000", 20) },
 		"start_strips":              func(t testing.TB) { stopOfBefore(t, true) },
 		"opposite_stays":            func(t testing.TB) { opposite(t, 10, exchange.Buy, true) },
 		"stop_moves_for_exit":       dueExit,
@@ -139,7 +139,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"refused_purchase_unseen":   func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },
 		"confirmed_unseen":          func(t testing.TB) { executedAfterConfirmation(t, "1.01", "9500", 5_000, 10) },
 		"persons_money":             func(t testing.TB) { paidByPerson(t, 20, 0) },
-		"unread_unprotected":        func(t testing.TB) { paidUnread(t, "1.01", "9500", 10) },
+		"unread_unprotected":        func(t testing.TB) { wantPurchaseShownByWallet(t, "1.01", "9500", 10) },
 		"empty_wallet_sold":         func(t testing.TB) { emptyAfterAnExit(t, "0", "0", nil, 10) },
 		"sale_without_money":        func(t testing.TB) { emptyAfterAnExit(t, "0", "10500", nil, 0) },
 		"unpaid_sold": func(t testing.TB) {

@@ -291,7 +291,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	case symbol.Unwitnessed(): // a single list never settles a symbol
 	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.book.Settle().StalenessMS):
 		s.foreign(symbol)
-	case symbol.residual == 0 && symbol.outweighed():
+	case symbol.residual == 0 && symbol.exceedsPosition():
 		s.book.ignore(symbol, "botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
@@ -417,7 +417,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	balance := s.book.baseBalance(symbol)
 	if symbol.Known() == 0 {
 		more := balance - symbol.Baseline()
-		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
+		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.possibleOwnChange(symbol, more))
 		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {

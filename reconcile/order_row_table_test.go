@@ -387,7 +387,7 @@ func TestOwnPartNextToForeignPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		known, ignored, shown exchange.Quantity
-		outweighed            bool
+		exceedsPosition       bool
 		own, others           exchange.Quantity // when the difference is left to others
 	}{
 		{20, 5, 25, false, 20, 5}, {20, 5, 20, false, 20, 0}, {20, 5, 19, true, 19, 0}, {20, 5, -3, true, 0, -3}, {20, 0, 15, false, 15, 0},
@@ -397,8 +397,8 @@ func TestOwnPartNextToForeignPosition(t *testing.T) {
 		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
 		symbol := d.book.Symbol(bitcoin)
 		d.shows(symbol, c.shown)
-		if have := symbol.outweighed(); have != c.outweighed {
-			t.Errorf("%+v: want it outweighed %t, have %t", c, c.outweighed, have)
+		if have := symbol.exceedsPosition(); have != c.exceedsPosition {
+			t.Errorf("%+v: want it exceedsPosition %t, have %t", c, c.exceedsPosition, have)
 		}
 		d.book.ignore(symbol, "a test", func(r record.Record) { d.book.Apply(&r) })
 		if symbol.Known() != c.own || symbol.Ignored() != c.others {

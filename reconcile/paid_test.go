@@ -34,12 +34,12 @@ func TestPurchaseExecutedTwiceIsProtected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			paidTwice(t, c.held, c.money, c.want)
+			wantPurchaseExecutedTwice(t, c.held, c.money, c.want)
 		})
 	}
 }
 
-func paidTwice(t testing.TB, held, money string, want exchange.Quantity) {
+func wantPurchaseExecutedTwice(t testing.TB, held, money string, want exchange.Quantity) {
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	w.now += 60_000
@@ -69,12 +69,12 @@ func TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			paidUnread(t, c.held, c.money, c.want)
+			wantPurchaseShownByWallet(t, c.held, c.money, c.want)
 		})
 	}
 }
 
-func paidUnread(t testing.TB, held, money string, want exchange.Quantity) {
+func wantPurchaseShownByWallet(t testing.TB, held, money string, want exchange.Quantity) {
 	w, _ := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	w.now += 60_000

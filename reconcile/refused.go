@@ -179,24 +179,24 @@ func (s *survey) confirmRefused() {
 // confirms reports whether the snapshot began after the refusal, would show that the order was executed, and does not show it. An open list that
 // still shows an ended order may also be older than the refused order.
 func (s *survey) confirms(r *RefusedOrder) bool {
-	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r)
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.omitsOpenOrder(r)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
 	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
-	return read && !s.executedUnlisted(r) && !s.addsTo(r) && !s.holdsMargin(r)
+	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r)
 }
 
-// addsTo reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else
+// exceedsFills reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else
 // traded.
-func (s *survey) addsTo(r *RefusedOrder) bool {
+func (s *survey) exceedsFills(r *RefusedOrder) bool {
 	residual := s.book.Symbol(r.Symbol).residual
 	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
-// leavesOut reports whether the open list of futures omits an order that a read by its id shows as open: one on the symbol, or one on any symbol that
+// omitsOpenOrder reports whether the open list of futures omits an order that a read by its id shows as open: one on the symbol, or one on any symbol that
 // was sent before the refused order. A list that is incomplete, or older than that order, cannot show the refused order either.
-func (e *evidence) leavesOut(r *RefusedOrder) bool {
+func (e *evidence) omitsOpenOrder(r *RefusedOrder) bool {
 	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
 		resting := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)

@@ -78,8 +78,8 @@ func (o *observed) WalletConclusive(symbol *SymbolState) bool {
 	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
-// mostAsked limits the number of rounds that read the order history about an unexplained difference.
-const mostAsked = 10
+// mostHistoryReads limits the number of rounds that read the order history about an unexplained difference.
+const mostHistoryReads = 10
 
 // noteDifference records that a wallet differs from the fills, however old the wallet may be: the order
 // history is evidence by itself, and a missing stop must be placed at once.
@@ -129,7 +129,9 @@ func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bo
 
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
 // which may explain it, has not been read often enough since.
-func (s *SymbolState) Suspect() bool { return s.spot.difference != 0 && s.spot.asked < mostAsked }
+func (s *SymbolState) Suspect() bool {
+	return s.spot.difference != 0 && s.spot.asked < mostHistoryReads
+}
 
 // salesFrom returns the time from which a sale may explain a difference. Until wallet and fills have agreed since the start, that is the last change
 // of the position before the start: fills from that time that are booked later do not exclude sales that the journal lacks.
@@ -252,9 +254,9 @@ func (s *SymbolState) noteAgreed(atMS int64) {
 	s.clearContradiction()
 }
 
-// mayBeOwn returns the size of a wallet change that an own order may have caused although botd has no position: any excess, or a shortfall soon after
+// possibleOwnChange returns the size of a wallet change that an own order may have caused although botd has no position: any excess, or a shortfall soon after
 // the last sale, because the exchange may have executed that sale twice.
-func (e *evidence) mayBeOwn(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
+func (e *evidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
 	settle := e.book.Settle()
 	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
 		return -more

@@ -144,7 +144,7 @@ var belief = []Row{
 		}},
 	{"position_confirms", "a position that nothing explains confirms that a refused opening of its side was not executed", "41",
 		"reconcile TestPositionBeyondFillsConfirmsNoRefusal", []Edit{
-			{"reconcile.survey.confirms", "!s.addsTo(r)", "true"},
+			{"reconcile.survey.confirms", "!s.exceedsFills(r)", "true"},
 		}},
 	{"margin_undeclared", "lists that the account's margin contradicts are no declared state", "41",
 		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
@@ -212,7 +212,7 @@ var belief = []Row{
 		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
-			{"reconcile.evidence.leavesOut", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
+			{"reconcile.evidence.omitsOpenOrder", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
 		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
@@ -340,7 +340,7 @@ var belief = []Row{
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
-			{"reconcile.evidence.mayBeOwn", "more < 0", "false"},
+			{"reconcile.evidence.possibleOwnChange", "more < 0", "false"},
 		}},
 	{"passed_exit_rests", "an exit on spot that rests, and that the plan no longer desires, keeps the asset from its stop", "protection",
 		"reconcile TestSpotTargetIntents", []Edit{
@@ -368,7 +368,7 @@ var belief = []Row{
 		}},
 	{"older_equal_ignored", "openings are placed beside such an order of earlier, where no list shows ids", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.SymbolState.noteRepeated", "order := matched[n].Order(); «ofItsSize(o, &order)»", "false"},
+			{"reconcile.SymbolState.noteRepeated", "order := matched[n].Order(); «sameSize(o, &order)»", "false"},
 		}},
 	{"old_list_confirms", "an open list that still shows an order that has ended confirms that what the exchange refused was not executed", "41",
 		"reconcile TestAListThatShowsAnEndedOrderConfirmsNoRefusal", []Edit{
@@ -380,7 +380,7 @@ var belief = []Row{
 		}},
 	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
 		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{
-			{"reconcile.evidence.leavesOut", "e.sentBefore(o, r.SentMS)", "false"},
+			{"reconcile.evidence.omitsOpenOrder", "e.sentBefore(o, r.SentMS)", "false"},
 		}},
 	{"confirmed_sale_stays", "in a quarantine for another reason a stop stays though a sale by others is confirmed", "40",
 		"reconcile TestASaleByOthersTakesTheStopOffInAQuarantine", []Edit{
