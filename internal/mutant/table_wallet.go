@@ -1,7 +1,12 @@
 package mutant
 
-// wallet breaks the rules about what a wallet or a list alone shows or does not show, and about stops that only a later list shows.
+// wallet breaks the rules about what a wallet or a list alone shows or does not show, about stops that only a later list shows, and about openings that
+// fall short.
 var wallet = []Row{
+	{"short_slice_sent", "what an opening in flight has not filled is opened together with what was decided meanwhile", "51",
+		"runtime/engine TestWhatASliceDidNotFillIsNotSentWithTheNext", []Edit{
+			{"runtime/engine.fellShort", "p.Filled()+due/20+rules.QuantityTick < due", "false"},
+		}},
 	{"lag_ignored", "a wallet that is older than a fill is a gain or a loss", "limits",
 		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
 			{"reconcile.observed.WalletAhead", "symbol.spot.lag.fromMS != 0", "false"},

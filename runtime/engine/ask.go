@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -86,6 +89,23 @@ func (t *tick) decideAgain(leg *leg) {
 	}
 	leg.undecided, leg.newestAsk = true, t.nextAsk
 	t.run(leg, t.nowMS)
+}
+
+// fellShort reports whether an entry has ended with less than its strategy's plan relies on: it is absent, or it was in flight at the decision, or at a
+// start, and has filled less than it was sent for, by more than the price and a step explain. What it lacks would be opened together with what was
+// decided meanwhile.
+func fellShort(leg *leg, p *account.Placement) bool {
+	order, rules := p.Order(), leg.symbol.Rules()
+	switch {
+	case p.Purpose() != placement.Entry || !p.State().Final():
+		return false
+	case p.State() == placement.Absent:
+		return true
+	case order.Type != exchange.MarketOrder || rules == nil || leg.plannedMS != 0 && leg.plannedMS <= p.SentMS():
+		return false
+	}
+	due := quantityOf(leg.symbol, &order)
+	return p.Filled()+due/20+rules.QuantityTick < due
 }
 
 // decideNow decides: View to Plan.

@@ -80,6 +80,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"share_unestimated":       ownResults,
 		"funding_dropped":         ownResults,
 		"peak_stays":              dayStored,
+		"short_slice_sent":        func(t testing.TB) { shortSlice(t, false, false) },
 		"lag_ignored":             func(t testing.TB) { laggingFill(t, 10_000, 0, exchange.SpotWallet, false) },
 		"lag_suspends_unread":     unreadFill,
 		"peak_of_ended":           endedBeforeItsPrice,

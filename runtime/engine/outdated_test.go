@@ -201,3 +201,60 @@ func neverSentSlice(t testing.TB, err error) {
 	w.wantHeld(3 * slice)
 	w.wantSound()
 }
+
+// The exchange's quantity step is larger while the second slice is executed, so that it fills three quarters of its amount. Nothing can be read until the
+// strategy has counted on the whole of it.
+func TestWhatASliceDidNotFillIsNotSentWithTheNext(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ refused, restarts bool }{
+		"it is filled in part":                {false, false},
+		"it is filled in part, after a start": {false, true},
+		"it is refused":                       {true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shortSlice(t, c.refused, c.restarts)
+		})
+	}
+}
+
+// shortSlice has the second slice filled in part, or refused, and that known after the next decision, and after a start if one follows the decision.
+func shortSlice(t testing.TB, refused, restarts bool) {
+	t.Helper()
+	const slice = 40 // 20 USDT
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		all := view.Position.Quantity
+		for i := range view.Working {
+			all += view.Working[i].Quantity - view.Working[i].Filled
+		}
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: min(5*slice, all+slice)}, "a slice more")
+	}, onSpot, func(w *world) { w.config.Strategies[0].Schedule = each(5_000) })
+	rules := w.venue.Symbol(coin)
+	step, placed, untilMS := rules.QuantityTick, 0, int64(0)
+	w.network = func(call *Call) fate {
+		rules.QuantityTick = step
+		switch operation := call.Request.Operation; {
+		case operation.Places():
+			if placed++; placed == 2 && refused {
+				return fate{err: &exchange.Refusal{Message: "a test"}, longMS: 5_500}
+			} else if placed == 2 {
+				rules.QuantityTick, untilMS = 10*step, w.now+5_500
+			}
+		case w.now < untilMS:
+			return fate{err: &exchange.Unavailable{Operation: operation, Reason: "a test"}}
+		}
+		return fate{}
+	}
+	if w.pass(15_200); restarts {
+		w.start()
+	}
+	w.pass(75_000)
+	for i := range w.sent {
+		if amount := w.sent[i].QuoteAmount; exchange.MustAmount("21").Less(amount) {
+			t.Errorf("want 20 USDT at most by one order, have %s\n%s", amount, w.story())
+		}
+	}
+	if known := w.symbol().Known(); known < 5*slice-10 {
+		t.Errorf("want %d bought, have %d\n%s", 5*slice, known, w.story())
+	}
+}

@@ -355,10 +355,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 			continue
 		}
 		r.notePlacement(p, fills[i])
-		if p.State() != placement.Absent || p.Purpose() != placement.Entry {
-			continue
-		}
-		if leg := r.legOn(p.Symbol()); leg != nil {
+		if leg := r.legOn(p.Symbol()); leg != nil && fellShort(leg, p) {
 			r.tick.decideAgain(leg)
 		}
 	}
@@ -375,8 +372,8 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	r.alarms.watchContradicted()
 }
 
-// walletAhead reports whether the equity would mix two moments because a wallet includes a fill that no
-// list shows yet.
+// walletAhead reports whether the equity would mix two moments, those of a wallet and of
+// the fills.
 func (r *round) walletAhead() bool {
 	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.WalletAhead(leg.symbol) })
 }
