@@ -187,10 +187,12 @@ func (s *situation) ownPart() exchange.Quantity {
 		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.rules != nil {
 			position = s.book.heldInQuarantine(s.symbol)
 		}
-		if s.book.StandsDown() {
-			position = min(position, s.symbol.jointPosition())
+		if sells := s.book.sellsUnknown(s.symbol); s.book.StandsDown() { // its stops sell what that one has bought first
+			position = min(position, s.symbol.jointPosition()-sells)
+		} else {
+			position -= sells
 		}
-		return max(0, position-s.book.sellsUnknown(s.symbol))
+		return max(0, position)
 	}
 	if position == known {
 		return position

@@ -176,6 +176,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"purchase_unmarked":        markedPurchases,
 		"beside_a_twins_order":     func(t testing.TB) { openingOfAPlan(t, func(*Book, *exchange.Order) {}, true) },
 		"twins_sell_together":      twinsYield,
+		"peers_stop_sells_own":     func(t testing.TB) { passedStandingDown(t, passedStop{peers: 7, bought: 7, sold: 10}) },
+		"passed_leaves_peers":      func(t testing.TB) { passedStandingDown(t, passedStop{own: 10, bought: 7, stopped: 7, at: 47_000e8}) },
 		"freed_twice": func(t testing.TB) {
 			if have := exitAfterCancel(t, 4, 6, "0.004", "0.006"); have != 4 {
 				t.Errorf("want an exit of 4, have %d", have)

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -321,10 +322,10 @@ func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpo
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
-// stopFromLast returns the stop price at the same distance from the last price as the stop has from the entry price.
+// stopFromLast returns the stop price at the same distance from the last price as the stop has from the entry price, or from the last one without an entry.
 func (s *situation) stopFromLast(price exchange.Price) exchange.Price {
 	rules := s.symbol.rules
-	far := price - rules.PriceOf(s.symbol.MeanEntry())
+	far := price - cmp.Or(rules.PriceOf(s.symbol.MeanEntry()), s.symbol.last)
 	if far = max(far, -far, rules.PriceTick); s.long() {
 		return rules.FloorPrice(s.symbol.last - far)
 	}

@@ -53,17 +53,32 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(missing):
 	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.joinStops()
-	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
-		d.exitNow()
 	case d.pricePassed(placement.StopLoss, price):
-		d.exitPart()
-	case !d.pricePassed(placement.StopLoss, price):
-		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
-		order.Price = stopLimit(d.symbol.rules, price, missing, d.desired.Collar)
-		order.Price += min(saleMark(&d.situation, order.Price), max(0, price-order.Price))
-		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can protect it
-			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
+		d.exitPassed()
+		if d.book.StandsDown() { // nothing of another botd's is sold at market
+			d.addSpotStop(missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))
 		}
+	default:
+		d.addSpotStop(missing, price)
+	}
+}
+
+// exitPassed sells what no stop covers, since the price has passed the stop's.
+func (d *derivation) exitPassed() {
+	if len(d.stops) == 0 {
+		d.exitNow()
+		return
+	}
+	d.exitPart()
+}
+
+// addSpotStop adds a stop for a quantity, unless that is too small to be sold at all, or at its stop price: no order can protect it.
+func (d *derivation) addSpotStop(quantity exchange.Quantity, price exchange.Price) {
+	order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: quantity, StopPrice: price}
+	order.Price = stopLimit(d.symbol.rules, price, quantity, d.desired.Collar)
+	order.Price += min(saleMark(&d.situation, order.Price), max(0, price-order.Price))
+	if order.Price <= price && price > 0 && !d.tooSmall(quantity) {
+		d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 	}
 }
 

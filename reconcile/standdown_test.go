@@ -7,6 +7,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // TestStandingDownProtectsOnlyUnprotected derives intents while another botd trades
@@ -354,5 +355,97 @@ func forgottenPeerPurchase(t testing.TB, free, frozen string, stays bool) {
 	}
 	if have := canceled(derive()); (len(have) == 0) != stays {
 		t.Errorf("want the stop kept %t, have %v canceled", stays, have)
+	}
+}
+
+// The price has passed botd's stop while it stands down. What is botd's is sold at market, and what another botd has bought gets a stop below the price of
+// now, as far as no stop of either covers it.
+func TestPassedStopSellsOwnPartStandingDown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]passedStop{
+		"nothing covers either":                      {bought: 7, sold: 10, stopped: 7, at: 47_000e8},
+		"the other's covers the other's":             {peers: 7, bought: 7, sold: 10},
+		"the other's covers a part of its own":       {peers: 4, bought: 7, sold: 10, stopped: 3, at: 47_000e8},
+		"the other's covers more than it has bought": {peers: 10, bought: 7, sold: 7},
+		"the other's covers what both journals hold": {peers: 10},
+		"botd's covers its own":                      {own: 10, bought: 7, stopped: 7, at: 47_000e8},
+		"each covers its own":                        {own: 10, peers: 7, bought: 7},
+		"at a price above the entry":                 {peers: 7, bought: 7, price: 50_500e8, sold: 10},
+		"at that, and only botd's own is covered":    {own: 10, bought: 7, price: 50_500e8, stopped: 7, at: 47_500e8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passedStandingDown(t, c)
+		})
+	}
+}
+
+type passedStop struct {
+	own, peers    exchange.Quantity // of stops that stand
+	bought        exchange.Quantity // by the other botd
+	price         exchange.Price    // at which the plan stops; 0 for two percent below the entry
+	sold, stopped exchange.Quantity
+	at            exchange.Price // of the stops
+}
+
+// passedStandingDown has a position of ten, bought at 50,000. The last price is 48,000.
+func passedStandingDown(t testing.TB, c passedStop) {
+	t.Helper()
+	w, _ := protecting(t)
+	var rows, bought []exchange.Order
+	if c.own != 0 {
+		rows = append(rows, w.places(placement.StopLoss, 8, stopOf(c.own)))
+	}
+	w.now += 60_000
+	if c.bought != 0 {
+		bought = append(bought, anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, c.bought, c.bought, w.now))
+	}
+	if c.peers != 0 {
+		rows = append(rows, anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, c.peers, 0, w.now))
+	}
+	rules := w.book.Symbol(coin).rules
+	frozen, all := rules.QuantityAmount(c.own+c.peers), rules.QuantityAmount(1_010+c.bought)
+	for range 2 {
+		w.sees(all.Sub(frozen).String(), frozen.String(), bought, rows...)
+		w.now += peerStopMS
+	}
+	w.book.Symbol(coin).last = 48_000e8
+	intents := w.derives(func(d *Desired) {
+		if stopped2(d); c.price != 0 {
+			d.Protection.StopLoss = strategy.Distance{Price: c.price}
+		}
+	})
+	have := c
+	have.sold, have.stopped, have.at = 0, 0, 0
+	for _, i := range intents {
+		switch i.Order.Type {
+		case exchange.Limit:
+			have.sold += i.Order.Quantity
+		case exchange.StopLimit:
+			have.stopped, have.at = have.stopped+i.Order.Quantity, i.Order.StopPrice
+		}
+	}
+	if have != c {
+		t.Errorf("want %+v, have %+v", c, have)
+	}
+}
+
+// Without an own purchase there is no entry price: the stop is as far below the price of now as that is below the plan's.
+func TestPassedStopWithoutAnEntryStandingDown(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.targets(0, nil)
+	w.now += 60_000
+	for range 2 {
+		w.sees("1.007", "0", []exchange.Order{anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)})
+		w.now += peerStopMS
+	}
+	w.book.Symbol(coin).last = 48_000e8
+	intents := w.derives(func(d *Desired) {
+		d.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}
+	})
+	if stopped(intents) != 7 || len(intents) != 1 || intents[0].Order.StopPrice != 47_000e8 {
+		t.Errorf("want a stop of the 7 at 47000, have %+v", intents)
 	}
 }

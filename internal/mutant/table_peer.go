@@ -139,4 +139,12 @@ var peer = []Row{
 		"reconcile TestExitSellsWhatACanceledStopHasFreed", []Edit{
 			{"reconcile.freed", "others == 0 || frozen < 0", "true"},
 		}},
+	{"peers_stop_sells_own", "standing down, botd counts another's stop against its own coins before that one's", "15",
+		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
+			{"reconcile.situation.ownPart", "min(position, s.symbol.jointPosition()-sells)", "min(position, s.symbol.jointPosition()) - sells"},
+		}},
+	{"passed_leaves_peers", "standing down, what another botd bought has no stop once the price has passed botd's", "15",
+		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
+			{"reconcile.derivation.protectSpot", "d.addSpotStop(missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
+		}},
 }
