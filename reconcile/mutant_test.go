@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -178,6 +179,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"twins_sell_together":      twinsYield,
 		"peers_stop_sells_own":     func(t testing.TB) { passedStandingDown(t, passedStop{peers: 7, bought: 7, sold: 10}) },
 		"passed_leaves_peers":      func(t testing.TB) { passedStandingDown(t, passedStop{own: 10, bought: 7, stopped: 7, at: 47_000e8}) },
+		"few_ids_trusted":          func(t testing.TB) { shownByRows(t, slices.Repeat([]bool{true}, 9), false, true) },
+		"omitted_ids_forgotten": func(t testing.TB) {
+			shownByRows(t, append([]bool{false}, slices.Repeat([]bool{true}, 10)...), false, true)
+		},
 		"freed_twice": func(t testing.TB) {
 			if have := exitAfterCancel(t, 4, 6, "0.004", "0.006"); have != 4 {
 				t.Errorf("want an exit of 4, have %d", have)

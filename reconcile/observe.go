@@ -96,7 +96,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		s.old = append(s.old, market)
 	}
 	if market == exchange.Futures {
-		s.book.noteFuturesIDs(orders, matched)
+		s.book.twin.futuresIDs.note(orders, matched)
 	}
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {

@@ -54,17 +54,17 @@ func (d *derivation) protectSpot() {
 	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price):
-		d.exitPassed()
+		exitPassed(d)
 		if d.book.StandsDown() { // nothing of another botd's is sold at market
-			d.addSpotStop(missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))
+			addSpotStop(d, missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))
 		}
 	default:
-		d.addSpotStop(missing, price)
+		addSpotStop(d, missing, price)
 	}
 }
 
 // exitPassed sells what no stop covers, since the price has passed the stop's.
-func (d *derivation) exitPassed() {
+func exitPassed(d *derivation) {
 	if len(d.stops) == 0 {
 		d.exitNow()
 		return
@@ -73,7 +73,7 @@ func (d *derivation) exitPassed() {
 }
 
 // addSpotStop adds a stop for a quantity, unless that is too small to be sold at all, or at its stop price: no order can protect it.
-func (d *derivation) addSpotStop(quantity exchange.Quantity, price exchange.Price) {
+func addSpotStop(d *derivation, quantity exchange.Quantity, price exchange.Price) {
 	order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: quantity, StopPrice: price}
 	order.Price = stopLimit(d.symbol.rules, price, quantity, d.desired.Collar)
 	order.Price += min(saleMark(&d.situation, order.Price), max(0, price-order.Price))

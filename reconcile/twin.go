@@ -18,7 +18,7 @@ type twin struct {
 	stopID          int64 // the twin's newest stop
 	rank            int   // 1 if this botd's mark is larger than that stop's, -1 if it is smaller, 0 if unknown or equal
 	ownID           int64 // the newest own order of that form
-	futuresIDs      bool  // the open list of futures shows client order ids
+	futuresIDs      rowIDs
 }
 
 // noteTwin records an order that has the form of botd's and that no placement claims.
@@ -59,7 +59,7 @@ func noteTwins(s *survey, symbol *SymbolState) {
 	t := &s.book.twin
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		if !t.futuresIDs && o.ClientOrderID == "" && symbol.stopsAt(o) {
+		if !t.futuresIDs.shown() && o.ClientOrderID == "" && symbol.stopsAt(o) {
 			t.noteTwin(o.ID)
 		}
 		if !s.book.Resembles(symbol, o) {
@@ -130,12 +130,25 @@ func exitReleaseMS(s *situation) int64 {
 
 const twinReleaseMS = 2_500
 
-// noteFuturesIDs records whether the futures open list shows client order ids; matched are the placements of its rows.
-func (t *twin) noteFuturesIDs(orders []exchange.Order, matched []*account.Placement) {
+// rowIDs is what the futures open list has shown of client order ids since the start.
+type rowIDs struct {
+	rows    int  // rows with an id
+	omitted bool // a row of one of botd's orders had none
+}
+
+// enoughRows is the number of rows with an id after which the list counts as one that shows every id, if it has omitted none: it may omit ids at random.
+const enoughRows = 10
+
+func (r *rowIDs) shown() bool { return !r.omitted && r.rows >= enoughRows }
+
+// note records the rows of a list; matched are their placements.
+func (r *rowIDs) note(orders []exchange.Order, matched []*account.Placement) {
 	for i := range orders {
-		t.futuresIDs = t.futuresIDs || orders[i].ClientOrderID != ""
-	}
-	for i := range orders {
-		t.futuresIDs = t.futuresIDs && (matched[i] == nil || orders[i].ClientOrderID != "")
+		switch {
+		case orders[i].ClientOrderID != "":
+			r.rows++
+		case matched[i] != nil:
+			r.omitted = true
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -146,16 +147,10 @@ func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
 	}
 }
 
-// While orders show another botd, an order without an id of the size of one of the plan's may be that one's. Once the list shows ids it is a person's.
+// An order without an id of the size of one of the plan's may be another botd's, or of a lost journal, until the list has shown that it omits no ids.
 func TestOrderOfAPlansSizeBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	openingOfAPlan(t, func(*Book, *exchange.Order) {}, true)
-	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin.futuresIDs = true }, false)
-	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin = twin{} }, false)
-	openingOfAPlan(t, func(b *Book, _ *exchange.Order) {
-		b.twin = twin{}
-		b.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.JournalLost}})
-	}, true)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Quantity++ }, false)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Side = exchange.Sell }, false)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.ClientOrderID = "a person's" }, false)
@@ -166,13 +161,73 @@ func openingOfAPlan(t testing.TB, change func(*Book, *exchange.Order), want bool
 	d := newDesk(t)
 	d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
 	d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("49000"), Quantity: 10_000}}})
-	d.book.noteTwin(3)
-	row := exchange.Order{ID: 9, Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: 10_000,
-		Price: d.price("48000")}
+	row := rested(9, 10_000)
 	change(d.book, &row)
 	symbol := d.book.Symbol(bitcoin)
 	symbol.foreign = []exchange.Order{row}
 	if have := d.book.ForeignOpening(symbol) != nil; have != want {
 		t.Errorf("%+v: want openings blocked %t", row, want)
+	}
+}
+
+// rested is a bid on futures without an id.
+func rested(id int64, quantity exchange.Quantity) exchange.Order {
+	return exchange.Order{ID: id, Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: quantity,
+		Price: 48_000_0, Status: exchange.StatusOpen}
+}
+
+// A list that omits ids at random shows each of botd's own for a while. A start does not know what lists before it have shown.
+func TestIDsAreShownByManyRowsOfTheList(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lists   []bool // whether they show the id of botd's own order
+		start   bool
+		blocked bool
+	}{
+		"none":                    {nil, false, true},
+		"nine":                    {slices.Repeat([]bool{true}, 9), false, true},
+		"ten":                     {slices.Repeat([]bool{true}, 10), false, false},
+		"ten, before a start":     {slices.Repeat([]bool{true}, 10), true, true},
+		"ten, after one without":  {append([]bool{false}, slices.Repeat([]bool{true}, 10)...), false, true},
+		"ten, before one without": {append(slices.Repeat([]bool{true}, 10), false), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shownByRows(t, c.lists, c.start, c.blocked)
+		})
+	}
+}
+
+func shownByRows(t testing.TB, lists []bool, start, blocked bool) {
+	t.Helper()
+	d := newDesk(t)
+	d.book.Configure(Settings{Instance: "t", Foreign: ForeignIgnore})
+	d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("49000"), Quantity: 10}}})
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: exchange.Limit, Quantity: 3, Price: d.price("52000")}
+	id := d.send(Intent{Purpose: placement.Order, Key: "b", Order: order})
+	d.acknowledge(id, 5)
+	own := exchange.Order{ID: 5, Market: exchange.Futures, Symbol: bitcoin.Name, Side: order.Side, Type: order.Type, Quantity: 3, Price: order.Price,
+		Status: exchange.StatusOpen}
+	for _, shows := range lists {
+		row := own
+		if shows {
+			row.ClientOrderID = id
+		}
+		d.now += 1_000
+		d.observe(0, nil, row)
+	}
+	symbol := d.book.Symbol(bitcoin)
+	if start {
+		saved, rules := d.book.Checkpoint("an account"), symbol.rules
+		restored, err := Restore(testSettle, &saved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.book, symbol = restored, restored.Symbol(bitcoin)
+		symbol.rules = rules
+	}
+	symbol.foreign = []exchange.Order{rested(9, 10)}
+	if have := d.book.ForeignOpening(symbol) != nil; have != blocked {
+		t.Errorf("want openings blocked %t", blocked)
 	}
 }

@@ -127,7 +127,7 @@ var peer = []Row{
 		"reconcile TestOneOfTwoTwinsSellsFirst", []Edit{
 			{"reconcile.twin.yieldMS", "t.rank > 0", "false"},
 		}},
-	{"beside_a_twins_order", "openings are sent beside an order of their size without an id, though others show another botd", "42",
+	{"beside_a_twins_order", "openings are sent beside an order of their size without an id, though the list may omit the ids of another botd", "42",
 		"reconcile TestOrderOfAPlansSizeBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "b.OfPlan(symbol, o)", "false"},
 		}},
@@ -145,6 +145,14 @@ var peer = []Row{
 		}},
 	{"passed_leaves_peers", "standing down, what another botd bought has no stop once the price has passed botd's", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
-			{"reconcile.derivation.protectSpot", "d.addSpotStop(missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
+			{"reconcile.derivation.protectSpot", "addSpotStop(d, missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
+		}},
+	{"few_ids_trusted", "a futures list that shows one id counts as one that shows every id", "42",
+		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{
+			{"reconcile.rowIDs.shown", "enoughRows", "1"},
+		}},
+	{"omitted_ids_forgotten", "a futures list that has omitted an id counts as one that shows every id", "42",
+		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{
+			{"reconcile.rowIDs.shown", "!r.omitted", "true"},
 		}},
 }
