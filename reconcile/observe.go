@@ -417,7 +417,8 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	balance := s.book.baseBalance(symbol)
 	if symbol.Known() == 0 {
 		more := balance - symbol.Baseline()
-		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.possibleOwnChange(symbol, more))
+		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) &&
+			s.awaitsHistory(symbol, s.possibleOwnChange(symbol, more))
 		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {

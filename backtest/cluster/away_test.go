@@ -347,7 +347,7 @@ func TestASweepWhoseEndIsNotNotedHasItsResult(t *testing.T) {
 	store := *c.store
 	store.jobs = &flakyJobs{Stream: s.jobs, purge: fails}
 	c.store = &store
-	if err := c.End(t.Context(), nil); err != nil || !log.has("the server could not be told that the sweep has ended: "+errAway.Error()) {
+	if err := c.End(t.Context(), nil); err != nil || !log.has("the server could not record that the sweep has ended: "+errAway.Error()) {
 		t.Errorf("want the result kept and the rest logged, have %v, %s", err, log.text())
 	}
 	if !c.connected.IsClosed() {

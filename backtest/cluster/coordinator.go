@@ -485,7 +485,7 @@ func (c *Coordinator) End(ctx context.Context, outcome error) error {
 	}
 	err = errors.Join(err, c.store.jobs.Purge(after, jetstream.WithPurgeSubject("botd.jobs.*."+c.key)))
 	if outcome == nil && err != nil {
-		c.Log("the server could not be told that the sweep has ended: %v", err)
+		c.Log("the server could not record that the sweep has ended: %v", err)
 	}
 	return outcome
 }

@@ -178,7 +178,7 @@ func (m *Metrics) round(atMS int64, fact *engine.NoteRound) {
 }
 
 // settled counts an order's end. The duration is measured only for a market order, which has ended when
-// it is first fetched; the time for which a limit order or a stop rests says nothing about the exchange.
+// it is first fetched; the time for which a limit order or a stop rests shows nothing about the exchange.
 func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, market, strategy string) {
 	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, fact.State.String())).Inc()
 	decided := m.decided.take(fact.ClientOrderID)
