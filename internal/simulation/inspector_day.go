@@ -175,7 +175,7 @@ func (f *figures) day(n int, day account.Day, equity exchange.Amount, at, slack 
 	if want := exchange.Day1.OpenOf(w.daemon.clock()); f.roundMS > want && day.StartMS != want {
 		w.fail("figures", "the day started at %d, want %d", day.StartMS, want)
 	}
-	if len(c.recent) == 0 || c.loose == nil || day.StartMS != c.StartMS {
+	if len(c.recent) == 0 || c.loose == nil || day.StartMS != c.StartMS || day.StartMS != c.day.StartMS {
 		return
 	}
 	if most := new(big.Rat).Add(&c.Peak, slack); most.Cmp(ratOf(day.Peak)) < 0 {
