@@ -12,8 +12,7 @@ type MetricsConfig struct {
 	TokenFile string
 }
 
-// metricsCredential is the systemd credential of the token.
-const metricsCredential = "BOTD_METRICS_TOKEN"
+var metricsToken = tokenFile{"metrics.token_file", "BOTD_METRICS_TOKEN"}
 
 func (c *MetricsConfig) keys() []key {
 	const both = "metrics: {listen: 127.0.0.1:8421, token_file: /etc/botd/metrics-token}"
@@ -30,8 +29,7 @@ func (l *loader) checkMetrics(s *section) {
 	c := &l.config.Metrics
 	listen, file := s.single("listen"), s.single("token_file")
 	if file != nil && looksSecret(file.Value) {
-		s.wrong(file, "write the token to a file of mode 600 and its path here; change it if others could read this file",
-			"metrics.token_file looks like the token itself, not like a path")
+		metricsToken.refuse(s, file)
 	}
 	if listen == nil {
 		return
@@ -41,7 +39,7 @@ func (l *loader) checkMetrics(s *section) {
 	case !well:
 		s.wrong(listen, "write 127.0.0.1:8421", "metrics.listen %q is not host:port", notation.Shortened(c.Listen))
 	case file == nil && l.config.Exchange.CredentialsDirectory == "":
-		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+metricsCredential, "metrics.token_file is not set")
+		s.wrong(listen, secretHint(metricsToken.credential), "%s is not set", metricsToken.setting)
 	case !loopback(host) && !l.config.Access.Secure():
 		s.wrong(listen, "write 127.0.0.1:8421; or give access.certificate_file and access.key_file, which it uses too",
 			"metrics.listen %s would receive the token over the network unencrypted", notation.Shortened(c.Listen))
@@ -53,9 +51,9 @@ const shortestMetricsToken = 20
 
 // ReadMetricsToken returns the token of the metrics from its file or credential. No error contains it.
 func ReadMetricsToken(c *MetricsConfig, credentials string) (string, error) {
-	token, err := readSecret("metrics.token_file", c.TokenFile, credentials, metricsCredential)
+	token, err := metricsToken.read(c.TokenFile, credentials)
 	if err == nil && len(token) < shortestMetricsToken {
-		return "", fmt.Errorf("metrics.token_file: the token has %d characters, want at least %d", len(token), shortestMetricsToken)
+		return "", fmt.Errorf("%s: the token has %d characters, want at least %d", metricsToken.setting, len(token), shortestMetricsToken)
 	}
-	return string(token), err
+	return token, err
 }

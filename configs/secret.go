@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 )
 
 // Names of the systemd credentials.
@@ -38,6 +40,26 @@ func ReadToken(setting, file string) (string, error) {
 	return string(text), err
 }
 
+// tokenFile is a setting that names the file of a token, and the systemd credential that replaces it.
+type tokenFile struct{ setting, credential string }
+
+// read returns the token. No error contains it.
+func (f tokenFile) read(file, credentials string) (string, error) {
+	token, err := readSecret(f.setting, file, credentials, f.credential)
+	return string(token), err
+}
+
+// refuse reports that the setting holds the token itself.
+func (f tokenFile) refuse(s *section, file *yaml.Node) {
+	s.wrong(file, "write the token to a file of mode 600 and its path here; change it if others could read this file",
+		"%s looks like the token itself, not like a path", f.setting)
+}
+
+// secretHint is the hint where neither a file nor a credential is named.
+func secretHint(credential string) string {
+	return "name a file of mode 600, or use systemd's LoadCredential=" + credential
+}
+
 func readSecret(setting, file, directory, credential string) ([]byte, error) {
 	switch {
 	case file != "":
@@ -49,8 +71,7 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 		// no meaning there.
 		setting, file = "credential "+credential, filepath.Join(directory, credential)
 	default:
-		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n"+
-			"  hint: name a file of mode 600, or use systemd's LoadCredential=%s", setting, credential)
+		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n  hint: %s", setting, secretHint(credential))
 	}
 	found, err := os.Stat(file)
 	if err != nil {

@@ -9,8 +9,7 @@ type SignalsConfig struct {
 	BehindProxy bool // a TLS proxy is in front of it
 }
 
-// signalCredential is the systemd credential of the token.
-const signalCredential = "BOTD_SIGNAL_TOKEN"
+var signalToken = tokenFile{"signals.token_file", "BOTD_SIGNAL_TOKEN"}
 
 func (c *SignalsConfig) keys() []key {
 	const both = "signals: {listen: 127.0.0.1:8430, token_file: /etc/botd/signal-token}"
@@ -29,12 +28,11 @@ func (l *loader) checkSignals(s *section) {
 	listen, file := s.single("listen"), s.single("token_file")
 	switch {
 	case file != nil && looksSecret(file.Value):
-		s.wrong(file, "write the token to a file of mode 600 and its path here; change it if others could read this file",
-			"signals.token_file looks like the token itself, not like a path")
+		signalToken.refuse(s, file)
 	case listen == nil && file != nil:
 		s.warn(file, "write listen: 127.0.0.1:8430", "signals.listen is not set: no signal can arrive")
 	case listen != nil && file == nil && l.config.Exchange.CredentialsDirectory == "":
-		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+signalCredential, "signals.token_file is not set")
+		s.wrong(listen, secretHint(signalToken.credential), "%s is not set", signalToken.setting)
 	}
 	if listen == nil {
 		return
@@ -51,6 +49,5 @@ func (l *loader) checkSignals(s *section) {
 
 // ReadSignalToken returns the token of signals from its file or credential. No error contains it.
 func ReadSignalToken(c *SignalsConfig, credentials string) (string, error) {
-	token, err := readSecret("signals.token_file", c.TokenFile, credentials, signalCredential)
-	return string(token), err
+	return signalToken.read(c.TokenFile, credentials)
 }

@@ -21,8 +21,7 @@ func (c *TelegramConfig) On() bool { return len(c.Operators)+len(c.Viewers) > 0 
 // telegramServer is the address of Telegram's own server.
 const telegramServer = "https://api.telegram.org"
 
-// telegramCredential is the systemd credential of the bot's token.
-const telegramCredential = "BOTD_TELEGRAM_TOKEN"
+var telegramTokenFile = tokenFile{"telegram.token_file", "BOTD_TELEGRAM_TOKEN"}
 
 var telegramToken = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{20,}$`)
 
@@ -49,12 +48,11 @@ func (l *loader) checkTelegram(s *section) {
 	file, server := s.single("token_file"), s.single("server")
 	switch {
 	case file != nil && (looksSecret(file.Value) || telegramToken.MatchString(file.Value)):
-		s.wrong(file, "write the token to a file of mode 600 and its path here; replace the token if others could read this file",
-			"telegram.token_file looks like the token itself, not like a path")
+		telegramTokenFile.refuse(s, file)
 	case file != nil && !c.On():
 		s.wrong(file, "write operators: [NUMBER] or viewers: [NUMBER]", "telegram lists no users: no command would be accepted")
 	case c.On() && file == nil && l.config.Exchange.CredentialsDirectory == "":
-		s.fail(s.line, "name a file of mode 600, or use systemd's LoadCredential="+telegramCredential, "telegram.token_file is not set")
+		s.fail(s.line, secretHint(telegramTokenFile.credential), "%s is not set", telegramTokenFile.setting)
 	}
 	for _, user := range c.Viewers {
 		if slices.Contains(c.Operators, user) {
@@ -73,6 +71,5 @@ func (l *loader) checkTelegram(s *section) {
 
 // ReadTelegramToken returns the bot's token from its file or credential. No error contains it.
 func ReadTelegramToken(c *TelegramConfig, credentials string) (string, error) {
-	token, err := readSecret("telegram.token_file", c.TokenFile, credentials, telegramCredential)
-	return string(token), err
+	return telegramTokenFile.read(c.TokenFile, credentials)
 }
