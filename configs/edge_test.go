@@ -234,9 +234,9 @@ func TestASchedulesPeriodHasBounds(t *testing.T) {
 // One more is refused.
 func TestMaximumNumberOfChannels(t *testing.T) {
 	t.Parallel()
-	for more, want := range []string{"", fmt.Sprintf("%d channels exceed the maximum of %d", MaxChannels+1, MaxChannels)} {
+	for more, want := range []string{"", fmt.Sprintf("%d channels exceed the maximum of %d", maxChannels+1, maxChannels)} {
 		text := "mode: demo\nnotify:\n  channels:\n"
-		for i := range MaxChannels + more {
+		for i := range maxChannels + more {
 			text += fmt.Sprintf("    c%d: {url_file: /etc/botd/c%d}\n", i, i)
 		}
 		_, problems := Load(fstest.MapFS{"botd.yaml": {Data: []byte(text)}}, "", Options{})

@@ -11,8 +11,8 @@ import (
 	"botd/internal/notation"
 )
 
-// MaxChannels is the maximum number of channels: their names are metric labels.
-const MaxChannels = 10
+// maxChannels is the maximum number of channels: their names are metric labels.
+const maxChannels = 10
 
 // NotifyConfig configures notifications.
 type NotifyConfig struct {
@@ -103,8 +103,8 @@ func (l *loader) readChannels(s *section) {
 		}
 		n.Channels = append(n.Channels, c)
 	}
-	if len(n.Channels) > MaxChannels {
-		s.fail(s.line, "", "%d channels exceed the maximum of %d", len(n.Channels), MaxChannels)
+	if len(n.Channels) > maxChannels {
+		s.fail(s.line, "", "%d channels exceed the maximum of %d", len(n.Channels), maxChannels)
 	}
 	slices.SortFunc(n.Channels, func(a, b ChannelConfig) int { return strings.Compare(a.Name, b.Name) })
 }

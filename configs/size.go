@@ -49,7 +49,7 @@ func (r *strategyReader) checkSize(s *section) {
 	switch {
 	case len(ways) > 1 && len(s.entries) <= len(s.known):
 		s.fail(ways[1].key.Line, "keep one of them", "size has both %s and %s", ways[0].key.Value, ways[1].key.Value)
-	case len(ways) < len(s.entries) && !r.into.Size.AtEntry():
+	case len(ways) < len(s.entries) && !r.into.Size.atEntry():
 		s.fail(s.line, "max limits a size by risk, volatility or kelly", "size.max is given without one of them")
 	}
 }

@@ -94,11 +94,11 @@ type SizeConfig struct {
 
 // IsZero reports whether no size is set.
 func (s SizeConfig) IsZero() bool {
-	return s.Equity == 0 && s.Quantity.IsZero() && s.Quote.IsZero() && !s.AtEntry()
+	return s.Equity == 0 && s.Quantity.IsZero() && s.Quote.IsZero() && !s.atEntry()
 }
 
-// AtEntry reports whether a position is sized at its entry.
-func (s SizeConfig) AtEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
+// atEntry reports whether a position is sized at its entry.
+func (s SizeConfig) atEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
 
 // sizing returns the rule for sizing a position at its entry, with its protection.
 func (c *StrategyConfig) sizing(protection *strategy.Protection) overlay.Sizing {
@@ -129,7 +129,7 @@ func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, err
 		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB, Columns: c.columns,
 		Fees: strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker}}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
-	if c.Size.AtEntry() { // the strategy returns all of it, or a part
+	if c.Size.atEntry() { // the strategy returns all of it, or a part
 		setting.Size.Equity = exchange.RateOne
 	}
 	quantity, err := symbol.Quantity(c.Size.Quantity)

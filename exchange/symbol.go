@@ -23,9 +23,9 @@ func (q Quantity) Abs() Quantity { return max(q, -q) }
 // Sign returns -1, 0 or 1.
 func (q Quantity) Sign() int { return cmp.Compare(q, 0) }
 
-// MinPriceScale is the minimum number of decimal places of a Price, so that most recorded data and
+// minPriceScale is the minimum number of decimal places of a Price, so that most recorded data and
 // venue averages need no rescaling.
-const MinPriceScale = 8
+const minPriceScale = 8
 
 // Symbol is one instrument and its rules, from either market's list (interface, Futures symbol and
 // Spot pair). It is immutable; pass it by pointer.
@@ -96,7 +96,7 @@ func NewSymbol(spec SymbolSpec) (*Symbol, error) {
 		Market: spec.Market, Name: spec.Name, Base: spec.Base, Quote: spec.Quote,
 		Tradable: spec.Tradable, ReduceOnly: spec.ReduceOnly, Cancelable: spec.Cancelable,
 		FundingIntervalHours: spec.FundingIntervalHours, OrderTypes: spec.OrderTypes, Brackets: spec.Brackets,
-		PriceScale:    max(MinPriceScale, places(spec.PriceTick), spec.PriceScale),
+		PriceScale:    max(minPriceScale, places(spec.PriceTick), spec.PriceScale),
 		QuantityScale: max(places(spec.QuantityTick), spec.QuantityScale),
 	}
 	if spec.Name == "" {

@@ -24,7 +24,7 @@ import (
 
 // Bounds of the driver.
 const (
-	DefaultWorkers     = polling.Readers + 2 // the two for urgent calls
+	defaultWorkers     = polling.Readers + 2 // the two for urgent calls
 	DefaultCallTimeout = 10 * time.Second
 	DefaultStopTimeout = 10 * time.Second
 	maxQueued          = 4_096            // calls that wait for a worker
@@ -146,7 +146,7 @@ func catch(err *error) {
 // New returns a driver.
 func New(config Config) *Driver {
 	if config.Workers == 0 {
-		config.Workers = DefaultWorkers
+		config.Workers = defaultWorkers
 	}
 	if config.CallTimeout == 0 {
 		config.CallTimeout = DefaultCallTimeout

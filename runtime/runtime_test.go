@@ -298,8 +298,8 @@ func TestAFullQueueAnswersEveryCallAndNeverBlocks(t *testing.T) {
 				t.Fatalf("call %d: want one answer, have %d", id, answered[id])
 			}
 		}
-		if sent := len(r.story.all()); sent > maxQueued+DefaultWorkers {
-			t.Errorf("requests sent: want at most %d, have %d", maxQueued+DefaultWorkers, sent)
+		if sent := len(r.story.all()); sent > maxQueued+defaultWorkers {
+			t.Errorf("requests sent: want at most %d, have %d", maxQueued+defaultWorkers, sent)
 		}
 	})
 }

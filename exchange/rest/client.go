@@ -43,13 +43,13 @@ func (c Config) String() string { return "client of " + redact(c.BaseURL) }
 // GoString returns the same as String, so that no verb of fmt prints the secret.
 func (c Config) GoString() string { return c.String() }
 
-// RateLimited is the outcome of a request answered with 429.
-const RateLimited = "rate_limited"
+// rateLimited is the outcome of a request answered with 429.
+const rateLimited = "rate_limited"
 
 // Observation describes one attempt, for metrics. It contains no secret.
 type Observation struct {
 	Operation exchange.Operation
-	Outcome   string // ok, refusal, uncertain, unavailable, malformed, other, RateLimited
+	Outcome   string // ok, refusal, uncertain, unavailable, malformed, other, rateLimited
 	Code      int    // of a refusal
 	Duration  time.Duration
 	Waited    time.Duration // for the budget, before the attempt

@@ -85,8 +85,8 @@ func TestALimitedRequestIsAnOutcomeOfItsOwn(t *testing.T) {
 	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err == nil {
 		t.Error("want an error, have none")
 	}
-	if have := <-outcomes; have != RateLimited {
-		t.Errorf("want %s, have %s", RateLimited, have)
+	if have := <-outcomes; have != rateLimited {
+		t.Errorf("want %s, have %s", rateLimited, have)
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, limit excha
 			seen.Outcome = "ok"
 		}
 		if outcome.limited {
-			seen.Outcome = RateLimited
+			seen.Outcome = rateLimited
 		}
 		if refusal != nil {
 			seen.Code = refusal.Code

@@ -104,8 +104,8 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 		return fmt.Errorf("an account needs a name")
 	case x.byName[config.Name] != nil:
 		return fmt.Errorf("account %q exists", config.Name)
-	case len(x.accounts) >= MaxAccounts:
-		return fmt.Errorf("an exchange has at most %d accounts", MaxAccounts)
+	case len(x.accounts) >= maxAccounts:
+		return fmt.Errorf("an exchange has at most %d accounts", maxAccounts)
 	case config.FuturesUSDT.Sign() < 0:
 		return fmt.Errorf("account %q: futures wallet %s is below 0", config.Name, config.FuturesUSDT)
 	case config.Leverage < 0:

@@ -56,7 +56,7 @@ func compareStates(r *rapid.T, d *desk, base []byte, changes [][]byte) {
 	have := mustSnapshot(r, restored)
 	// History that was dropped between a snapshot and its changes returns, up to the bound, so the common
 	// part is compared.
-	if d.config.MaxHistory < DefaultMaxHistory {
+	if d.config.MaxHistory < defaultMaxHistory {
 		return
 	}
 	if want := mustSnapshot(r, d.Exchange); !bytes.Equal(want, have) {

@@ -23,11 +23,11 @@ const DefaultOrderDelayMS = 5
 
 // Limits of one exchange.
 const (
-	MaxAccounts       = 1_000
-	MaxSymbols        = 2_000
+	maxAccounts       = 1_000
+	maxSymbols        = 2_000
 	MaxOpenOrders     = 10_000         // per account and market
-	MaxOrderDelayMS   = 8 * 86_400_000 // a backtest delays by up to a week's candle
-	DefaultMaxHistory = 200_000        // stored finished orders, and fills
+	maxOrderDelayMS   = 8 * 86_400_000 // a backtest delays by up to a week's candle
+	defaultMaxHistory = 200_000        // stored finished orders, and fills
 	maxClientOrderID  = 256            // bytes
 )
 
@@ -43,7 +43,7 @@ type Config struct {
 
 	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, negative none
 	ReuseLists     bool          // reuse the lists of open orders, valid until the next call, and orders and positions that are not stored any more
-	MaxHistory     int           // stored finished orders and fills; 0 is DefaultMaxHistory
+	MaxHistory     int           // stored finished orders and fills; 0 is defaultMaxHistory
 }
 
 const never = math.MaxInt64
@@ -87,7 +87,7 @@ func New(config Config) (*Exchange, error) {
 		return nil, err
 	}
 	if config.MaxHistory == 0 {
-		config.MaxHistory = DefaultMaxHistory
+		config.MaxHistory = defaultMaxHistory
 	}
 	x := &Exchange{
 		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
@@ -118,12 +118,12 @@ func (c *Config) check() error {
 	switch {
 	case len(c.Symbols) == 0:
 		return fmt.Errorf("an exchange needs symbols: use DefaultSymbols()")
-	case len(c.Symbols) > MaxSymbols:
-		return fmt.Errorf("%d symbols are more than %d", len(c.Symbols), MaxSymbols)
-	case c.OrderDelayMS < 0 || c.OrderDelayMS > MaxOrderDelayMS:
-		return fmt.Errorf("order delay %d ms is outside 0..%d", c.OrderDelayMS, MaxOrderDelayMS)
-	case c.OrderDelaySpreadMS < 0 || c.OrderDelaySpreadMS > MaxOrderDelayMS:
-		return fmt.Errorf("order delay spread %d ms is outside 0..%d", c.OrderDelaySpreadMS, MaxOrderDelayMS)
+	case len(c.Symbols) > maxSymbols:
+		return fmt.Errorf("%d symbols are more than %d", len(c.Symbols), maxSymbols)
+	case c.OrderDelayMS < 0 || c.OrderDelayMS > maxOrderDelayMS:
+		return fmt.Errorf("order delay %d ms is outside 0..%d", c.OrderDelayMS, maxOrderDelayMS)
+	case c.OrderDelaySpreadMS < 0 || c.OrderDelaySpreadMS > maxOrderDelayMS:
+		return fmt.Errorf("order delay spread %d ms is outside 0..%d", c.OrderDelaySpreadMS, maxOrderDelayMS)
 	case c.OppositeOrder != "" && c.OppositeOrder != "reject" && c.OppositeOrder != "net":
 		return fmt.Errorf("opposite order %q is neither reject nor net", c.OppositeOrder)
 	case c.MaxHistory < 0:

@@ -66,7 +66,7 @@ func (d *answerDecoder) decode() (err error) {
 		var clock struct {
 			ServerTime whole `json:"serverTime"`
 		}
-		if err = Unmarshal(d.body, &clock); err == nil && clock.ServerTime <= 0 {
+		if err = unmarshal(d.body, &clock); err == nil && clock.ServerTime <= 0 {
 			err = fmt.Errorf("no serverTime in %s", excerpt(d.body))
 		}
 		d.answer.ServerTimeMS = int64(clock.ServerTime)
@@ -82,7 +82,7 @@ func (d *answerDecoder) decode() (err error) {
 		d.answer.Leverages, err = list(d, d.body, (*leverageSetting).read)
 	case exchange.FuturesAccount:
 		var account marginAccount
-		if err = Unmarshal(d.body, &account); err == nil {
+		if err = unmarshal(d.body, &account); err == nil {
 			d.answer.Account, err = account.read()
 		}
 	case exchange.SpotWallet:
@@ -185,7 +185,7 @@ func (d *answerDecoder) status() error {
 	var f struct {
 		Status *string `json:"status"`
 	}
-	if err := Unmarshal(d.body, &f); err != nil {
+	if err := unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	if f.Status == nil {
@@ -197,7 +197,7 @@ func (d *answerDecoder) status() error {
 
 func (d *answerDecoder) funding() error {
 	var f fundingRate
-	if err := Unmarshal(d.body, &f); err != nil {
+	if err := unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	var r reader
@@ -214,7 +214,7 @@ func (d *answerDecoder) depth() error {
 		Bids         *[][]number `json:"bids"`
 		Asks         *[][]number `json:"asks"`
 	}
-	if err := Unmarshal(d.body, &f); err != nil {
+	if err := unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	if f.Bids == nil && d.nullMember("bids") {
@@ -253,7 +253,7 @@ func (r *reader) levels(field string, raw [][]number) []exchange.Level {
 // order reads one order and checks that it is the requested one.
 func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, reader) (exchange.Order, error)) error {
 	var f F
-	if err := Unmarshal(d.body, &f); err != nil {
+	if err := unmarshal(d.body, &f); err != nil {
 		return err
 	}
 	symbol, err := d.symbol(name(&f))

@@ -15,9 +15,9 @@ func WithoutMark(body []byte) []byte {
 	return bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\xef\xbb\xbf"))
 }
 
-// Unmarshal reads a record with case-sensitive names. encoding/json alone ignores case, so an
+// unmarshal reads a record with case-sensitive names. encoding/json alone ignores case, so an
 // additional field Status would override status.
-func Unmarshal(raw []byte, record any) error {
+func unmarshal(raw []byte, record any) error {
 	names := namesOf(record)
 	if len(names) == 0 || !hasOtherCase(raw, names) {
 		return json.Unmarshal(raw, record)

@@ -62,7 +62,7 @@ func TestNonRecordBodyIsAnError(t *testing.T) {
 		var record struct {
 			Status int `json:"status"`
 		}
-		if err := Unmarshal([]byte(body), &record); err == nil {
+		if err := unmarshal([]byte(body), &record); err == nil {
 			t.Errorf("%s: want an error, have %+v", body, record)
 		}
 	}

@@ -121,7 +121,7 @@ func TestARecordOfOneFieldHasItsExactNameToo(t *testing.T) {
 	var one struct {
 		Status string `json:"status"`
 	}
-	if err := Unmarshal([]byte(`{"status":"right","Status":"wrong"}`), &one); err != nil || one.Status != "right" {
+	if err := unmarshal([]byte(`{"status":"right","Status":"wrong"}`), &one); err != nil || one.Status != "right" {
 		t.Errorf("have %+v, %v", one, err)
 	}
 }

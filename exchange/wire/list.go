@@ -45,7 +45,7 @@ func list[F, T any](d *answerDecoder, body []byte, read func(*F) (T, error)) (ex
 	items := make([]T, 0, len(rows))
 	for _, row := range rows {
 		var f F
-		err := Unmarshal(row, &f)
+		err := unmarshal(row, &f)
 		var item T
 		if err == nil {
 			item, err = read(&f)
@@ -100,7 +100,7 @@ func namesUnknown(err error) bool {
 
 func symbolRow[F, T any](d *answerDecoder, row []byte, name func(*F) string, read func(*F, reader) (T, error)) (item T, err error) {
 	var f F
-	if err = Unmarshal(row, &f); err != nil {
+	if err = unmarshal(row, &f); err != nil {
 		return item, err
 	}
 	symbol, err := d.symbol(name(&f))
@@ -113,7 +113,7 @@ func symbolRow[F, T any](d *answerDecoder, row []byte, name func(*F) string, rea
 // one reads the single record of the requested symbol as a list of one.
 func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, reader) (T, error)) (exchange.Fetched[T], error) {
 	var f F
-	if err := Unmarshal(d.body, &f); err != nil {
+	if err := unmarshal(d.body, &f); err != nil {
 		return exchange.Fetched[T]{}, err
 	}
 	symbol, err := d.symbol(name(&f))

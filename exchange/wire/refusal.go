@@ -53,7 +53,7 @@ func parseError(body []byte) (code int, message string, parsed bool) {
 		Msg     string `json:"msg"`
 		Message string `json:"message"`
 	}
-	if Unmarshal(WithoutMark(body), &fields) != nil || fields.Code == nil {
+	if unmarshal(WithoutMark(body), &fields) != nil || fields.Code == nil {
 		return 0, "", false
 	}
 	message = printable.Text(cmp.Or(fields.Error, fields.Msg, fields.Message, "no message"))

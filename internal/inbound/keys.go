@@ -10,7 +10,7 @@ import (
 
 // These are the errors of a body's keys. Neither repeats the body, which may contain a token.
 var (
-	ErrTwice    = errors.New("a key is given twice: which of its values is meant cannot be known")
+	errTwice    = errors.New("a key is given twice: which of its values is meant cannot be known")
 	ErrSpelling = errors.New("a key has other characters than lower-case letters, digits and _")
 )
 
@@ -32,7 +32,7 @@ func CheckKeys(text []byte) error {
 			if is && !open[inner].value {
 				keys, folded := open[inner].keys, fold(name)
 				if keys[folded]++; keys[folded] > 1 {
-					return ErrTwice
+					return errTwice
 				}
 				if inner == 0 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 					spelling = ErrSpelling

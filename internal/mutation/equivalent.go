@@ -9,8 +9,8 @@ import (
 //go:embed equivalent.txt
 var equivalentText string
 
-// Equivalents returns the mutants without an observable effect, by their names, each with the reason.
-func Equivalents() (map[string]string, error) {
+// equivalents returns the mutants without an observable effect, by their names, each with the reason.
+func equivalents() (map[string]string, error) {
 	reasons := map[string]string{}
 	name := ""
 	for line := range strings.Lines(equivalentText) {

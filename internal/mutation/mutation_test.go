@@ -146,7 +146,7 @@ func TestASampleIsBelowAShareBeyondChance(t *testing.T) {
 // A row whose code changed must be judged again.
 func TestEveryEquivalentMutantIsStillThere(t *testing.T) {
 	t.Parallel()
-	reasons, err := Equivalents()
+	reasons, err := equivalents()
 	if err != nil {
 		t.Fatal(err)
 	}

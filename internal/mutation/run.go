@@ -125,7 +125,7 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 		}
 		tests = append(tests, s.tests...)
 	}
-	reasons, err := Equivalents()
+	reasons, err := equivalents()
 	if err != nil {
 		return err
 	}

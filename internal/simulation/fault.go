@@ -63,8 +63,8 @@ func (f Fault) String() string {
 	return fmt.Sprintf("fault(%d)", f)
 }
 
-// ParseFault finds a fault by its name.
-func ParseFault(name string) (Fault, error) {
+// parseFault finds a fault by its name.
+func parseFault(name string) (Fault, error) {
 	for i, known := range faultNames {
 		if known == name {
 			return Fault(i), nil

@@ -43,8 +43,8 @@ func ReportOf(s *Summary) Report {
 	r := Report{
 		Runs: s.Runs, Failed: s.Failed, ElapsedSeconds: s.Elapsed.Seconds(), RunsASecond: s.Rate(), VirtualHours: float64(s.Stats.VirtualMS) / 3_600_000,
 		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Unknowns: s.Stats.Unknowns,
-		ResolvedP50: Quantile(&s.Stats.Resolution, 0.5), ResolvedP99: Quantile(&s.Stats.Resolution, 0.99),
-		UnprotectedP50: Quantile(&s.Stats.Unprotected, 0.5), UnprotectedP99: Quantile(&s.Stats.Unprotected, 0.99),
+		ResolvedP50: quantile(&s.Stats.Resolution, 0.5), ResolvedP99: quantile(&s.Stats.Resolution, 0.99),
+		UnprotectedP50: quantile(&s.Stats.Unprotected, 0.5), UnprotectedP99: quantile(&s.Stats.Unprotected, 0.99),
 		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures, Classes: s.Classes,
 	}
 	for _, n := range s.Stats.Unprotected {
@@ -67,7 +67,7 @@ func ParseWeather(pairs []string) (*Weather, error) {
 		if !found {
 			return nil, fmt.Errorf("fault %q is not NAME=STRENGTH", pair)
 		}
-		fault, err := ParseFault(name)
+		fault, err := parseFault(name)
 		if err != nil {
 			return nil, err
 		}

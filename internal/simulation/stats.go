@@ -42,8 +42,8 @@ func (s *Stats) add(other *Stats) {
 	}
 }
 
-// Quantile returns the number of seconds that a share of the counted times does not exceed; -1 if nothing was counted.
-func Quantile(counts *Seconds, share float64) int {
+// quantile returns the number of seconds that a share of the counted times does not exceed; -1 if nothing was counted.
+func quantile(counts *Seconds, share float64) int {
 	var total, sum int64
 	for _, n := range counts {
 		total += int64(n)

@@ -136,7 +136,7 @@ const untrusted = "&_pragma=trusted_schema(0)"
 
 // Options configure a journal.
 type Options struct {
-	Reserve int64 // bytes kept free for facts and exits; 0 for DefaultReserve, negative for none
+	Reserve int64 // bytes kept free for facts and exits; 0 for defaultReserve, negative for none
 
 	Layer string // SQLite's file layer by its name; empty for the system's
 

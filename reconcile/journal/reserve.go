@@ -11,21 +11,21 @@ import (
 	"botd/internal/private"
 )
 
-// DefaultReserve is the space reserved for facts and exits: some thousand records.
-const DefaultReserve = 4 << 20
+// defaultReserve is the space reserved for facts and exits: some thousand records.
+const defaultReserve = 4 << 20
 
 // reserve is a file that occupies space on the journal's disk. When the disk is full it is released
 // for facts and exits; openings wait until it can be restored.
 type reserve struct {
 	path string
-	size int64 // bytes; 0 for DefaultReserve, negative for none
+	size int64 // bytes; 0 for defaultReserve, negative for none
 	low  string
 }
 
 // begin takes the space when a journal is opened.
 func (r *reserve) begin() {
 	if r.size == 0 {
-		r.size = DefaultReserve
+		r.size = defaultReserve
 	}
 	if r.size < 0 {
 		return

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// SegmentRecords is the minimum number of records in a segment.
-	SegmentRecords = 10_000
+	// segmentRecords is the minimum number of records in a segment.
+	segmentRecords = 10_000
 	// deletedAtOnce limits how long an append waits for the deletion of sealed records.
 	deletedAtOnce = 500
 )
@@ -24,7 +24,7 @@ const (
 // SealOptions configure sealing.
 type SealOptions struct {
 	Keep    int64             // bytes of records to keep in the file
-	Records int64             // minimum number of records in a segment; 0 for SegmentRecords
+	Records int64             // minimum number of records in a segment; 0 for segmentRecords
 	Step    func(step string) // called after each step at which a kill can happen; nil for none
 }
 
@@ -44,7 +44,7 @@ type Sealed struct {
 // moment leaves each record in the file, in the segment, or in both.
 func (j *Journal) Seal(ctx context.Context, options SealOptions) (*Sealed, error) {
 	if options.Records == 0 {
-		options.Records = SegmentRecords
+		options.Records = segmentRecords
 	}
 	if options.Step == nil {
 		options.Step = func(string) {}

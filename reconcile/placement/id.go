@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxClientOrderID is the maximum length of a client order id, in characters.
-const MaxClientOrderID = 32
+// maxClientOrderID is the maximum length of a client order id, in characters.
+const maxClientOrderID = 32
 
 // RandomLength is the length of a start's random part, in base 36 characters.
 const RandomLength = 5
@@ -48,8 +48,8 @@ func (s Start) String() string {
 // restart.
 func ClientOrderID(instance string, start Start, sequence int64) string {
 	id := "b" + instance + "-" + start.String() + "-" + strconv.FormatInt(sequence, 10)
-	if len(id) > MaxClientOrderID {
-		panic(fmt.Sprintf("placement: client order id %s has more than %d characters: restart botd, which counts from 1 again", id, MaxClientOrderID))
+	if len(id) > maxClientOrderID {
+		panic(fmt.Sprintf("placement: client order id %s has more than %d characters: restart botd, which counts from 1 again", id, maxClientOrderID))
 	}
 	return id
 }

@@ -38,7 +38,7 @@ func TestEveryIDReadsBack(t *testing.T) {
 		instance := "abcdefghij"[:1+named%10]
 		id := ClientOrderID(instance, start, int64(sequence%10_000_000))
 		have, ours := ParseSerial(id)
-		return IsRandom(start.Random) && len(id) <= MaxClientOrderID && ours && have == Serial{start, int64(sequence % 10_000_000)}
+		return IsRandom(start.Random) && len(id) <= maxClientOrderID && ours && have == Serial{start, int64(sequence % 10_000_000)}
 	}
 	if err := quick.Check(check, nil); err != nil {
 		t.Error(err)
@@ -48,8 +48,8 @@ func TestEveryIDReadsBack(t *testing.T) {
 func TestAnIDLongerThanTheExchangeTakesIsNeverMade(t *testing.T) {
 	t.Parallel()
 	start := Start{1_795_370_718, "7k2qz"}
-	if id := ClientOrderID("abcdefghij", start, 99_999_999); len(id) != MaxClientOrderID {
-		t.Errorf("want the longest id to have %d characters, have %s", MaxClientOrderID, id)
+	if id := ClientOrderID("abcdefghij", start, 99_999_999); len(id) != maxClientOrderID {
+		t.Errorf("want the longest id to have %d characters, have %s", maxClientOrderID, id)
 	}
 	defer func() {
 		if recover() == nil {

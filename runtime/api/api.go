@@ -116,7 +116,7 @@ type Server struct {
 // New returns a server, which publishes events from now on.
 func New(config Config) *Server {
 	s := &Server{config: config, controls: controls{config.Driver}, metrics: config.Metrics,
-		stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
+		stream: newStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
 	s.guard = auth.NewGuard(auth.Config{Tokens: config.Tokens, Keyring: config.Keyring, Secure: config.Access.secure(), Hosts: config.Access.Hosts})
 	if s.config.Symbols == nil {
 		s.config.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }

@@ -35,7 +35,7 @@ func TestTheDocumentIsDerivedFromRoutesAndTypes(t *testing.T) {
 	}
 	d := newDerivation(t)
 	paths := d.paths()
-	for _, topic := range Topics {
+	for _, topic := range allTopics {
 		d.reference(topic.Content)
 	}
 	for _, extra := range []reflect.Type{reflect.TypeFor[Problem](), reflect.TypeFor[Hello](), reflect.TypeFor[Gap]()} {
@@ -332,7 +332,7 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''
 // topics writes the table of the stream's topics.
 func (d *derivation) topics() string {
 	text := "    | topic | data | when |\n    |---|---|---|\n"
-	for _, topic := range Topics {
+	for _, topic := range allTopics {
 		text += fmt.Sprintf("    | `%s` | %s | %s |\n", topic.Name, topic.Content.Name(), topic.When)
 	}
 	return text

@@ -529,7 +529,7 @@ func (v *visitor) goRefusals() {
 // goStream reads the stream's events, each of which must conform to the document's table of topics.
 func (v *visitor) goStream() {
 	schemas := map[string]string{"hello": "Hello", "gap": "Gap"}
-	for _, topic := range Topics {
+	for _, topic := range allTopics {
 		schemas[topic.Name] = topic.Content.Name()
 	}
 	status := v.status

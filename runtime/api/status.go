@@ -22,7 +22,7 @@ var statusRoutes = []route{
 }
 
 func (s *Server) status(r *request) (view.Status, error) {
-	id := s.stream.LastID() // before the status: an event between is seen twice rather than never
+	id := s.stream.lastID() // before the status: an event between is seen twice rather than never
 	status := s.config.Board.Status()
 	status.Strategies = s.views.dated(status.Strategies)
 	status.EventID, status.Version = id, s.config.Build.Version

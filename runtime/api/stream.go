@@ -32,8 +32,8 @@ const (
 	streamRetryMS = 2000
 )
 
-// Topics are the kinds of event, each with its content. Logs are sent only on request.
-var Topics = []Topic{
+// allTopics are the kinds of event, each with its content. Logs are sent only on request.
+var allTopics = []Topic{
 	{"status", reflect.TypeFor[view.Status](), "it changed; its `strategies` are empty"},
 	{"account", reflect.TypeFor[view.AccountEvent](), "every second"},
 	{"strategy", reflect.TypeFor[view.Strategy](), "it changed"},
@@ -60,9 +60,9 @@ type Topic struct {
 }
 
 func topicNames() []string {
-	names := make([]string, len(Topics))
-	for i := range Topics {
-		names[i] = Topics[i].Name
+	names := make([]string, len(allTopics))
+	for i := range allTopics {
+		names[i] = allTopics[i].Name
 	}
 	return names
 }
@@ -103,9 +103,9 @@ func (s *subscriber) takes(topic string) bool {
 	return slices.Contains(s.topics, topic)
 }
 
-// NewStream returns a stream whose ids begin with the epoch, which differs with every start
+// newStream returns a stream whose ids begin with the epoch, which differs with every start
 // of botd.
-func NewStream(epoch string, metrics *ops.Metrics) *Stream {
+func newStream(epoch string, metrics *ops.Metrics) *Stream {
 	return &Stream{epoch: epoch, metrics: metrics, clients: map[*subscriber]bool{}}
 }
 
@@ -151,9 +151,9 @@ func (s *Stream) hold(e event) {
 	s.ring = slices.Delete(s.ring, 0, dropped)
 }
 
-// LastID is the id of the newest event. A client that reads a snapshot and then follows from
+// lastID is the id of the newest event. A client that reads a snapshot and then follows from
 // the id in it misses nothing.
-func (s *Stream) LastID() string {
+func (s *Stream) lastID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id(s.last)

@@ -167,7 +167,7 @@ func TestUnresumableStreamReportsGap(t *testing.T) {
 		l := listen(t, address, "", after)
 		l.want("hello")
 		gap := l.want("gap")
-		if g := decoded[Gap](t, gap.data); !strings.Contains(g.Reason, why) || g.After != after || gap.id != d.server.stream.LastID() || g.Last != gap.id {
+		if g := decoded[Gap](t, gap.data); !strings.Contains(g.Reason, why) || g.After != after || gap.id != d.server.stream.lastID() || g.Last != gap.id {
 			t.Errorf("after %s: want a gap because %q, up to the newest, have %+v", after, why, gap)
 		}
 		l.close()
@@ -178,7 +178,7 @@ func TestUnresumableStreamReportsGap(t *testing.T) {
 
 func TestEventBufferIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
-	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
+	s := newStream("e1", ops.NewMetrics("demo", ops.Build{}))
 	large, most := strings.Repeat("x", 10_000), 0
 	for range 3 * maxBytes / len(large) {
 		s.Publish("status", large)
@@ -355,7 +355,7 @@ func TestViewersLeaveStreamsToTheOperator(t *testing.T) {
 // The first possible one is the one before the first event.
 func TestStreamResumesAfterAnyStoredEvent(t *testing.T) {
 	t.Parallel()
-	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
+	s := newStream("e1", ops.NewMetrics("demo", ops.Build{}))
 	for n := range 3 {
 		s.Publish("notice", n)
 	}
@@ -382,8 +382,8 @@ func TestStreamResumesAfterAnyStoredEvent(t *testing.T) {
 		t.Errorf("of the logs alone: have %+v", all)
 	}
 	s.Close()
-	if s.Publish("notice", 1); s.LastID() != "e1-4" {
-		t.Errorf("closed: want nothing published, have %s", s.LastID())
+	if s.Publish("notice", 1); s.lastID() != "e1-4" {
+		t.Errorf("closed: want nothing published, have %s", s.lastID())
 	}
 	if _, _, _, _, err := s.join(&viewer, nil, ""); !errors.Is(err, errStreamEnded) {
 		t.Errorf("closed: want no client, have %v", err)

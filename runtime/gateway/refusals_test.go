@@ -294,7 +294,7 @@ func TestNewKeyIsRefusedIfAReadFails(t *testing.T) {
 		if !changed || err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("without %s: want %q, have %t, %v", c.path, c.want, changed, err)
 		}
-		if _, err := os.Stat(filepath.Join(directory, SuccessionFile)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(directory, successionFile)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("without %s: want no key accepted, have %v", c.path, err)
 		}
 		venue.refuse("new")
@@ -315,13 +315,13 @@ func TestNewKeyIsRefusedIfAReadFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen.Live = []account.Placement{working(99), working(placed.Order.ID)}
-	if err := os.Mkdir(filepath.Join(directory, SuccessionFile), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(directory, successionFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if changed, err := v.Rotate(t.Context(), config, directory, shown); !changed || err == nil || v.credentials.Key != "old" {
 		t.Errorf("where the key cannot be recorded: want the old one to sign on, have %t, %v", changed, err)
 	}
-	if err := os.Remove(filepath.Join(directory, SuccessionFile)); err != nil {
+	if err := os.Remove(filepath.Join(directory, successionFile)); err != nil {
 		t.Fatal(err)
 	}
 	if changed, err := v.Rotate(t.Context(), config, directory, shown); !changed || err != nil {
@@ -334,7 +334,7 @@ func TestNewKeyIsRefusedIfAReadFails(t *testing.T) {
 	if changed, err := v.Rotate(t.Context(), config, directory, shown); changed || err != nil || len(venue.sent()) != 1 {
 		t.Errorf("the key in use: want nothing done, have %t, %v, %v", changed, err, venue.sent())
 	}
-	text, err := os.ReadFile(filepath.Join(directory, SuccessionFile))
+	text, err := os.ReadFile(filepath.Join(directory, successionFile))
 	want := "{\n  \"first\": \"" + Fingerprint("old") + "\",\n  \"accepted\": [\n    \"" + Fingerprint("new") + "\"\n  ]\n}\n"
 	if err != nil || string(text) != want {
 		t.Errorf("want the key accepted on disk:\n%shave\n%s, %v", want, text, err)
@@ -352,7 +352,7 @@ func TestUnreadableAcceptedKeysStopTheStart(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	write(t, directory, "old", "secret")
-	path := filepath.Join(directory, SuccessionFile)
+	path := filepath.Join(directory, successionFile)
 	for _, text := range []string{"{", `{"first": 1}`, strings.Repeat(" ", maxSuccession+1)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// SuccessionFile names the keys of an account that followed the one its journal began with.
-const SuccessionFile = "keys.json"
+// successionFile names the keys of an account that followed the one its journal began with.
+const successionFile = "keys.json"
 
 const maxSuccession = 1 << 16
 
@@ -31,7 +31,7 @@ type succession struct {
 
 // readSuccession reads the file of a directory; it does not exist if the key never changed.
 func readSuccession(directory string) (s succession, err error) {
-	text, err := private.Read(filepath.Join(directory, SuccessionFile), maxSuccession)
+	text, err := private.Read(filepath.Join(directory, successionFile), maxSuccession)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -63,7 +63,7 @@ func AcceptKey(directory, first, fingerprint string) error {
 	if err != nil {
 		return err
 	}
-	return private.Write(filepath.Join(directory, SuccessionFile), append(text, '\n'))
+	return private.Write(filepath.Join(directory, successionFile), append(text, '\n'))
 }
 
 // Rotate switches to the key in the files if it belongs to the same account; changed is false if the files

@@ -73,7 +73,7 @@ const (
 	closesAfterMS   = 30_000         // without the state; doubled with each return
 	closesAtMostMS  = 30 * 60_000    // the same
 	returnsWithinMS = 30 * 60_000    // within this time after its end the same incident continues
-	MaxClosed       = 500            // stored
+	maxClosed       = 500            // stored
 	eventForMS      = 24 * 3_600_000 // an event counts as a state
 	sameOutageMS    = 120_000        // states of an outage that begin so soon after its opening or its end are parts of it
 	unsureMS        = 120_000        // before the end of a run: whether the last message of an incident arrived is not known
@@ -293,7 +293,7 @@ func (t *Tracker) forget() {
 		}
 	}
 	t.all = slices.DeleteFunc(t.all, func(one Incident) bool {
-		if closed <= MaxClosed || one.Open() {
+		if closed <= maxClosed || one.Open() {
 			return false
 		}
 		closed--

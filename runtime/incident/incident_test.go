@@ -337,14 +337,14 @@ func TestClosedIncidentsAreBounded(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
 	now := int64(1)
-	for range MaxClosed + 50 {
+	for range maxClosed + 50 {
 		d := engine.Degraded{State: "blind", SinceMS: now}
 		tracker.Update(now, []engine.Degraded{d}, true)
 		tracker.Update(now+1, nil, true)
 		tracker.Update(now+closesAfterMS+1, nil, true)
 		now += returnsWithinMS + closesAfterMS + 10
 	}
-	if all := tracker.All(); len(all) != MaxClosed || all[0].ID != 51 {
-		t.Errorf("want the newest %d, have %d from %d", MaxClosed, len(all), all[0].ID)
+	if all := tracker.All(); len(all) != maxClosed || all[0].ID != 51 {
+		t.Errorf("want the newest %d, have %d from %d", maxClosed, len(all), all[0].ID)
 	}
 }

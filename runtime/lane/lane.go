@@ -35,8 +35,8 @@ const (
 	timeToLive  = 5_000           // ms from an order's record to its first byte
 )
 
-// ErrActing refuses to rearm while the lane acts.
-var ErrActing = errors.New("the kill switch acts without the engine, which does not answer: arm again when it has taken over")
+// errActing refuses to rearm while the lane acts.
+var errActing = errors.New("the kill switch acts without the engine, which does not answer: arm again when it has taken over")
 
 // Driver passes events to the engine.
 type Driver interface {
@@ -110,7 +110,7 @@ func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 	}
 	if halt.Level == record.LevelNone {
 		if l.Acting() {
-			return ErrActing
+			return errActing
 		}
 		return l.config.Driver.Send(ctx, event)
 	}

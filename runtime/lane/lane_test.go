@@ -105,8 +105,8 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 			*u != (Activation{epochMS + 1_040, "ann unix", record.LevelFlatten, context.DeadlineExceeded.Error(), u.DoneMS, 0, 1}) {
 			t.Errorf("want the use shown, have %+v", u)
 		}
-		if err := s.halt(record.LevelNone, account.Scope{}); !errors.Is(err, ErrActing) {
-			t.Errorf("an end of the halt: want %v, have %v", ErrActing, err)
+		if err := s.halt(record.LevelNone, account.Scope{}); !errors.Is(err, errActing) {
+			t.Errorf("an end of the halt: want %v, have %v", errActing, err)
 		}
 		if err := s.halt(record.LevelFlatten, account.Scope{Strategy: "one"}); err != nil { // of another person, meanwhile
 			t.Error(err)

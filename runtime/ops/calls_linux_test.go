@@ -15,7 +15,7 @@ func TestEachFileCallOfTheLogFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {
 		for process := range 2 {
-			l := &LogFile{directory: filepath.Join(directory, LogFolder), size: int64(4 * len(line(0))), free: plenty}
+			l := &LogFile{directory: filepath.Join(directory, logFolder), size: int64(4 * len(line(0))), free: plenty}
 			for n := 7 * process; n < 7*process+7; n++ {
 				if err := l.write(line(n)); err != nil {
 					reported(err)

@@ -214,8 +214,8 @@ func rowProcess() Row {
 	}}
 }
 
-// Annotations are events drawn over every panel.
-func Annotations() []Query {
+// eventQueries are the events drawn over every panel.
+func eventQueries() []Query {
 	return []Query{
 		{`changes(botd_trading_halted{` + chosen + `}[1m]) > 0 and botd_trading_halted{` + chosen + `} == 1`, "Halts"},
 		{`changes(process_start_time_seconds{` + chosen + `}[1m]) > 0`, "Restarts"},
@@ -260,7 +260,7 @@ func DashboardJSON() ([]byte, error) {
 		y += height
 	}
 	var annotations []map[string]any
-	for i, a := range Annotations() {
+	for i, a := range eventQueries() {
 		annotations = append(annotations, map[string]any{"name": a.Legend, "datasource": source(), "enable": true,
 			"expr": check(a.Legend, a.Expression), "iconColor": []string{"red", "blue"}[i], "titleFormat": a.Legend, "textFormat": "{{instance}} {{reason}}"})
 	}

@@ -52,7 +52,7 @@ func TestDashboardUsesRegisteredMetrics(t *testing.T) {
 // TestEveryExpressionOfTheDashboardIsParsed has promtool parse all of them as rules.
 func TestEveryExpressionOfTheDashboardIsParsed(t *testing.T) {
 	t.Parallel()
-	queries := Annotations()
+	queries := eventQueries()
 	for _, row := range Rows() {
 		for _, p := range row.Panels {
 			queries = append(queries, p.Lines...)
@@ -114,7 +114,7 @@ var undrawn = map[string]string{
 func TestEveryMetricIsDrawnOrExcluded(t *testing.T) {
 	t.Parallel()
 	expressions := ""
-	for _, q := range Annotations() {
+	for _, q := range eventQueries() {
 		expressions += q.Expression + "\n"
 	}
 	for _, row := range Rows() {

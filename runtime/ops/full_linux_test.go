@@ -14,7 +14,7 @@ func TestCutLogLineDamagesNoOther(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
 		for cut := 0; cut < len(line(0)); cut += 7 {
-			l := &LogFile{directory: filepath.Join(t.TempDir(), LogFolder), size: 1 << 20, free: plenty}
+			l := &LogFile{directory: filepath.Join(t.TempDir(), logFolder), size: 1 << 20, free: plenty}
 			for n, limit := range []int64{-1, int64(len(line(0)) + cut), -1} {
 				fill(limit)
 				if err := l.write(line(n)); (err != nil) != (limit >= 0) {

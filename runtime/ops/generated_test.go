@@ -160,7 +160,7 @@ func TestTheDashboardForGrafana(t *testing.T) {
 	for i, want := range []struct{ name, color string }{{"Halts", "red"}, {"Restarts", "blue"}} {
 		a := d.Annotations.List[i]
 		if a["name"] != want.name || a["iconColor"] != want.color || a["enable"] != true || a["titleFormat"] != want.name ||
-			a["expr"] != Annotations()[i].Expression {
+			a["expr"] != eventQueries()[i].Expression {
 			t.Errorf("want %+v drawn, have %v", want, a)
 		}
 	}

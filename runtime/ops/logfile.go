@@ -14,8 +14,8 @@ import (
 	"botd/internal/private"
 )
 
-// LogFolder holds the log's files within the directory of a mode: botd.log is the newest, botd.7.log the oldest.
-const LogFolder = "logs"
+// logFolder holds the log's files within the directory of a mode: botd.log is the newest, botd.7.log the oldest.
+const logFolder = "logs"
 
 // Bounds of the log on disk.
 const (
@@ -44,7 +44,7 @@ type LogFile struct {
 // OpenLogFile writes to a folder of a directory, up to a total size in MiB. warn is called when that
 // fails.
 func OpenLogFile(directory string, mib int, free func(string) (int64, bool), warn func(error)) *LogFile {
-	l := &LogFile{directory: filepath.Join(directory, LogFolder), size: int64(mib) << 20 / logFiles, free: free, warn: warn,
+	l := &LogFile{directory: filepath.Join(directory, logFolder), size: int64(mib) << 20 / logFiles, free: free, warn: warn,
 		queue: make(chan []byte, logQueue), done: make(chan struct{})}
 	go l.run()
 	return l
@@ -154,7 +154,7 @@ func logName(n int) string {
 // ReadLogs passes the stored lines of a directory to take, oldest first. open opens a file; text that is not a log line is skipped.
 func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), take func(*LogLine)) error {
 	for n := logFiles - 1; n >= 0; n-- {
-		file, err := open(filepath.Join(directory, LogFolder, logName(n)))
+		file, err := open(filepath.Join(directory, logFolder, logName(n)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -41,7 +41,7 @@ func TestTheLogOnDiskSurvivesARestartAndIsBounded(t *testing.T) {
 	}
 	total, next := int64(0), -1
 	for n := range logFiles {
-		if found, err := os.Stat(filepath.Join(directory, LogFolder, logName(n))); err == nil {
+		if found, err := os.Stat(filepath.Join(directory, logFolder, logName(n))); err == nil {
 			total += found.Size()
 		}
 	}
@@ -76,11 +76,11 @@ func TestFullDiskDropsLogLinesAndWarnsOnce(t *testing.T) {
 func TestCutLogLineIsSkipped(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	if err := os.Mkdir(filepath.Join(directory, LogFolder), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(directory, logFolder), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	text := append(line(1), []byte(`{"level":"in`)...)
-	if err := os.WriteFile(filepath.Join(directory, LogFolder, "botd.log"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(directory, logFolder, "botd.log"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	count := 0
@@ -92,7 +92,7 @@ func TestCutLogLineIsSkipped(t *testing.T) {
 // TestAFileOfTheLogIsFull has files of 100 bytes, and lines of 50.
 func TestAFileOfTheLogIsFull(t *testing.T) {
 	t.Parallel()
-	directory := filepath.Join(t.TempDir(), LogFolder)
+	directory := filepath.Join(t.TempDir(), logFolder)
 	open := func() *LogFile { return &LogFile{directory: directory, size: 100, free: plenty} }
 	write := func(l *LogFile, text string) {
 		t.Helper()

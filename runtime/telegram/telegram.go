@@ -38,8 +38,8 @@ const (
 // Results lists all results.
 var Results = []string{Done, Refused, Unlisted, Old, Repeated, Unsent, Unread}
 
-// Server is the address of Telegram's own server.
-const Server = "https://api.telegram.org"
+// publicServer is the address of Telegram's own server.
+const publicServer = "https://api.telegram.org"
 
 // Limits and intervals.
 const (
@@ -94,7 +94,7 @@ type reply struct {
 // New returns a bot; Run makes it work.
 func New(config Config) *Bot {
 	if config.Server == "" {
-		config.Server = Server
+		config.Server = publicServer
 	}
 	return &Bot{
 		config:  config,

@@ -16,8 +16,8 @@ import (
 	"botd/runtime/view"
 )
 
-// MaxEntries bounds a story.
-const MaxEntries = 20_000
+// maxEntries bounds a story.
+const maxEntries = 20_000
 
 // Entry is one fact of the story.
 type Entry struct {
@@ -40,7 +40,7 @@ type Story struct {
 	Since, Until time.Time // zero for no bound
 	Strategy     string    // with entries of the whole account
 	All          bool      // routine lines too
-	Left         int       // entries beyond MaxEntries
+	Left         int       // entries beyond maxEntries
 
 	entries  []Entry
 	failing  map[string]int  // the index of the entry of a repeated event
@@ -186,7 +186,7 @@ func (s *Story) add(e Entry) {
 	e.At = e.At.UTC()
 	switch {
 	case !s.within(e.At) || s.Strategy != "" && e.Strategy != "" && e.Strategy != s.Strategy:
-	case len(s.entries) >= MaxEntries:
+	case len(s.entries) >= maxEntries:
 		s.Left++
 	default:
 		s.entries = append(s.entries, e)

@@ -115,16 +115,16 @@ type Reports struct {
 // NewReports returns the reports below a directory.
 func NewReports(directory string) *Reports { return &Reports{directory: directory} }
 
-var ErrNoReport = errors.New("there is no such report")
+var errNoReport = errors.New("there is no such report")
 
 // open opens the directory of reports; the system denies every path out of it.
 func (r *Reports) open() (*os.Root, error) {
 	if r.directory == "" {
-		return nil, ErrNoReport
+		return nil, errNoReport
 	}
 	root, err := os.OpenRoot(r.directory)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoReport
+		return nil, errNoReport
 	}
 	return root, err
 }
@@ -132,12 +132,12 @@ func (r *Reports) open() (*os.Root, error) {
 func readReport(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	file, err := root.Open(name)
 	if err != nil {
-		return nil, nil, ErrNoReport
+		return nil, nil, errNoReport
 	}
 	defer file.Close()
 	about, err := file.Stat()
 	if err != nil || !about.Mode().IsRegular() || about.Size() > maxReportBytes {
-		return nil, nil, ErrNoReport
+		return nil, nil, errNoReport
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxReportBytes))
 	return text, about, err
@@ -147,7 +147,7 @@ func readReport(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 func (r *Reports) summary(root *os.Root, id string) (Backtest, error) {
 	about, err := root.Stat(path.Join(id, reportFile))
 	if err != nil {
-		return Backtest{}, ErrNoReport
+		return Backtest{}, errNoReport
 	}
 	mark := id + " " + about.ModTime().String() + " " + strconv.FormatInt(about.Size(), 10)
 	r.mu.Lock()
@@ -165,7 +165,7 @@ func (r *Reports) summary(root *os.Root, id string) (Backtest, error) {
 		*Backtest
 		Warnings json.RawMessage `json:"warnings"` // decoded below: another shape
 	}{Backtest: &one}), json.Unmarshal(text, &cautions)); err != nil || one.Strategy == "" {
-		return Backtest{}, ErrNoReport // a file of another program
+		return Backtest{}, errNoReport // a file of another program
 	}
 	one.Warnings = cautions.Warnings
 	one.ID, one.At, one.Warnings = id, about.ModTime().UTC(), OrEmpty(one.Warnings)
@@ -210,7 +210,7 @@ func (r *Reports) One(id string) (OneBacktest, error) {
 	}
 	defer root.Close()
 	if !private.IsName(id) {
-		return out, ErrNoReport
+		return out, errNoReport
 	}
 	var more reportMore
 	if out.Backtest, err = r.summary(root, id); err == nil {
@@ -240,7 +240,7 @@ func (r *Reports) Page(id string) ([]byte, error) {
 	}
 	defer root.Close()
 	if !private.IsName(id) {
-		return nil, ErrNoReport
+		return nil, errNoReport
 	}
 	content, _, err := readReport(root, path.Join(id, pageFile))
 	return content, err

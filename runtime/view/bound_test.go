@@ -159,12 +159,12 @@ func TestWhatAnIncidentShows(t *testing.T) {
 	one := incident.Incident{ID: 3, Kind: "blind", Severity: incident.Critical, Scope: account.Scope{Symbol: exchange.SymbolKey{Market: future}},
 		Cause:  "timeout",
 		WayOut: "wait", SinceMS: 1_000, OpenedMS: 2_000, UpdatedMS: 3_000, Times: 2, Reminders: 1}
-	shows(t, "open", IncidentOf(&one), `{"id":"3","state":"open","kind":"blind","severity":"critical","scope":"market","market":"futures","cause":"timeout",
+	shows(t, "open", incidentOf(&one), `{"id":"3","state":"open","kind":"blind","severity":"critical","scope":"market","market":"futures","cause":"timeout",
 		"way_out":"wait",
 		"since":"1970-01-01T00:00:01Z","opened":"1970-01-01T00:00:02Z","updated":"1970-01-01T00:00:03Z","times":2,"reminders":1,"closed":null,
 		"escalated":null}`)
 	one.ClosedMS, one.EscalatedMS = 5_000, 4_000
-	shows(t, "closed", IncidentOf(&one), `{"state":"closed","closed":"1970-01-01T00:00:05Z","escalated":"1970-01-01T00:00:04Z"}`)
+	shows(t, "closed", incidentOf(&one), `{"state":"closed","closed":"1970-01-01T00:00:05Z","escalated":"1970-01-01T00:00:04Z"}`)
 	for _, text := range []string{"{", `[{"market":"moon"}]`} {
 		if all, err := ParseIncidents([]byte(text)); err == nil {
 			t.Errorf("%s: want an error, have %+v", text, all)

@@ -43,8 +43,8 @@ type Incident struct {
 	Closed    *time.Time        `json:"closed,omitempty"`
 }
 
-// IncidentOf converts an incident to its form in the API.
-func IncidentOf(i *incident.Incident) Incident {
+// incidentOf converts an incident to its form in the API.
+func incidentOf(i *incident.Incident) Incident {
 	out := Incident{ID: number(i.ID), State: "open", InForce: i.InForce(), Kind: i.Kind, Severity: i.Severity, Cause: i.Cause,
 		WayOut: i.WayOut, Runbook: i.Runbook(), Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(),
 		Updated: time.UnixMilli(i.UpdatedMS).UTC(), Times: i.Times, Reminders: i.Reminders, Escalated: moment(i.EscalatedMS), Closed: moment(i.ClosedMS)}
@@ -137,7 +137,7 @@ func ParseIncidents(text []byte) ([]Incident, error) {
 	}
 	shown := make([]Incident, len(all))
 	for i := range all {
-		shown[i] = IncidentOf(&all[i])
+		shown[i] = incidentOf(&all[i])
 	}
 	return shown, nil
 }
@@ -197,7 +197,7 @@ func (b *Board) Incidents(page Page, keep func(*Incident) bool) ([]Incident, str
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return Newest(b.incidents.tracker.All(), page, func(i *incident.Incident) int64 { return i.ID },
-		func(i *incident.Incident) bool { one := IncidentOf(i); return keep(&one) }, func(i *incident.Incident) Incident { return IncidentOf(i) })
+		func(i *incident.Incident) bool { one := incidentOf(i); return keep(&one) }, func(i *incident.Incident) Incident { return incidentOf(i) })
 }
 
 // OpenIncidents returns the open incidents, oldest first.
@@ -213,7 +213,7 @@ func (b *Board) openIncidents() []Incident {
 	all := b.incidents.tracker.All()
 	for n := len(all) - 1; n >= 0; n-- {
 		if all[n].Open() {
-			out = append(out, IncidentOf(&all[n]))
+			out = append(out, incidentOf(&all[n]))
 		}
 	}
 	return out

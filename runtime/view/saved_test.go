@@ -107,7 +107,7 @@ func TestNoDirectoryOfSweepsOrReportsIsNoFault(t *testing.T) {
 			t.Errorf("%q: want room %t, have %v", directory, !fails, err)
 		}
 	}
-	if _, err := SweepPage(filepath.Join(t.TempDir(), "later"), "x"); !errors.Is(err, ErrNoSweep) {
+	if _, err := SweepPage(filepath.Join(t.TempDir(), "later"), "x"); !errors.Is(err, errNoSweep) {
 		t.Errorf("want no such sweep, have %v", err)
 	}
 }
@@ -162,7 +162,7 @@ func TestWhatAReportShows(t *testing.T) {
 	shows(t, "one", one, `{"schema":1,"id":"new","assumptions":["next open"],"config":["name: trend","name: grid"],"time_ms":[1000,3000],"equity":["10000",
 		"11731.87"]}`)
 	for _, id := range []string{"other", "wrong", "list", "cut", ".hidden", "../new", "nothing"} {
-		if _, err := reports.One(id); !errors.Is(err, ErrNoReport) {
+		if _, err := reports.One(id); !errors.Is(err, errNoReport) {
 			t.Errorf("%s: want no such report, have %v", id, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestWhatAReportShows(t *testing.T) {
 		t.Errorf("want the page, have %q, %v", page, err)
 	}
 	for _, id := range []string{"ancient", ".hidden", "../new"} {
-		if _, err := reports.Page(id); !errors.Is(err, ErrNoReport) {
+		if _, err := reports.Page(id); !errors.Is(err, errNoReport) {
 			t.Errorf("%s: want no page, have %v", id, err)
 		}
 	}

@@ -56,8 +56,8 @@ const (
 	sweepPage     = "report.html"
 )
 
-// ErrNoSweep reports that there is no such sweep, or that it has no page.
-var ErrNoSweep = errors.New("no such sweep")
+// errNoSweep reports that there is no such sweep, or that it has no page.
+var errNoSweep = errors.New("no such sweep")
 
 // sweepFile is the part that is read of a sweep without a folder.
 type sweepFile struct {
@@ -155,7 +155,7 @@ func Sweeps(directory string, running func(name string) bool) ([]Sweep, error) {
 func SweepPage(directory, name string) ([]byte, error) {
 	root, err := openSweeps(directory)
 	if root == nil || !private.IsName(name) {
-		return nil, errors.Join(ErrNoSweep, err)
+		return nil, errors.Join(errNoSweep, err)
 	}
 	defer root.Close()
 	content, _, err := readReport(root, path.Join(name, sweepPage))

@@ -14,13 +14,13 @@ import (
 func PlotsOf(kind, script string, given strategy.Values) []strategy.Plot {
 	switch kind {
 	case "script":
-		return TextPlots(script, given)
+		return textPlots(script, given)
 	case "rules":
 		var text strings.Builder
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			text.WriteString(given[name] + "\n")
 		}
-		return TextPlots(text.String(), given)
+		return textPlots(text.String(), given)
 	}
 	return Plots(kind, given)
 }

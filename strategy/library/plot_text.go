@@ -23,10 +23,10 @@ var (
 var onThePrice = []string{"sma", "ema", "wma", "dema", "tema", "kama", "hma", "rma", "smma", "trima", "t3", "vwap", "vwma", "bollinger", "keltner", "donchian",
 	"supertrend", "sar", "psar", "ichimoku", "linreg", "highest", "lowest", "max", "min", "median", "fractal", "heikin_ashi"}
 
-// TextPlots returns the indicators that rules or a script call on the closing price, with numbers
+// textPlots returns the indicators that rules or a script call on the closing price, with numbers
 // or with parameters and constants of the text, in order of first appearance. It omits indicators
 // of other indicators or of columns.
-func TextPlots(text string, given strategy.Values) []strategy.Plot {
+func textPlots(text string, given strategy.Values) []strategy.Plot {
 	numbers := map[string]string{}
 	for _, match := range assigned.FindAllStringSubmatch(text, -1) {
 		numbers[match[1]] = match[2]

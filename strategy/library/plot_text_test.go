@@ -37,7 +37,7 @@ func TestTheIndicatorsOfATextAreFound(t *testing.T) {
 		{"rsi(close, 14, 3) > 50 and keltner(20, 10, 2, 1).upper > close and rsi(7) > 1", nil, []string{"rsi map[period:7] [] true"}},
 	} {
 		var have []string
-		for _, p := range TextPlots(c.text, c.given) {
+		for _, p := range textPlots(c.text, c.given) {
 			have = append(have, fmt.Sprint(p.Indicator, " ", p.Parameters, " ", p.Outputs, " ", p.OwnScale))
 		}
 		if !slices.Equal(have, c.want) {

@@ -80,8 +80,8 @@ func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, name
 		return nil, err
 	}
 	s, is := of.(*series)
-	if !is || n < 1 || n > History {
-		return nil, fmt.Errorf("sum(series, candles): a series, and from 1 to %d candles", History)
+	if !is || n < 1 || n > history {
+		return nil, fmt.Errorf("sum(series, candles): a series, and from 1 to %d candles", history)
 	}
 	compute := func() (all float64) {
 		for i := range n {

@@ -199,7 +199,7 @@ func (r *running) Decide(v *strategy.View, plan *strategy.Plan) {
 }
 
 func (r *running) call(function *starlark.Function) starlark.Value {
-	r.thread.SetMaxExecutionSteps(r.thread.ExecutionSteps() + CallSteps)
+	r.thread.SetMaxExecutionSteps(r.thread.ExecutionSteps() + callSteps)
 	result, err := starlark.Call(r.thread, function, r.args, nil)
 	if err != nil {
 		panic(located(err))

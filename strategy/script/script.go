@@ -20,8 +20,8 @@ import (
 
 // Bounds of a script, in Starlark's steps (a step is about one operation).
 const (
-	LoadSteps = 10_000_000 // the top of the file, once
-	CallSteps = 1_000_000  // one candle or one decision
+	loadSteps = 10_000_000 // the top of the file, once
+	callSteps = 1_000_000  // one candle or one decision
 )
 
 var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
@@ -181,7 +181,7 @@ func (s *Script) load(values strategy.Values) (*running, error) {
 	r.sources(given)
 	given["state"] = r.state
 	r.thread.Load = s.loading(given)
-	r.thread.SetMaxExecutionSteps(LoadSteps)
+	r.thread.SetMaxExecutionSteps(loadSteps)
 	globals, err := s.top(r, given)
 	if err != nil {
 		return nil, located(err)

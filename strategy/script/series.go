@@ -13,8 +13,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// History is the number of past values of a series that a script can read.
-const History = 256
+// history is the number of past values of a series that a script can read.
+const history = 256
 
 // series has a value for every candle: a price, an indicator, or arithmetic of series defined at
 // the top of the file. In decide it represents its newest value.
@@ -22,7 +22,7 @@ type series struct {
 	owner *running
 	on    *clock
 	name  string
-	ring  [History]float64
+	ring  [history]float64
 	count int
 	held  float64 // the newest value at the strategy's previous candle; of a series of another clock
 
@@ -36,16 +36,16 @@ var (
 )
 
 func (s *series) push(value float64) {
-	s.ring[s.count%History] = value
+	s.ring[s.count%history] = value
 	s.count++
 }
 
 // at returns the value n candles back, or NaN if there is none.
 func (s *series) at(n int) float64 {
-	if n >= s.count || n >= History {
+	if n >= s.count || n >= history {
 		return math.NaN()
 	}
-	return s.ring[(s.count-1-n)%History]
+	return s.ring[(s.count-1-n)%history]
 }
 
 // String returns the newest value.
@@ -75,8 +75,8 @@ func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("%s[%s]: the number of candles back must be an integer", s.name, key)
-	case n < 0 || n >= History:
-		return nil, false, fmt.Errorf("%s[%d]: a series has values from 0 (the newest) to %d candles back", s.name, n, History-1)
+	case n < 0 || n >= history:
+		return nil, false, fmt.Errorf("%s[%d]: a series has values from 0 (the newest) to %d candles back", s.name, n, history-1)
 	}
 	if s.owner.loading {
 		return s.owner.derive(s.on, fmt.Sprintf("%s[%d]", s.name, n), func(*indicator.Bar) float64 { return s.at(n) }), true, nil

@@ -295,8 +295,8 @@ func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 			return nil, err
 		}
 		s, ok := of.(*series)
-		if !ok || n < 1 || n >= History {
-			return nil, fmt.Errorf("%s(series, candles): a series, and from 1 to %d candles", name, History-1)
+		if !ok || n < 1 || n >= history {
+			return nil, fmt.Errorf("%s(series, candles): a series, and from 1 to %d candles", name, history-1)
 		}
 		holds := func() bool {
 			for i := range n {

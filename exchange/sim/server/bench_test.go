@@ -28,7 +28,7 @@ func BenchmarkSignedRequests(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			_, t := startServer(b, func(config *Config) {
-				config.Clock = Clock{StartMS: ManualStartMS}
+				config.Clock = Clock{StartMS: manualStartMS}
 				if c.state {
 					withState(filepath.Join(b.TempDir(), "state"))(config)
 				}
@@ -64,7 +64,7 @@ func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 		{"account", "GET", "/fhapi/v1/margin/account", ""},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			_, t := startServer(b, func(config *Config) { config.Clock = Clock{StartMS: ManualStartMS} })
+			_, t := startServer(b, func(config *Config) { config.Clock = Clock{StartMS: manualStartMS} })
 			const callers = 8
 			took := make([][]time.Duration, callers)
 			var group sync.WaitGroup

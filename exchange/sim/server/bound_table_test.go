@@ -34,7 +34,7 @@ func TestAFaultOfASignatureIsNamed(t *testing.T) {
 		{func(h http.Header) { h.Set("x-api-key", strings.Repeat("k", 50)) }, `key \"` + strings.Repeat("k", 40) + `\" is unknown`},
 		{func(h http.Header) { h.Set("x-timestamp", "soon") }, `header X-TIMESTAMP \"soon\" is not an integer of milliseconds`},
 		{func(h http.Header) { h.Set("x-timestamp", "7") },
-			fmt.Sprintf("header X-TIMESTAMP 7 is more than 5000 ms from server time %d", int64(ManualStartMS))},
+			fmt.Sprintf("header X-TIMESTAMP 7 is more than 5000 ms from server time %d", int64(manualStartMS))},
 		{func(h http.Header) { h.Set("x-signature", "00") }, "header X-SIGNATURE does not fit the request"},
 	} {
 		header := c.sign(method, target, body, c.nowMS())
@@ -219,7 +219,7 @@ func TestAClocksSettingsAtTheirBounds(t *testing.T) {
 		settings                 Clock
 		earliestMS, want, window int64
 	}{
-		{Clock{Manual: true}, 0, ManualStartMS, 5_000}, {Clock{Manual: true}, ManualStartMS + 7, ManualStartMS + 7, 5_000},
+		{Clock{Manual: true}, 0, manualStartMS, 5_000}, {Clock{Manual: true}, manualStartMS + 7, manualStartMS + 7, 5_000},
 		{Clock{Manual: true, StartMS: 100, WindowMS: 9}, 50, 100, 9}, {Clock{Manual: true, StartMS: 100}, 101, 101, 5_000},
 	} {
 		made, err := newClock(c.settings, c.earliestMS)

@@ -11,8 +11,8 @@ import (
 // (docs/exchange.md, clock window).
 const defaultWindowMS = 5000
 
-// ManualStartMS is the start of a manual clock unless configured: 2026-01-01T00:00:00Z.
-const ManualStartMS = 1_767_225_600_000
+// manualStartMS is the start of a manual clock unless configured: 2026-01-01T00:00:00Z.
+const manualStartMS = 1_767_225_600_000
 
 // maxSpeed bounds Clock.Speed: a day passes in less than a tenth of a second.
 const maxSpeed = 1e6
@@ -20,7 +20,7 @@ const maxSpeed = 1e6
 // Clock configures the exchange's time. The zero value is the wall clock.
 type Clock struct {
 	Manual  bool    // moved only by the control interface
-	StartMS int64   // start time; 0 is now, or ManualStartMS when manual
+	StartMS int64   // start time; 0 is now, or manualStartMS when manual
 	Speed   float64 // factor of real time; 0 is 1
 
 	WindowMS int64 // maximum difference of x-timestamp at speed 1; 0 is 5000
@@ -61,7 +61,7 @@ func newClock(settings Clock, earliestMS int64) (*clock, error) {
 	if settings.StartMS == 0 {
 		settings.StartMS = began.UnixMilli()
 		if settings.Manual {
-			settings.StartMS = ManualStartMS
+			settings.StartMS = manualStartMS
 		}
 	}
 	startMS := max(settings.StartMS, earliestMS)

@@ -133,7 +133,7 @@ func TestAManualClockMovesOnlyByTheControlInterface(t *testing.T) {
 	_, c := startServer(t, nil)
 	c.advance(8 * 3_600_000)
 	a := c.send("GET", "/fapi/v1/time", "", nil)
-	if want := fmt.Sprintf(`{"serverTime":%d}`, int64(ManualStartMS+8*3_600_000)); a.body != want {
+	if want := fmt.Sprintf(`{"serverTime":%d}`, int64(manualStartMS+8*3_600_000)); a.body != want {
 		t.Errorf("want %s, have %s", want, a.body)
 	}
 	_, c = startServer(t, func(config *Config) { config.Clock = Clock{} })
@@ -144,7 +144,7 @@ func TestAdvanceByZeroRunsDueWork(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	c.control("POST", "/control/v1/clock", `{"advance_ms":0}`)
-	want := fmt.Sprintf(`{"serverTime":%d}`, int64(ManualStartMS))
+	want := fmt.Sprintf(`{"serverTime":%d}`, int64(manualStartMS))
 	if a := c.send("GET", "/fapi/v1/time", "", nil); a.body != want {
 		t.Errorf("want %s, have %s", want, a.body)
 	}
@@ -191,7 +191,7 @@ func TestControlListsEveryAccountsOrdersAndFills(t *testing.T) {
 	}
 	first := state.Fills[0]
 	if first["account"] != "KEY" || first["market"] != "futures" || first["side"] != "BUY" || first["qty"] != "0.01" || first["role"] != "taker" ||
-		first["fee_asset"] != "USDT" || first["time"] != float64(ManualStartMS+5) {
+		first["fee_asset"] != "USDT" || first["time"] != float64(manualStartMS+5) {
 		t.Errorf("have first fill %v", first)
 	}
 }

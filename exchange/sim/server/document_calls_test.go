@@ -54,7 +54,7 @@ type visitor struct {
 }
 
 func visit(t testing.TB, d *document, adjust func(*Config)) (*Server, *visitor) {
-	x, err := sim.New(sim.Config{Symbols: specialSymbols(t), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS})
+	x, err := sim.New(sim.Config{Symbols: specialSymbols(t), StartMS: manualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func visitReplaced(t *testing.T, d *document) {
 	v.good("futures_cancel_all", "", `{}`)
 	c.advance(60_000)
 	v.good("control_restore", "", before)
-	if have := v.good("futures_open_orders", "", `{}`).body; have != order || c.nowMS() != ManualStartMS+5 {
+	if have := v.good("futures_open_orders", "", `{}`).body; have != order || c.nowMS() != manualStartMS+5 {
 		t.Errorf("want the order back, %s, and the clock, have %s at %d", order, have, c.nowMS())
 	}
 	v.bad(1000, "control_restore", "", `{"time":1}`)
@@ -52,7 +52,7 @@ func visitPending(v *visitor) {
 
 // buildFresh is the constructor of a server's own exchange.
 func buildFresh(state []byte) (*sim.Exchange, error) {
-	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
+	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: manualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
 	if state == nil {
 		return sim.New(config)
 	}

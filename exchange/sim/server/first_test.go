@@ -44,11 +44,11 @@ var firstQuestions = []string{
 func firstAnswers(tb testing.TB, symbols []*exchange.Symbol, questions ...string) {
 	tb.Helper()
 	options := Options{Market: "random", Seed: 1}
-	x, err := options.build(sim.Config{Symbols: symbols, StartMS: ManualStartMS}, nil, nil, nil)
+	x, err := options.build(sim.Config{Symbols: symbols, StartMS: manualStartMS}, nil, nil, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	server, err := New(Config{Exchange: x, Clock: Clock{StartMS: ManualStartMS, Manual: true}})
+	server, err := New(Config{Exchange: x, Clock: Clock{StartMS: manualStartMS, Manual: true}})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -169,7 +169,7 @@ func startOf(c Clock) int64 {
 	case c.StartMS != 0:
 		return c.StartMS
 	case c.Manual:
-		return ManualStartMS
+		return manualStartMS
 	}
 	return time.Now().UnixMilli()
 }

@@ -106,7 +106,7 @@ func TestFundingWithoutRowInFileIsZero(t *testing.T) {
 	}
 	load := noFiles()
 	load.Funding = func(string) (map[string][]sim.FundingPoint, error) {
-		return map[string][]sim.FundingPoint{"BTC-USDT": {{TimeMS: ManualStartMS + 8*3_600_000, Rate: 100}}}, nil
+		return map[string][]sim.FundingPoint{"BTC-USDT": {{TimeMS: manualStartMS + 8*3_600_000, Rate: 100}}}, nil
 	}
 	_, with := open(t, Options{Clock: "manual", Funding: "rates.csv"}, load)
 	_, without := open(t, Options{Clock: "manual"}, load)
@@ -256,8 +256,8 @@ func TestAnExchangeWithStateContinuesWhereItStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	restarted, again := open(t, options, noFiles())
-	if restarted.clock.nowMS() != ManualStartMS+60_000 {
-		t.Errorf("want the clock at %d, have %d", int64(ManualStartMS+60_000), restarted.clock.nowMS())
+	if restarted.clock.nowMS() != manualStartMS+60_000 {
+		t.Errorf("want the clock at %d, have %d", int64(manualStartMS+60_000), restarted.clock.nowMS())
 	}
 	if have := again.call("POST", "/fhapi/v1/positions/open", "{}"); want.body != have.body || !strings.Contains(have.body, "BTC-USDT") {
 		t.Errorf("want the position %s, have %s", want.body, have.body)

@@ -83,7 +83,7 @@ func TestInvalidSnapshotReplacesNoState(t *testing.T) {
 		`{"exchange":{"Schema":2,"NowMS":5},"delisted":[{"market":"spot","symbol":"NO-SUCH"}]}`, `{"exchange":{"Schema":2,"NowMS":5},"accounts":[{"key":"x"}]}`,
 	} {
 		c.send("POST", "/control/v1/state", body, nil).want(t, 400)
-		if have := len(c.state().Orders); have != 1 || c.nowMS() != ManualStartMS {
+		if have := len(c.state().Orders); have != 1 || c.nowMS() != manualStartMS {
 			t.Fatalf("%s: want nothing replaced, have %d orders at %d", body, have, c.nowMS())
 		}
 	}

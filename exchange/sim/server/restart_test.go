@@ -17,7 +17,7 @@ import (
 
 // buildStill builds or restores a still exchange.
 func buildStill(state []byte) (*sim.Exchange, error) {
-	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
+	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: manualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
 	if state == nil {
 		return sim.New(config)
 	}

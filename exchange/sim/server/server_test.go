@@ -40,7 +40,7 @@ func TestPublicCallsNeedNoSignature(t *testing.T) {
 	_, c := startServer(t, nil)
 	a := c.send("GET", "/fapi/v1/time", "", nil)
 	a.want(t, 200)
-	if want := fmt.Sprintf(`{"serverTime":%d}`, int64(ManualStartMS)); a.body != want {
+	if want := fmt.Sprintf(`{"serverTime":%d}`, int64(manualStartMS)); a.body != want {
 		t.Errorf("want %s, have %s", want, a.body)
 	}
 	for _, target := range []string{"/fapi/v1/health", "/fapi/v1/symbols", "/fapi/v1/depth?symbol=BTC-USDT", "/api/v1/spot/public/pairs"} {
@@ -69,7 +69,7 @@ func TestEachFaultOfASignatureIsRefusedWithItsCode(t *testing.T) {
 		{"signature cut", func(h http.Header) { h.Set("x-signature", h.Get("x-signature")[:63]) }, 401, exchange.CodeInvalidSignature},
 		{"signature no hex", func(h http.Header) { h.Set("x-signature", "zz") }, 401, exchange.CodeInvalidSignature},
 		{"another key's signature", func(h http.Header) { h.Set("x-api-key", readKey) }, 401, exchange.CodeInvalidSignature},
-		{"another time's signature", func(h http.Header) { h.Set("x-timestamp", strconv.Itoa(ManualStartMS+1)) }, 401, exchange.CodeInvalidSignature},
+		{"another time's signature", func(h http.Header) { h.Set("x-timestamp", strconv.Itoa(manualStartMS+1)) }, 401, exchange.CodeInvalidSignature},
 	} {
 		header := c.sign(method, target, body, c.nowMS())
 		f.change(header)
@@ -189,7 +189,7 @@ func TestTheBudgetIsPerKeyAndPerAddress(t *testing.T) {
 func TestTimePassesWithoutRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, func(config *Config) { config.Clock = Clock{StartMS: ManualStartMS + 1} })
+		s := newServer(t, func(config *Config) { config.Clock = Clock{StartMS: manualStartMS + 1} })
 		ctx, cancel := context.WithCancel(t.Context())
 		listener := pipe.NewListener()
 		ended := make(chan error, 1)
@@ -209,7 +209,7 @@ func TestTimePassesWithoutRequests(t *testing.T) {
 		s.mu.Lock()
 		nowMS, fills := s.exchange.NowMS(), len(s.exchange.Fills())
 		s.mu.Unlock()
-		if wantMS := int64(ManualStartMS + 8*3_600_000); nowMS < wantMS || fills != 1 {
+		if wantMS := int64(manualStartMS + 8*3_600_000); nowMS < wantMS || fills != 1 {
 			t.Errorf("want 1 fill and the funding at %d passed, have %d fills and %d", wantMS, fills, nowMS)
 		}
 		client.CloseIdleConnections()
@@ -223,7 +223,7 @@ func TestTimePassesWithoutRequests(t *testing.T) {
 func TestAHandlerServesInMemoryInsideABubble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, func(config *Config) { config.Clock = Clock{StartMS: ManualStartMS + 1} })
+		s := newServer(t, func(config *Config) { config.Clock = Clock{StartMS: manualStartMS + 1} })
 		client, shut := pipe.Serve(s.Handler())
 		defer shut()
 		c := &trader{t, client, "http://pipe", testKey, testSecret, s.clock.nowMS}
@@ -239,7 +239,7 @@ func TestAHandlerServesInMemoryInsideABubble(t *testing.T) {
 
 func TestManyCallersAtOnceAreAllServed(t *testing.T) {
 	t.Parallel()
-	_, c := startServer(t, func(config *Config) { config.Clock = Clock{StartMS: ManualStartMS} })
+	_, c := startServer(t, func(config *Config) { config.Clock = Clock{StartMS: manualStartMS} })
 	const callers, calls = 8, 25
 	var group sync.WaitGroup
 	for caller := range callers {
@@ -290,7 +290,7 @@ func TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow(t *testing.T) {
 		ageMS int64
 		taken bool
 	}{{5_000, true}, {5_001, false}, {-5_000, true}, {-5_001, false}} {
-		answer, err := s.execute(caller{testKey, ManualStartMS - at.ageMS}, &exchange.Request{Operation: exchange.FuturesLeverages}, 0)
+		answer, err := s.execute(caller{testKey, manualStartMS - at.ageMS}, &exchange.Request{Operation: exchange.FuturesLeverages}, 0)
 		var refusal *exchange.Refusal
 		if at.taken && (err != nil || len(answer.Leverages.Items()) != 4) {
 			t.Errorf("%d ms: want it answered, have %+v and %v", at.ageMS, answer, err)
@@ -299,7 +299,7 @@ func TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow(t *testing.T) {
 			t.Errorf("%d ms: want 401 and %d, have %v", at.ageMS, exchange.CodeInvalidTimestamp, err)
 		}
 	}
-	if answer, err := s.execute(caller{}, &exchange.Request{Operation: exchange.FuturesTime}, 0); err != nil || answer.ServerTimeMS != ManualStartMS {
+	if answer, err := s.execute(caller{}, &exchange.Request{Operation: exchange.FuturesTime}, 0); err != nil || answer.ServerTimeMS != manualStartMS {
 		t.Errorf("want a public request without a time answered, have %+v and %v", answer, err)
 	}
 }

@@ -76,7 +76,7 @@ func newServer(t testing.TB, adjust func(*Config)) *Server {
 
 func newExchange(t testing.TB) *sim.Exchange {
 	t.Helper()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS})
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: manualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -304,7 +304,7 @@ func TestRequestJournalKeepsNewestRequests(t *testing.T) {
 	s.journal(httptest.NewRequest("POST", "/fhapi/v1/order?a=b", nil), bytes.Repeat([]byte("x"), 2_049))
 	list := s.requests.record
 	if first, last := list[0], list[len(list)-1]; len(list) != maxRequests+4 || first.ID != maxRequests+1 || last.ID != 2*maxRequests+4 ||
-		len(last.Body) != 2_048 || last.Query != "a=b" || last.TimeMS != ManualStartMS || !last.Pending {
+		len(last.Body) != 2_048 || last.Query != "a=b" || last.TimeMS != manualStartMS || !last.Pending {
 		t.Errorf("want %d requests with the last one's first 2048 bytes, have %d from %d on and %+v", maxRequests+4, len(list), first.ID, last)
 	}
 	if s = newServer(t, func(config *Config) { config.Control = false }); s.journal(httptest.NewRequest("GET", "/", nil), nil) != nil {

@@ -22,7 +22,7 @@ func TestHintNamesFilesThatGrantAccess(t *testing.T) {
 	if err := private.Check(data, mode); !errors.As(err, &refused) {
 		t.Fatalf("want it refused, have %v", err)
 	}
-	for _, name := range []string{OperatorFile, ViewerFile, KeyringFile, SessionsFile} {
+	for _, name := range []string{OperatorFile, ViewerFile, KeyringFile, sessionsFile} {
 		if !strings.Contains(refused.Remedy, "-name "+name+" ") {
 			t.Errorf("want %s removed, have %s", name, refused.Remedy)
 		}

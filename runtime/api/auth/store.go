@@ -15,8 +15,8 @@ import (
 	"botd/internal/private"
 )
 
-// SessionsFile holds the open sessions, identified only by the hashes of their cookies.
-const SessionsFile = "sessions.json"
+// sessionsFile holds the open sessions, identified only by the hashes of their cookies.
+const sessionsFile = "sessions.json"
 
 // saveEvery is how often the times of use of sessions are saved: after a restart a session may seem
 // idle for that much longer.
@@ -105,7 +105,7 @@ func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) 
 	s := &g.sessions
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.store = store{path: filepath.Join(directory, SessionsFile), tokens: g.config.Tokens, saved: now, writes: make(chan []byte, 1)}
+	s.store = store{path: filepath.Join(directory, sessionsFile), tokens: g.config.Tokens, saved: now, writes: make(chan []byte, 1)}
 	text, err := private.Read(s.store.path, maxStore)
 	if err == nil {
 		s.open, err = s.store.parse(text, now)

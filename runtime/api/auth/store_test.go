@@ -51,7 +51,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	request.AddCookie(left)
 	guard.Logout(request)
 	closing()
-	path := filepath.Join(directory, SessionsFile)
+	path := filepath.Join(directory, sessionsFile)
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Contains(string(text), operator.Value) {
 		t.Errorf("want a file without the cookies, have %s, %v", text, err)
@@ -168,7 +168,7 @@ func TestTimesOfUseAreSavedEveryFiveMinutes(t *testing.T) {
 func TestFilesThatAreTooLongAreNotRead(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	for _, name := range []string{SessionsFile, KeyringFile} {
+	for _, name := range []string{sessionsFile, KeyringFile} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte("[]"+strings.Repeat(" ", 1<<20)), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ const Verb = "strategy-process"
 
 // Bounds of a strategy's process.
 const (
-	DefaultMemoryMB = 256
+	defaultMemoryMB = 256
 	described       = 1_000 // strategies that are remembered
 )
 
@@ -40,7 +40,7 @@ type Processes struct {
 // Script is the definition of a script. A short-lived process reads its parameters.
 func (p *Processes) Script(text *strategy.Source) (strategy.Definition, error) {
 	hello := process.NewHello("script", nil, nil)
-	hello.Script, hello.MemoryMB = text, DefaultMemoryMB
+	hello.Script, hello.MemoryMB = text, defaultMemoryMB
 	parameters, err := process.Parameters(own(process.StartsWithin), hello)
 	if err != nil {
 		return strategy.Definition{}, err
@@ -60,7 +60,7 @@ func (p *Processes) maker(text *strategy.Source) func(strategy.Setting, strategy
 		hello := process.NewHello("script", &setting, values)
 		hello.Script, hello.MemoryMB = text, setting.MemoryMB
 		if hello.MemoryMB == 0 {
-			hello.MemoryMB = DefaultMemoryMB
+			hello.MemoryMB = defaultMemoryMB
 		}
 		return p.remote(hello, &setting, own(process.StartsWithin), own(0))
 	}
@@ -77,7 +77,7 @@ func Programs() strategy.Definition {
 // Program is the definition of a program. The program itself describes its parameters, when it is
 // queried without a symbol.
 func Program(command []string, directory string) (strategy.Definition, error) {
-	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: DefaultMemoryMB}
+	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: defaultMemoryMB}
 	parameters, err := process.Parameters(started(&program, process.StartsWithin), process.NewHello("process", nil, nil))
 	if err != nil {
 		return strategy.Definition{}, err

@@ -27,10 +27,10 @@ func Unknown(what, name string, known []string) error {
 	return failure.Usagef("%s %q\nhint: %s", what, name, hint)
 }
 
-// NoStrategy and NoSymbol begin the errors for unknown values of --strategy and --symbol.
+// NoStrategy and noSymbol begin the errors for unknown values of --strategy and --symbol.
 const (
 	NoStrategy = "there is no strategy"
-	NoSymbol   = "no strategy trades"
+	noSymbol   = "no strategy trades"
 )
 
 // Configured returns the names and the symbols of the configured strategies, without duplicates.
@@ -73,7 +73,7 @@ func RefuseNames(strategy, symbol string, strategies, symbols []string) error {
 	case strategy != "" && !slices.Contains(strategies, strategy):
 		return Unknown(NoStrategy, strategy, strategies)
 	case symbol != "" && !slices.Contains(symbols, symbol):
-		return Unknown(NoSymbol, symbol, symbols)
+		return Unknown(noSymbol, symbol, symbols)
 	}
 	return nil
 }
