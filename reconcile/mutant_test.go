@@ -132,17 +132,23 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"unfrozen_takes_off":        func(t testing.TB) { stopNotAnswered(t, record.Acknowledged{OrderID: 10}, "0.01", 0) },
 		"own_next_to_peer":          ownWithAnother,
 		"sold_held_twice":           leftBySale,
-		"only_own_waits":            onlyOwnCoins,
-		"refusal_rests_alone":       onlyOwnCoins,
-		"others_coins_too":          onlyOwnCoins,
-		"unexplained_waits":         unexplainedWaits,
-		"outlived_waits":            func(t testing.TB) { leftOfShown(t, 40, true) },
-		"refused_purchase_unseen":   func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },
-		"confirmed_unseen":          func(t testing.TB) { executedAfterConfirmation(t, "1.01", "9500", 5_000, 10) },
-		"persons_money":             func(t testing.TB) { paidByPerson(t, 20, 0) },
-		"unread_unprotected":        func(t testing.TB) { wantPurchaseShownByWallet(t, "1.01", "9500", 10) },
-		"empty_wallet_sold":         func(t testing.TB) { emptyAfterAnExit(t, "0", "0", nil, 10) },
-		"sale_without_money":        func(t testing.TB) { emptyAfterAnExit(t, "0", "10500", nil, 0) },
+		"refused_unread_unprotected": func(t testing.TB) {
+			if refusedUnread(t, "1.01", "9500", false) != 10 {
+				t.Error("want a stop of what the refused purchase bought")
+			}
+		},
+		"contradicted_rest_stays": func(t testing.TB) { contradictedRest(t, "1.004", 4) },
+		"only_own_waits":          onlyOwnCoins,
+		"refusal_rests_alone":     onlyOwnCoins,
+		"others_coins_too":        onlyOwnCoins,
+		"unexplained_waits":       unexplainedWaits,
+		"outlived_waits":          func(t testing.TB) { leftOfShown(t, 40, true) },
+		"refused_purchase_unseen": func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },
+		"confirmed_unseen":        func(t testing.TB) { executedAfterConfirmation(t, "1.01", "9500", 5_000, 10) },
+		"persons_money":           func(t testing.TB) { paidByPerson(t, 20, 0) },
+		"unread_unprotected":      func(t testing.TB) { wantPurchaseShownByWallet(t, "1.01", "9500", 10) },
+		"empty_wallet_sold":       func(t testing.TB) { emptyAfterAnExit(t, "0", "0", nil, 10) },
+		"sale_without_money":      func(t testing.TB) { emptyAfterAnExit(t, "0", "10500", nil, 0) },
 		"unpaid_sold": func(t testing.TB) {
 			exitWithoutMoney(t, 0, false, false, [3]string{"0.01", "0.005", "10000"}, 10)
 		},

@@ -66,3 +66,33 @@ func onlyOwnCoins(t testing.TB) {
 		}
 	}
 }
+
+// A wallet that showed nothing for long is contradicted, and a sale of 6 of 10 has been booked since. The price has passed the stop of the rest. It is sold as
+// far as the newest wallet shows it, although that may be older than the sale.
+func TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed(t *testing.T) {
+	t.Parallel()
+	for shown, want := range map[string]exchange.Quantity{"1.004": 4, "1.003": 3, "1.01": 4, "1": 0, "0": 0} {
+		contradictedRest(t, shown, want)
+	}
+}
+
+func contradictedRest(t testing.TB, shown string, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	for range 10 {
+		w.now += 1_000
+		w.observe("0")
+	}
+	if w.book.Symbol(coin).contradicted == "" {
+		t.Fatal("want it contradicted")
+	}
+	exit := w.sends(placement.Exit, 8, saleOf(6))
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: exit.ClientOrderID,
+		Body: record.Ended{State: placement.Filled, Filled: 6, OrderID: 8}})
+	w.now += 500
+	w.observe(shown)
+	w.book.Symbol(coin).last = 48_000e8
+	if have := soldBy(derive()); have != want {
+		t.Errorf("%s shown: want %d sold, have %d", shown, want, have)
+	}
+}

@@ -88,6 +88,44 @@ func wantPurchaseShownByWallet(t testing.TB, held, money string, want exchange.Q
 	}
 }
 
+// The exchange refused the purchase and executed it all the same. The wallet shows its coins, and that its money is gone.
+func TestRefusedPurchaseIsProtectedWhileNoListCanBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		held, money string
+		starts      bool
+		want        exchange.Quantity
+	}{
+		{"it was executed", "1.01", "9500", false, 10},
+		{"it was executed, and botd has started since", "1.01", "9500", true, 10},
+		{"the money is there: a person has deposited as much", "1.01", "10000", false, 0},
+		{"half of the money is gone", "1.01", "9750", false, 0},
+		{"the money alone is gone", "1", "9500", false, 0},
+	} {
+		if have := refusedUnread(t, c.held, c.money, c.starts); have != c.want {
+			t.Errorf("%s: want a stop of %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+func refusedUnread(t testing.TB, held, money string, starts bool) exchange.Quantity {
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Entry, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	if starts {
+		w.restores()
+		w.deriver() // it knows the price
+		w.now += 1_000
+	}
+	w.unread(held, money)
+	return stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true }))
+}
+
 // An earlier history showed that a person spent as much, so the money says nothing about a purchase of botd's.
 func TestMoneyThatAPersonSpentShowsNoPurchase(t *testing.T) {
 	t.Parallel()

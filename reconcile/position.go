@@ -55,14 +55,17 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 	s.noteUndecided(symbol, most, sinceMS)
 }
 
-// boughtUnread returns the quantity that live purchases have bought according to the wallet while the open list cannot be read. A purchase may still
-// rest on that list, so more of the asset alone proves nothing: the money of the purchase must be gone too.
+// boughtUnread returns the quantity that live and refused purchases have bought according to the wallet while the open list cannot be read. A purchase
+// may still rest on that list, so more of the asset alone proves nothing: the money of the purchase must be gone too.
 func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		order, before := p.Order(), e.book.delivery(p).before
 		if order.Side == exchange.Buy && e.fetched.BeganMS > e.book.arrivedMS(p) && !e.book.boughtSince(p, before.atMS) {
 			sum += e.boughtWithItsMoney(&order, before, symbol)
 		}
+	}
+	for r := range e.book.refusedOn(symbol.Key()) {
+		sum += r.bought
 	}
 	return sum
 }

@@ -53,6 +53,8 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(missing):
 	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.joinStops()
+	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.ownPosition == 0 && !d.book.StandsDown():
+		d.stopNow(min(missing, d.symbol.rules.FloorQuantity(d.ownBalance()))) // an earlier wallet lacked it: what the newest one shows of it
 	case d.pricePassed(placement.StopLoss, price):
 		exitPassed(d)
 		if d.book.StandsDown() { // nothing of another botd's is sold at market

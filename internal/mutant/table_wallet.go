@@ -35,6 +35,18 @@ var wallet = []Row{
 		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
 			{"runtime/engine.backoffs.watch", "b.stands(one)", "false"},
 		}},
+	{"smaller_stop_waits", "a stop waits because the exchange refused a larger one", "41",
+		"runtime/engine TestSmallerStopWaitsForNoRefusalOfALargerOne", []Edit{
+			{"runtime/engine.backoffs.holds", "intent.Order.Quantity < one.quantity", "false"},
+		}},
+	{"refused_unread_unprotected", "while no list can be read, a purchase that the exchange refused has no stop, whatever the wallet shows", "41",
+		"reconcile TestRefusedPurchaseIsProtectedWhileNoListCanBeRead", []Edit{
+			{"reconcile.evidence.boughtUnread", "sum += r.bought", "sum += 0"},
+		}},
+	{"contradicted_rest_stays", "the rest of a contradicted position is not sold when its price is passed, though the wallet shows it again", "40",
+		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
+			{"reconcile.derivation.protectSpot", "len(d.stops) == 0 && d.ownPosition == 0", "false"},
+		}},
 	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
 			{"reconcile.derivation.leavesUncovered", "d.unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},

@@ -68,6 +68,7 @@ type backoff struct {
 	untilMS   int64
 	derivedMS int64 // when it was last derived
 	noted     bool
+	quantity  exchange.Quantity // of the order that was refused last; 0 if it has none, or is from before the start
 }
 
 // backoffs makes intents that the exchange refuses wait, longer each time: protection and exits up to a
@@ -101,7 +102,8 @@ func (b *backoffs) holds(intent *reconcile.Intent) bool {
 		return false
 	}
 	one.derivedMS = b.nowMS
-	return b.nowMS < one.untilMS
+	smaller := intent.Order.Type.StopLoss() && intent.Order.Quantity > 0 && intent.Order.Quantity < one.quantity // the exchange may lack only the difference
+	return b.nowMS < one.untilMS && !smaller
 }
 
 // saleRefused reports whether, on spot, the exchange has just refused another immediate sale of the same
@@ -173,6 +175,15 @@ func (b *backoffs) spins(a attempt) bool {
 	}
 	b.spin.count++
 	return b.spin.count > mostAtOnce
+}
+
+// refusedOrder counts the refusal of an order.
+func (b *backoffs) refusedOrder(p *account.Placement, refusal *exchange.Refusal) {
+	a := attemptAt(p)
+	b.refusedBy(a, refusal)
+	if one := b.of(a); one != nil {
+		one.quantity = p.Order().Quantity
+	}
 }
 
 // refusedBy counts a refusal that answers a call. Other errors are not refusals.

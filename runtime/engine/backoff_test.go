@@ -425,6 +425,33 @@ func stopAfterRefusals(t testing.TB) {
 	}
 }
 
+// What the exchange refuses for want of the asset, it may accept for less: a smaller stop is sent at once. One of the same size waits.
+func TestSmallerStopWaitsForNoRefusalOfALargerOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		then exchange.Quantity
+		want int // stops sent
+	}{{1_000, 1}, {2_000, 0}} {
+		smallerStop(t, c.then, c.want)
+	}
+}
+
+func smallerStop(t testing.TB, then exchange.Quantity, want int) {
+	target := exchange.Quantity(2_000)
+	w := newWorld(t, swing(&target), onSpot, protected)
+	w.network = refuses(func(o *exchange.NewOrder) bool { return conditional(o) && o.Quantity > 1_000 })
+	w.pass(40_000)
+	if n := w.sendings(placement.StopLoss, 0); n < 4 {
+		t.Fatalf("want the stop refused again and again, have it sent %d times\n%s", n, w.story())
+	}
+	target = then
+	changedMS := w.now
+	w.pass(6_000)
+	if n := w.sendings(placement.StopLoss, changedMS); n != want {
+		t.Errorf("target %d: want %d stops sent, have %d\n%s", then, want, n, w.story())
+	}
+}
+
 // Where botd stands down, a stop is sent whatever the wallet shows: it waits longer with each refusal (seeds 18005370, 18008254).
 func TestStopThatStandsDownBacksOff(t *testing.T) {
 	t.Parallel()

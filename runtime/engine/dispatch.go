@@ -307,7 +307,7 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 	body, fact := d.outcome(&p, event, noteOrder(order))
 	var refusal *exchange.Refusal
 	if _, refused := body.(record.Refused); refused && errors.As(event.Err, &refusal) && !order.Seen() {
-		d.backoffs.refusedBy(attemptAt(order), refusal)
+		d.backoffs.refusedOrder(order, refusal)
 	}
 	_, lost := body.(record.Unknown)
 	if !order.Seen() || !lost && refusal == nil { // neither a lost answer nor the refusal of a repetition undoes what a list has shown

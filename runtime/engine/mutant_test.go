@@ -71,6 +71,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"liquidation_goes_on":     liquidatedHalts,
 		"liquidation_unexplained": func(t testing.TB) { unexplainedLiquidated(t) },
 		"refusal_trusted":         refusedWithoutIDs,
+		"smaller_stop_waits":      func(t testing.TB) { smallerStop(t, 1_000, 1) },
 		"found_stop_refused":      func(t testing.TB) { stopAfterAFoundOne(t, false) },
 		"torn_list_confirms":      refusedWithATornList,
 		"refusal_forgotten":       func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },
