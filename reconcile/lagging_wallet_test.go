@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -161,5 +162,26 @@ func TestAWalletAfterAStartIsComparedWithTheFills(t *testing.T) {
 		if have := w.looks(c.shows, false, order); have != c.want {
 			t.Errorf("%s: want it ahead %t, have %t: %+v", c.name, c.want, have, w.book.Symbol(coin).spot.lag)
 		}
+	}
+}
+
+// A wallet that was read longer after the last fill than it may be old shows that fill, however short the reads since then have watched it: what still
+// differs is another's.
+func TestWalletYoungerThanItsAgeAfterTheLastFillDoesNotLag(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10, 0)
+	w.now += 60_000
+	w.looks(1_010, false)
+	order := w.places(placement.Exit, 8, saleOf(10))
+	w.looks(1_010, false, order)
+	w.bought(&order, 10)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
+	if !w.looks(996, false) {
+		t.Error("a second after the sale: want a wallet that shows four less still compared")
+	}
+	w.now += testSettle.StalenessMS
+	w.book.Symbol(coin).sinceFill.pause(&Snapshot{EndedMS: w.now + 1_000}) // reads took all of that time
+	if w.looks(996, false) {
+		t.Errorf("%d ms after the sale: want it current, have %+v", 2_000+testSettle.StalenessMS, w.book.Symbol(coin).spot.lag)
 	}
 }

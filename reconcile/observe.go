@@ -270,7 +270,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.forgetUnlisted(symbol)
 		lags := s.book.walletLags(symbol)
 		s.observeWallet(symbol)
-		symbol.spot.lag.note(s, symbol, lags, s.fetched.SpotOrders.Done() && !symbol.spot.inconclusive)
+		symbol.spot.lag.note(s, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
 		return
 	}
 	if !s.fetched.Positions.Done() {
