@@ -6,6 +6,7 @@ import "botd/exchange"
 type walletLag struct {
 	excess   exchange.Quantity // the wallet's excess over the fills when the two were last of one moment
 	bought   exchange.Quantity // quantity bought by then whose fees are not yet reconciled with the wallet
+	fees     exchange.Quantity // the most that purchases since then may have cost beyond the expected fees, whether or not their position has ended
 	compared bool              // since the start
 	fromMS   int64             // since when the excess has been another one; 0 if it is not
 	rounds   int               // number of complete reads since then
@@ -24,14 +25,20 @@ func (o *observed) walletLags(symbol *SymbolState) bool {
 	if !o.walletRead || symbol.rules == nil {
 		return false
 	}
-	t, bought, fees := &symbol.spot.lag, symbol.Bought(), exchange.Quantity(0)
+	t := &symbol.spot.lag
+	return (o.balanceBeyondFills(symbol) - t.excess).Abs() > max(t.fees, t.unexpectedFees(symbol))
+}
+
+// unexpectedFees returns the most that what was bought since then may have cost beyond the expected fees.
+func (t *walletLag) unexpectedFees(symbol *SymbolState) exchange.Quantity {
+	bought := symbol.Bought()
 	if bought >= t.bought { // not reconciled since
 		bought -= t.bought
 	}
-	if bought > 0 {
-		fees = symbol.rules.QuantityOf(symbol.rules.QuantityAmount(bought).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
+	if bought <= 0 {
+		return 0
 	}
-	return (o.balanceBeyondFills(symbol) - t.excess).Abs() > fees
+	return symbol.rules.QuantityOf(symbol.rules.QuantityAmount(bought).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
 }
 
 // note records whether a wallet lagged. One that proves something is not older than a fill, but an order that rests may have been filled after the
@@ -46,7 +53,7 @@ func (t *walletLag) note(s *survey, symbol *SymbolState, lags, proves bool) {
 		*t = walletLag{excess: s.book.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
 		return
 	case !lags:
-		t.fromMS, t.rounds = 0, 0
+		t.fromMS, t.rounds, t.fees = 0, 0, max(t.fees, t.unexpectedFees(symbol))
 		return
 	case t.fromMS == 0:
 		t.fromMS = s.fetched.EndedMS

@@ -185,3 +185,29 @@ func TestWalletYoungerThanItsAgeAfterTheLastFillDoesNotLag(t *testing.T) {
 		t.Errorf("%d ms after the sale: want it current, have %+v", 2_000+testSettle.StalenessMS, w.book.Symbol(coin).spot.lag)
 	}
 }
+
+// A fee that botd did not expect is no lag after its position has been sold either.
+func TestUnexpectedFeeOfASoldPositionIsNoLag(t *testing.T) {
+	t.Parallel()
+	feeOfASoldPosition(t)
+}
+
+func feeOfASoldPosition(t testing.TB) {
+	t.Helper()
+	w := explains(t, 10, 0)
+	order := w.rests()
+	w.looks(1_010, false, order)
+	w.bought(&order, 100)
+	if w.looks(1_109, false, order) {
+		t.Error("a unit less than was bought: want it taken for a fee")
+	}
+	exit := w.places(placement.Exit, 9, saleOf(110))
+	w.bought(&exit, 110)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: exit.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 110}})
+	if known := w.book.Symbol(coin).Known(); known != 0 {
+		t.Fatalf("want nothing held, have %d", known)
+	}
+	if w.looks(999, false, order) {
+		t.Errorf("after the sale: want the same unit taken for it, have %+v", w.book.Symbol(coin).spot.lag)
+	}
+}

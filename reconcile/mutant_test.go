@@ -81,6 +81,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"refused_stopped_later":     func(t testing.TB) { repeatedAfterRefusal(t, nil, "1", "10500", nil, 0) },
 		"refused_sold_again":        saleAfterARefusedOne,
 		"refused_part_unread":       func(t testing.TB) { partAfterRefusal(t, true, 20, 10, 0) },
+		"sold_fee_lags":             feeOfASoldPosition,
 		"refused_sold_unread":       func(t testing.TB) { soldWhileUnread(t, "1", "10500", 0) },
 		"reported_everywhere":       lostOnAnotherSymbol,
 		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, "0.016", 0) },

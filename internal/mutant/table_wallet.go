@@ -103,4 +103,8 @@ var wallet = []Row{
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{
 			{"reconcile.situation.unexplained", "min(s.book.Settle().StalenessMS, unexplainedWaitMS)", "s.book.Settle().StalenessMS"},
 		}},
+	{"sold_fee_lags", "a fee that botd did not expect suspends the account's limits once its position is sold", "40",
+		"reconcile TestUnexpectedFeeOfASoldPositionIsNoLag", []Edit{
+			{"reconcile.observed.walletLags", "max(t.fees, t.unexpectedFees(symbol))", "t.unexpectedFees(symbol)"},
+		}},
 }
