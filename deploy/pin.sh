@@ -1,7 +1,7 @@
 #!/bin/sh
-# Pins the images of these examples, in place, by the digests that their registries have now: sh deploy/pin.sh [FILE...]
-# What has a digest, and what has no tag (your own image botd, a stage of the Dockerfile), stays as it is. Where one digest
-# is not to be had, nothing changes. Look through the difference before you build, and again whenever you pin again.
+# Pins the images of these examples, in place, to the current digests of their registries: sh deploy/pin.sh [FILE...]
+# It skips images that have a digest and images without a tag (your own image botd, a stage of the Dockerfile). If one
+# digest is unavailable, it changes nothing. Review the diff before you build, and again each time you pin.
 set -eu
 cd "$(dirname "$0")"
 [ $# -gt 0 ] || set -- docker/Dockerfile compose/compose.yaml kubernetes/botd.yaml

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds botd twice, in two directories, once with an empty build cache, and compares the bytes: sh deploy/reproduce.sh
-# With a file, compares that one with a build of this source: sh deploy/reproduce.sh botd-linux-amd64
+# With a file, compares that file with a build of this source: sh deploy/reproduce.sh botd-linux-amd64
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -9,7 +9,7 @@ for place in one another/and/deeper; do
   [ "$place" != one ] && [ $# -gt 0 ] && continue
   mkdir -p "$work/$place"
   if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-    git clone -q . "$work/$place/source" # what is committed, with its revision
+    git clone -q . "$work/$place/source" # only committed files, with their revision
   else
     cp -R . "$work/$place/source"
   fi

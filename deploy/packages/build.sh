@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes what a release ships for one platform: sh deploy/packages/build.sh VERSION OUT
-# GOOS and GOARCH select the platform, KINDS what is made of: archive deb rpm (all; deb and rpm by nfpm, on Linux alone). BOTD names a program
-# that is built already.
+# Builds the files of a release for one platform: sh deploy/packages/build.sh VERSION OUT
+# GOOS and GOARCH select the platform. KINDS selects from archive, deb and rpm (default: all; nfpm builds deb and rpm, for Linux only). BOTD names a
+# binary that is already built.
 set -eu
 version=${1#v}
 mkdir -p "$2"

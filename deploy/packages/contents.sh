@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes what a release ships beside the program, on any platform: sh deploy/packages/contents.sh OUT
-# Manual pages, completion, unit, bill of materials, and the source that a strategy of one's own in Go is built against. BOTD names a program
-# that runs here; without it one is built.
+# Builds the platform-independent files of a release: sh deploy/packages/contents.sh OUT
+# They are the manual pages, shell completion, systemd unit, bill of materials, and the source that a custom strategy in Go is built against.
+# BOTD names a botd binary that runs on this machine; without it the script builds one.
 set -eu
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -18,7 +18,7 @@ for shell in bash zsh fish; do "$here" completion "$shell" >"$out/botd.$shell"; 
 "$here" version --sbom >"$out/botd.cdx.json"
 rm -f "$out/botd-here"
 
-# Without what only tests read.
+# Excludes files that only tests read.
 mkdir "$out/source"
 git ls-files | grep -v -E '_test\.go$|/testdata/|^runtime/web/browsertest/|^clients/|^\.ci/|^deploy/' >"$out/source.list"
 tar -cf - -T "$out/source.list" | tar -xf - -C "$out/source"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the formula for Homebrew of a release: sh deploy/packages/formula.sh VERSION DIRECTORY URL
-# URL is where the archives of DIRECTORY/SHA256SUMS are downloaded from. On Linux and macOS: brew install --formula ./botd.rb
+# Writes the Homebrew formula of a release: sh deploy/packages/formula.sh VERSION DIRECTORY URL
+# URL is the download address of the archives in DIRECTORY/SHA256SUMS. On Linux and macOS: brew install --formula ./botd.rb
 set -eu
 version=${1#v}
 cd "$2"

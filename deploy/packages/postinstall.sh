@@ -1,5 +1,5 @@
 #!/bin/sh
-# After an installation or an upgrade: a running botd is started again with the new program. Nothing is enabled or started otherwise.
+# After an installation or an upgrade: restarts a running botd with the new program. It enables and starts nothing else.
 set -e
 if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
   systemctl daemon-reload

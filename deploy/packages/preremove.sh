@@ -1,5 +1,5 @@
 #!/bin/sh
-# Before a removal, not before an upgrade ("upgrade" of dpkg, 1 of rpm): positions and their stops stay at the exchange, as `shutdown` configures.
+# Stops botd before a removal, not before an upgrade ("upgrade" of dpkg, 1 of rpm): positions and their stops stay at the exchange, as `shutdown` configures.
 set -e
 case "$1" in
   upgrade | 1) exit 0 ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes how the files of a release were made (in-toto statement, SLSA provenance 1.0): sh deploy/packages/provenance.sh VERSION DIRECTORY
-# Its subjects are those of DIRECTORY/SHA256SUMS. Sign it as the sums are signed; who builds the revision with that Go gets these bytes.
+# Writes the provenance of a release's files (in-toto statement, SLSA provenance 1.0): sh deploy/packages/provenance.sh VERSION DIRECTORY
+# Its subjects are the files in DIRECTORY/SHA256SUMS. Sign it like the checksums. Building the revision with the same Go version reproduces these files.
 set -eu
 cd "$2"
 source=$(git -C "$OLDPWD" config --get remote.origin.url || echo "local")

@@ -128,7 +128,7 @@ func TestFiguresAreGrouped(t *testing.T) {
 	}
 }
 
-// mostMethods bounds the methods of a type. A type that has more wants to be two.
+// mostMethods bounds the methods of a type. Split a type that has more.
 const mostMethods = 50
 
 // larger are the types with more methods, each with its own bound: it may shrink, but not grow.
@@ -153,7 +153,7 @@ func TestTypesHaveFewMethods(t *testing.T) {
 	}
 	for name, count := range counted {
 		if most := max(mostMethods, larger[name]); count > most {
-			t.Errorf("%s has %d methods, want at most %d: what belongs together wants a type of its own", name, count, most)
+			t.Errorf("%s has %d methods, want at most %d: move related methods to a type of their own", name, count, most)
 		}
 	}
 	for name := range larger {
