@@ -106,5 +106,11 @@ func (w *world) roomy(life int) {
 	}
 }
 
+// suspend suspends the process until a time, or for as long as it already is.
+func (d *daemon) suspend(untilMS int64) {
+	d.pausedMS = max(d.pausedMS, untilMS)
+	d.wokenMS = d.pausedMS
+}
+
 // listens reports whether a person's request reaches the process.
 func (d *daemon) listens() bool { return d.up && !d.stopping && d.pausedMS <= d.w.nowMS }

@@ -149,7 +149,7 @@ func (b *beyond) start(e *episode) bool {
 		if !w.daemon.listens() {
 			return false
 		}
-		w.daemon.pausedMS, w.daemon.wokenMS = e.untilMS, e.untilMS
+		w.daemon.suspend(e.untilMS)
 	case SecondEngine:
 		return b.startSecond(e)
 	case LostJournal:

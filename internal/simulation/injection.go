@@ -68,8 +68,7 @@ func (w *world) inject(f Fault) bool {
 		if !d.up {
 			return false
 		}
-		d.pausedMS = w.nowMS + p.between(500, 30_000)
-		d.wokenMS = d.pausedMS
+		d.suspend(w.nowMS + p.between(500, 30_000))
 		w.say("the process is suspended for %d ms", d.pausedMS-w.nowMS)
 	case Halt:
 		return w.halt()
