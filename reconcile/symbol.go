@@ -21,49 +21,69 @@ type SymbolState struct {
 	quotation
 	observation
 	declared
+	difference
+	futuresReads
+	futuresEvidence futuresEvidence
+	walletReads
+	spot spotEvidence
+	planOrder
 
 	live                []*account.Placement // the account's live placements on it
 	inFlight            []*account.Placement // of these, the placements that do not rest
-	keyed               []*account.Placement // its live orders of a plan, as last ordered
-	keyedAt             []int                // their indexes in the plan at that time
 	onlyOpeningsPending bool                 // the newest snapshot found it settled but for unanswered resting openings, and only such ones followed
-	futuresEvidence     futuresEvidence
-	traded              exchange.Quantity // signed: the position that botd itself opened and has not reduced
-	spot                spotEvidence
-	leftToOwner         []exchange.Order // open orders with botd's prefix that a person left to their owner
+	leftToOwner         []exchange.Order     // open orders with botd's prefix that a person left to their owner
+	traded              exchange.Quantity    // signed: the position that botd itself opened and has not reduced
+	refusedMS           int64                // when the exchange last refused an opening; 0 for never
+	unread              bool
+	sinceFill           persistence // time since the last fill, or since a start soon after it; otherwise not measured
+	stable              stable      // content of the snapshots that count towards the fence
+	equal               persistence // for how long it has been equal
+	equalFromMS         int64       // start of the first of these snapshots
+}
 
-	refusedMS         int64 // when the exchange last refused an opening; 0 for never
-	positionMS        int64 // futures: begin of the snapshot with the last read of the list
-	walletOnlyRead    bool  // spot: since this start the wallet was read, but not everything else
-	unread            bool
-	residualFor       persistence       // the difference between position and Known
-	residual          exchange.Quantity // position - Known
-	residualOf        exchange.Quantity // Known at that time
-	unexplainedMS     int64             // futures: begin of the last snapshot with a position that fills do not explain; 0 for none
-	unexplainedFromMS int64             // futures: start of the time for which that position has been shown
-	unexplainedID     int64             // its id, until positions/history shows its end or fills explain the position; 0 for none
-	closedMS          int64             // futures: end of the last position shown in positions/history
-	measuredResidual  exchange.Quantity // the difference whose persistence residualFor measures
-	agrees            persistence       // no difference since the last one
-	doubled           persistence       // the list shows two positions
-	stable            stable            // content of the snapshots that count towards the fence
-	equal             persistence       // for how long it has been equal
-	equalFromMS       int64             // start of the first of these snapshots
-	sinceFill         persistence       // time since the last fill, or since a start soon after it; otherwise not measured
-	seen              []int64           // ids of positions seen open, oldest first
-	unlistedSales     []peerOrder       // spot: possible sales of unlisted orders with botd's prefix that the journal does not know
-	unlistedFor       persistence       // time since then
-	missed            exchange.Quantity // spot: the wallet's shortfall while an order rests
-	missedFor         persistence       // how long that shortfall has persisted
-	feeDifferenceFor  persistence       // spot: how long a difference from the expected fees has persisted
-	feeDifference     exchange.Quantity // that difference
-	feeRate           exchange.Rate     // spot: the fee rate of purchases, as last shown by executions
-	walletChangeFor   persistence       // spot: how long a wallet change has persisted that an uncertain placement may have caused
-	leftOver          exchange.Quantity // spot: quantity that an unclaimed order without an id bought for an uncertain placement
-	leftSold          exchange.Quantity // spot: the part of it that was sold beyond the quantity that fills explain
-	walletChange      exchange.Quantity
-	feeRateKnown      bool
-	short             exchange.Quantity // spot: the wallet's shortfall against the fills, negative
+// difference is the part of a symbol's position that fills do not explain, and how long snapshots have shown it.
+type difference struct {
+	residual         exchange.Quantity // position - Known
+	residualOf       exchange.Quantity // Known at that time
+	residualFor      persistence       // the difference between position and Known
+	measuredResidual exchange.Quantity // the difference whose persistence residualFor measures
+	agrees           persistence       // no difference since the last one
+}
+
+// futuresReads is what the lists of futures positions have shown of a symbol over time.
+type futuresReads struct {
+	positionMS        int64       // begin of the snapshot with the last read of the list
+	seen              []int64     // ids of positions seen open, oldest first
+	doubled           persistence // the list shows two positions
+	unexplainedMS     int64       // begin of the last snapshot with a position that fills do not explain; 0 for none
+	unexplainedFromMS int64       // start of the time for which that position has been shown
+	unexplainedID     int64       // its id, until positions/history shows its end or fills explain the position; 0 for none
+	closedMS          int64       // end of the last position shown in positions/history
+}
+
+// walletReads is what the wallets have shown of a spot symbol over time.
+type walletReads struct {
+	walletOnlyRead   bool              // since this start the wallet was read, but not everything else
+	short            exchange.Quantity // the wallet's shortfall against the fills, negative
+	missed           exchange.Quantity // the wallet's shortfall while an order rests
+	missedFor        persistence       // how long that shortfall has persisted
+	unlistedSales    []peerOrder       // possible sales of unlisted orders with botd's prefix that the journal does not know
+	unlistedFor      persistence       // time since then
+	feeDifference    exchange.Quantity // a difference from the expected fees
+	feeDifferenceFor persistence       // how long that difference has persisted
+	feeRate          exchange.Rate     // the fee rate of purchases, as last shown by executions
+	feeRateKnown     bool
+	walletChange     exchange.Quantity // a change that an uncertain placement may have caused
+	walletChangeFor  persistence       // how long that change has persisted
+	leftOver         exchange.Quantity // quantity that an unclaimed order without an id bought for an uncertain placement
+	leftSold         exchange.Quantity // the part of it that was sold beyond the quantity that fills explain
+}
+
+// planOrder keeps a symbol's orders with keys in the order of its plan from one derivation to the next, so that none is looked up by key. It holds no
+// knowledge about the symbol: a derivation without it has the same result.
+type planOrder struct {
+	keyed   []*account.Placement // the live orders of a plan, as last ordered
+	keyedAt []int                // their indexes in the plan at that time
 }
 
 // Live yields the live placements on the symbol, oldest first.
