@@ -89,12 +89,12 @@ func TestGroupsHaveATableWhereThereAreSeveral(t *testing.T) {
 func TestTheOrderCountsInOneLine(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]OrderCounts{
-		"0 wanted, 0 placed, 0 filled": {},
-		"9 wanted, 7 placed, 5 filled": {Wanted: 9, Placed: 7, Filled: 5, Unfinished: 2},
-		"9 wanted, 7 placed, 5 filled, 3 refused": {Wanted: 9, Placed: 7, Filled: 5, Refused: []RuleCount{{"margin", 1}},
+		"0 derived, 0 placed, 0 filled": {},
+		"9 derived, 7 placed, 5 filled": {Derived: 9, Placed: 7, Filled: 5, Unfinished: 2},
+		"9 derived, 7 placed, 5 filled, 3 refused": {Derived: 9, Placed: 7, Filled: 5, Refused: []RuleCount{{"margin", 1}},
 			Rejected: []RuleCount{{"x", 2}}},
-		"9 wanted, 7 placed, 5 filled, 3 canceled":            {Wanted: 9, Placed: 7, Filled: 5, Part: 1, Canceled: 2},
-		"9 wanted, 7 placed, 5 filled, 1 refused, 1 canceled": {Wanted: 9, Placed: 7, Filled: 5, Refused: []RuleCount{{"margin", 1}}, Canceled: 1},
+		"9 derived, 7 placed, 5 filled, 3 canceled":            {Derived: 9, Placed: 7, Filled: 5, Part: 1, Canceled: 2},
+		"9 derived, 7 placed, 5 filled, 1 refused, 1 canceled": {Derived: 9, Placed: 7, Filled: 5, Refused: []RuleCount{{"margin", 1}}, Canceled: 1},
 	} {
 		if have := f.line(); have != want {
 			t.Errorf("want %s, have %s", want, have)

@@ -99,7 +99,7 @@ func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	}
 	same(t, "ideal fees", "0", ideal.TotalFees)
 	same(t, "ideal slippage", "0", ideal.TotalSlippage)
-	for what, want := range map[string][2]string{"twice the slippage, at least 0.05 %": {"slippage 0.05 %", pessimistic.Assumptions[2]},
+	for what, want := range map[string][2]string{"twice the slippage, at least 0.05 %": {"takers pay 0.05 %", pessimistic.Assumptions[2]},
 		"a taker's fee": {"maker 0.05 %", pessimistic.Assumptions[0]}} {
 		if !strings.Contains(want[1], want[0]) {
 			t.Errorf("%s: have %q", what, want[1])

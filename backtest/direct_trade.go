@@ -171,7 +171,7 @@ func (d *direct) enter(delta exchange.Quantity) {
 func (d *direct) refuse(refusal *risk.Refusal) {
 	if *refusal != d.refusal {
 		d.refusal = *refusal
-		d.run.ledger.events.counts.Wanted++
+		d.run.ledger.events.counts.Derived++
 		d.run.ledger.events.refuses(d.name, refusal)
 	}
 }

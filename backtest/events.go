@@ -17,7 +17,7 @@ import (
 
 // OrderCounts counts the outcomes of orders: derived, refused by rule, placed, ended.
 type OrderCounts struct {
-	Wanted     int         `json:"wanted"`   // intents, each counted once however often it is derived
+	Derived    int         `json:"wanted"`   // intents, each counted once. The key stays: result_sha256 covers it.
 	Refused    []RuleCount `json:"refused"`  // by botd's own rules
 	Placed     int         `json:"placed"`   // sent to the exchange
 	Rejected   []RuleCount `json:"rejected"` // by the exchange, at the placement
@@ -97,7 +97,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
 		if places(fact.Intent.Purpose) {
-			e.counts.Wanted++
+			e.counts.Derived++
 		}
 	case engine.NoteDecision:
 		e.decided(note.Strategy, note.Symbol, fact.Plan.Target, fact.Last, equity)
@@ -192,7 +192,7 @@ func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
 
 // sent counts an order of the direct machine.
 func (e *events) sent(id int64, of tag) {
-	e.counts.Wanted++
+	e.counts.Derived++
 	e.counts.Placed++
 	e.alone, e.aloneID = of, id
 }
@@ -202,7 +202,7 @@ func (e *events) filled() { e.counts.Filled++ }
 
 // rests counts an order that the direct machine put into the book.
 func (e *events) rests(id int64, of tag) {
-	e.counts.Wanted++
+	e.counts.Derived++
 	e.counts.Placed++
 	if e.tags == nil {
 		e.tags = map[int64]tag{}

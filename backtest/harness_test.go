@@ -246,8 +246,8 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	if met.trades && !c.quiet && result.Fills == 0 {
 		t.Errorf("want it to trade, have no fill; refused %+v, not traded %+v", result.Orders.Refused, result.NotTraded)
 	}
-	if result.Fills == 0 && result.Orders.Wanted > 0 && len(result.NotTraded) == 0 {
-		t.Errorf("it wanted %d orders and traded none: want a reason", result.Orders.Wanted)
+	if result.Fills == 0 && result.Orders.Derived > 0 && len(result.NotTraded) == 0 {
+		t.Errorf("it derived %d orders and traded none: want a reason", result.Orders.Derived)
 	}
 	if met.name == "a pause" {
 		pausedAndWentOn(t, c, result, candles)

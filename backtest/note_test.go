@@ -168,7 +168,7 @@ func TestWhatEndsAnOrderIsCountedOnce(t *testing.T) {
 	}
 	counts := e.closed()
 	rule := sim.Rules()[0].Name
-	want := OrderCounts{Wanted: 5, Placed: 9, Filled: 2, Part: 1, Canceled: 1, Unfinished: 1,
+	want := OrderCounts{Derived: 5, Placed: 9, Filled: 2, Part: 1, Canceled: 1, Unfinished: 1,
 		Refused:  []RuleCount{{"max_leverage", 2}, {"price_collar", 1}},
 		Rejected: []RuleCount{{rule, 2}, {"987654", 1}, {"unknown", 1}}}
 	if fmt.Sprintf("%+v", counts) != fmt.Sprintf("%+v", want) {
@@ -196,7 +196,7 @@ func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		equity string // a digit at each moment
-		worst  string // depth in per cent, from, trough, recovered
+		worst  string // depth in percent, from, trough, recovered
 		long   string
 	}{
 		{"5", "", "0 0 0 0"}, {"55", "", "0 0 0 0"}, {"56", "", "0 0 0 0"},

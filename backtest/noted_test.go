@@ -141,7 +141,7 @@ func TestOrderOutcomesAreCounted(t *testing.T) {
 	after := noted("trend", engine.NoteSettled{NoteOrder: stop, State: placement.Canceled})
 	after.AtMS += 1_000
 	e.count(after, exchange.Amount{})
-	want := OrderCounts{Wanted: 1, Placed: 4, Rejected: []RuleCount{{rule.Name, 1}, {"unknown", 1}}, Refused: []RuleCount{}, Filled: 1, Canceled: 1}
+	want := OrderCounts{Derived: 1, Placed: 4, Rejected: []RuleCount{{rule.Name, 1}, {"unknown", 1}}, Refused: []RuleCount{}, Filled: 1, Canceled: 1}
 	slices.SortFunc(want.Rejected, func(a, b RuleCount) int { return strings.Compare(a.Rule, b.Rule) })
 	if diff := cmp.Diff(want, e.closed()); diff != "" {
 		t.Error(diff)
@@ -174,7 +174,7 @@ func TestOrdersOfTheDirectMachineAreCounted(t *testing.T) {
 	e.over(10, 5, true)
 	e.over(11, 5, false)
 	e.over(12, 0, false)
-	if diff := cmp.Diff(OrderCounts{Wanted: 5, Placed: 5, Filled: 2, Part: 1, Canceled: 1, Unfinished: 1, Refused: []RuleCount{}, Rejected: []RuleCount{}},
+	if diff := cmp.Diff(OrderCounts{Derived: 5, Placed: 5, Filled: 2, Part: 1, Canceled: 1, Unfinished: 1, Refused: []RuleCount{}, Rejected: []RuleCount{}},
 		e.closed()); diff != "" {
 		t.Error(diff)
 	}

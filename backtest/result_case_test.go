@@ -104,7 +104,7 @@ func TestFiguresOfWinningResult(t *testing.T) {
 	}
 	if r.ProfitFactor != nil || f.Trips.AverageLoss != nil || f.Trips.LongestWins != 2 || f.Trips.LongestLosses != 0 || r.Wins != 2 || r.Fills != 4 ||
 		len(f.Drawdowns) != 2 || f.Drawdowns[1].Recovered != nil || f.Hourly == nil || f.Hourly.Returns != 6 || r.Days != 0 || r.CAGR != nil ||
-		f.Months[0].Month != "2023-11" || f.Months[0].Equity != "10262.65" || r.Orders.Wanted != 4 || r.Orders.Placed != 4 || r.Orders.Filled != 4 {
+		f.Months[0].Month != "2023-11" || f.Months[0].Equity != "10262.65" || r.Orders.Derived != 4 || r.Orders.Placed != 4 || r.Orders.Filled != 4 {
 		t.Errorf("have %+v\n%+v", r.Orders, f)
 	}
 	for i, row := range f.ByHour {

@@ -52,7 +52,7 @@ func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.
 		}}}}
 }
 
-// gridConfig rests that many buys below the price, with lines a tenth of a per cent apart.
+// gridConfig rests that many buys below the price, with lines a tenth of a percent apart.
 func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
 	config := speedConfig(t, recorded, "10", "50")
 	first := recorded.Symbol.PriceDecimal(recorded.Candles.Open[0]).IntPart()

@@ -134,7 +134,7 @@ func ulcer(equity []float64) float64 {
 	return math.Sqrt(sum / float64(len(equity)))
 }
 
-// yearlyGrowth returns CAGR in per cent and Calmar. They are null for less than a month, and when the equity was
+// yearlyGrowth returns CAGR in percent and Calmar. They are null for less than a month, and when the equity was
 // lost.
 func yearlyGrowth(first, last, years, depth float64) (cagr, calmar *float64) {
 	if years*daysPerYear < leastDays || first <= 0 || last <= 0 {

@@ -63,7 +63,7 @@ func (r *Result) groupTables(w io.Writer, color bool) {
 		t.Render()
 	}
 	if len(r.ByExit) > 0 {
-		t := groupTable(w, "left by")
+		t := groupTable(w, "exit")
 		for _, row := range r.ByExit {
 			t.AppendRow(table.Row{row.Reason, row.RoundTrips, row.Wins, Signed(decimal.RequireFromString(row.PNL), color)})
 		}
@@ -83,7 +83,7 @@ func groupTable(w io.Writer, first string) table.Writer {
 
 // line summarizes the counts in one line.
 func (f *OrderCounts) line() string {
-	line := fmt.Sprintf("%d wanted, %d placed, %d filled", f.Wanted, f.Placed, f.Filled)
+	line := fmt.Sprintf("%d derived, %d placed, %d filled", f.Derived, f.Placed, f.Filled)
 	if n := sum(f.Refused) + sum(f.Rejected); n > 0 {
 		line += fmt.Sprintf(", %d refused", n)
 	}

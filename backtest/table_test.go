@@ -64,7 +64,7 @@ func TestTheRowsOfATable(t *testing.T) {
 		"final equity: 8123.46 USDT", "profit: +123.46 USDT", "profit %: +1.54 %", "holding instead: -7.89 %", "CAGR %: 3.14", "max drawdown: 2.72 %",
 		"Sharpe (9 days, x365): 1.23", "Sortino: 2.35", "Calmar: -0.46", "fills: 7", "round trips: 3", "wins: 2 (66.7 %)",
 		"expectancy: 12.35 USDT a trip", "SQN: 0.99", "profit factor: 1.99", "in the market: 33.3 %", "fees: 4.57 USDT", "funding paid: -1.23 USDT",
-		"still open: BTC-USDT LONG 0.5 at 50000.12345679", "break-even slippage: 0.123 %", "orders: 0 wanted, 0 placed, 0 filled",
+		"still open: BTC-USDT LONG 0.5 at 50000.12345679", "break-even slippage: 0.123 %", "orders: 0 derived, 0 placed, 0 filled",
 		"ended by: max_drawdown on 2026-03-04 05:06", "latched: 4 of 6 signals", "not traded: 1, below minNotional", "notices: 5, not sent; live 3 would be"}
 	if have := strings.Join(rows, "\n"); have != strings.Join(want, "\n") {
 		t.Errorf("want\n%s\nhave\n%s", strings.Join(want, "\n"), have)

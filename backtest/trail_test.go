@@ -79,5 +79,5 @@ func TestLatencyIsContinuousForAStopThatTrailsWithinACandle(t *testing.T) {
 	if compared < 500 {
 		t.Errorf("%d trips compared", compared)
 	}
-	t.Logf("%d pairs of trips; per cent made at %v ms: %.3f", compared, latencies, sums)
+	t.Logf("%d pairs of trips; percent made at %v ms: %.3f", compared, latencies, sums)
 }

@@ -42,7 +42,7 @@ type curve struct {
 	Time     instants  `json:"t"`
 	Equity   []float64 `json:"e"`
 	Hold     []float64 `json:"h"` // the symbols bought and held with the same money, scaled to the volatility of the equity
-	Drawdown []float64 `json:"d"` // per cent, at most 0
+	Drawdown []float64 `json:"d"` // percent, at most 0
 	Leverage []float64 `json:"l"`
 }
 

@@ -194,15 +194,15 @@ func excursions(trips []backtest.TripRow) template.HTML {
 			class = "down"
 		}
 		d.dot(class, left+float64(t.Adverse/widest*(right-left)), middle-float64(value/highest*(bottom-top)/2),
-			fmt.Sprintf("%.2f %% against it, ended at %+.2f %%", t.Adverse, value))
+			fmt.Sprintf("adverse excursion %.2f %%, result %+.2f %%", t.Adverse, value))
 	}
 	d.text("name", "start", 0, top+8, fmt.Sprintf("+%.1f %%", highest))
 	d.text("name", "start", 0, middle+4, "0")
 	d.text("name", "start", 0, bottom, fmt.Sprintf("−%.1f %%", highest))
 	d.text("name", "start", left, bottom+22, "0")
-	d.text("name", "middle", (left+right)/2, bottom+22, "how far the price went against it")
+	d.text("name", "middle", (left+right)/2, bottom+22, "adverse excursion")
 	d.text("name", "end", right, bottom+22, fmt.Sprintf("%.1f %%", widest))
-	return d.done(fmt.Sprintf("%d round trips by how far the price went against them (up to %.2f %%) and what they ended with", len(trips), widest))
+	return d.done(fmt.Sprintf("%d round trips by adverse excursion (up to %.2f %%) and result", len(trips), widest))
 }
 
 // shuffled draws the maximum drawdown for other orders of the round trips.
@@ -214,17 +214,17 @@ func shuffled(s *backtest.Shuffles) template.HTML {
 	x := func(value float64) float64 { return 100 * value / most }
 	d := drawing{height: 84}
 	d.line("axis", 0, 44, 100, 44)
-	d.rect("range", x(s.Fifth), 36, x(s.Worst)-x(s.Fifth), 16, "9 orders of 10 lie here")
-	d.rect("inner", x(s.Quarter), 32, x(s.Third)-x(s.Quarter), 24, "half of the orders lie here")
+	d.rect("range", x(s.Fifth), 36, x(s.Worst)-x(s.Fifth), 16, "90 % of the sequences")
+	d.rect("inner", x(s.Quarter), 32, x(s.Third)-x(s.Quarter), 24, "half of the sequences")
 	d.line("mark", x(s.Median), 28, x(s.Median), 60)
-	d.dot("point", x(s.Happened), 44, fmt.Sprintf("as it happened: %.2f %%", s.Happened))
+	d.dot("point", x(s.Happened), 44, fmt.Sprintf("actual: %.2f %%", s.Happened))
 	d.text("note", "middle", x(s.Median), 20, fmt.Sprintf("median %.1f %%", s.Median))
-	d.text("name", "middle", x(s.Happened), 78, fmt.Sprintf("happened %.1f %%", s.Happened))
-	return d.done(fmt.Sprintf("Maximum drawdown in %d random orders of the round trips: median %.2f %%, one in twenty beyond %.2f %%; as it happened %.2f %%",
+	d.text("name", "middle", x(s.Happened), 78, fmt.Sprintf("actual %.1f %%", s.Happened))
+	return d.done(fmt.Sprintf("Maximum drawdown in %d random sequences of the round trips: median %.2f %%, 5 %% beyond %.2f %%, actual %.2f %%",
 		s.Count, s.Median, s.Worst, s.Happened))
 }
 
-// funnelBar draws a stage's share of the desired orders.
+// funnelBar draws a stage's share of the derived orders.
 func funnelBar(n, of int, class string) template.HTML {
 	if n == 0 || of == 0 {
 		return ""

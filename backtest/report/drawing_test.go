@@ -20,7 +20,7 @@ var (
 	positionsOf = map[string][]string{"rect": {"x", "y", "width", "height"}, "line": {"x1", "y1", "x2", "y2"}, "circle": {"cx", "cy"}, "text": {"x", "y"}}
 )
 
-// shapes lists what is drawn, one per line: kind, class, place, and text; across in per cent, down in pixels.
+// shapes lists what is drawn, one per line: kind, class, place, and text; across in percent, down in pixels.
 func shapes(drawn template.HTML) (all []string) {
 	for _, found := range drawnShape.FindAllStringSubmatch(string(drawn), -1) {
 		values := map[string]string{}
@@ -59,7 +59,7 @@ func TestABarGrowsFromTheMiddle(t *testing.T) {
 	wantShapes(t, "the largest loss", bar(-10, 10), axis, "rect down 0 2 50 8")
 	wantShapes(t, "so little that it would not be seen", bar(0.001, 10), axis, "rect up 50 2 0.150 8")
 	wantShapes(t, "nothing", bar(0, 0), axis)
-	wantShapes(t, "a quarter of what was wanted", funnelBar(5, 20, "down"), "rect down 0 2 25 10")
+	wantShapes(t, "a quarter of the derived ones", funnelBar(5, 20, "down"), "rect down 0 2 25 10")
 	wantShapes(t, "none of them", funnelBar(0, 20, "down"))
 	wantShapes(t, "none of none", funnelBar(0, 0, "down"))
 }
@@ -106,7 +106,7 @@ func TestReturnHistogram(t *testing.T) {
 	wantShapes(t, "days on which nothing moved", histogram([]float64{0, 0}, nil))
 }
 
-// tripsFor returns round trips of 2 at 100 that moved that far against their entry, in per cent, and ended with that
+// tripsFor returns round trips of 2 at 100 that moved that far against their entry, in percent, and ended with that
 // many USDT.
 func tripsFor(against, profit []string) (all []backtest.TripRow) {
 	for i := range against {
@@ -121,11 +121,11 @@ func TestAdverseExcursionChart(t *testing.T) {
 	trips[3].Entry = "0"
 	wantShapes(t, "four round trips", excursions(trips),
 		"line axis 8 110 99 110", "line axis 8 10 8 210",
-		"circle up 30.750 60 1.00 % against it, ended at +5.00 %", "circle down 53.500 210 2.00 % against it, ended at -10.00 %",
-		"circle up 99 110 4.00 % against it, ended at +0.00 %", "circle up 8 110 0.00 % against it, ended at +0.00 %",
+		"circle up 30.750 60 adverse excursion 1.00 %, result +5.00 %", "circle down 53.500 210 adverse excursion 2.00 %, result -10.00 %",
+		"circle up 99 110 adverse excursion 4.00 %, result +0.00 %", "circle up 8 110 adverse excursion 0.00 %, result +0.00 %",
 		"text name start 0 18 +10.0 %", "text name start 0 114 0", "text name start 0 210 −10.0 %", "text name start 8 232 0",
-		"text name middle 53.500 232 how far the price went against it", "text name end 99 232 4.0 %",
-		"says 4 round trips by how far the price went against them (up to 4.00 %) and what they ended with")
+		"text name middle 53.500 232 adverse excursion", "text name end 99 232 4.0 %",
+		"says 4 round trips by adverse excursion (up to 4.00 %) and result")
 	wantShapes(t, "two", excursions(trips[:2]))
 	wantShapes(t, "nothing went against them", excursions(tripsFor([]string{"0", "0", "0"}, []string{"1", "2", "3"})))
 	wantShapes(t, "nothing came of them", excursions(tripsFor([]string{"1", "2", "3"}, []string{"0", "0", "0"})))
@@ -142,14 +142,14 @@ func TestDrawdownsOfOtherOrders(t *testing.T) {
 	t.Parallel()
 	s := &backtest.Shuffles{Count: 1_000, Fifth: 2.3, Quarter: 4.6, Median: 6.9, Third: 9.2, Worst: 20, Happened: 11.5}
 	drawn := func(worst, happened string) []string {
-		return []string{"line axis 0 44 100 44", "rect range 10 36 " + worst + " 16 9 orders of 10 lie here",
-			"rect inner 20 32 20 24 half of the orders lie here", "line mark 30 28 30 60", "circle point " + happened + " 44 as it happened: "}
+		return []string{"line axis 0 44 100 44", "rect range 10 36 " + worst + " 16 90 % of the sequences",
+			"rect inner 20 32 20 24 half of the sequences", "line mark 30 28 30 60", "circle point " + happened + " 44 actual: "}
 	}
 	have := shapes(shuffled(s))
 	want := drawn("76.957", "50")
 	want[4] += "11.50 %"
-	want = append(want, "text note middle 30 20 median 6.9 %", "text name middle 50 78 happened 11.5 %",
-		"says Maximum drawdown in 1000 random orders of the round trips: median 6.90 %, one in twenty beyond 20.00 %; as it happened 11.50 %")
+	want = append(want, "text note middle 30 20 median 6.9 %", "text name middle 50 78 actual 11.5 %",
+		"says Maximum drawdown in 1000 random sequences of the round trips: median 6.90 %, 5 % beyond 20.00 %, actual 11.50 %")
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}

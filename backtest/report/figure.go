@@ -246,13 +246,13 @@ func tripGroup(r *backtest.Result) figureGroup {
 				Name:    "MAE",
 				Value:   percent(t.Adverse.Median),
 				Note:    "nine tenths " + percent(t.Adverse.Ninth),
-				Formula: "how far the price went against it, of the entry; median",
+				Formula: "maximum adverse excursion, as a percentage of the entry price; median",
 			},
 			figure{
 				Name:    "MFE",
 				Value:   percent(t.Favorable.Median),
 				Note:    "nine tenths " + percent(t.Favorable.Ninth),
-				Formula: "how far the price went for it; median",
+				Formula: "maximum favorable excursion, as a percentage of the entry price; median",
 			},
 		)
 	}
@@ -289,7 +289,7 @@ func costGroup(r *backtest.Result) figureGroup {
 			},
 			{Name: "Break-even slippage", Value: percent(r.BreakEven), Formula: breakEvenText},
 			{Name: "In the market", Value: percent(r.Exposure), Formula: exposureText},
-			{Name: "Mean leverage", Value: fixed(f.Leverage, 2), Formula: "mean of |value held| / equity over all closes"},
+			{Name: "Mean leverage", Value: fixed(f.Leverage, 2), Formula: "mean of |position value| / equity over all closes"},
 			{Name: "Turnover", Value: turnover, Formula: "value filled / mean equity, a year"},
 			{Name: "Fills", Value: count(r.Fills), Formula: "executions"},
 			{Name: "Liquidations", Value: count(r.Liquidations), Formula: "positions the exchange ended"},

@@ -202,7 +202,7 @@ type stage struct {
 }
 
 func stages(f *backtest.OrderCounts) []stage {
-	list := []stage{{Name: "wanted", Count: f.Wanted, Note: "changes that the strategies' plans requested, each counted once"}}
+	list := []stage{{Name: "derived", Count: f.Derived, Note: "intents from the strategies' plans, each counted once"}}
 	for _, r := range f.Refused {
 		list = append(list, stage{Name: "refused: " + r.Rule, Count: r.Count, Note: "by botd's own rules"})
 	}
@@ -212,14 +212,14 @@ func stages(f *backtest.OrderCounts) []stage {
 	}
 	list = append(
 		list,
-		stage{Name: "filled", Count: f.Filled, Note: "whole"},
-		stage{Name: "part filled", Count: f.Part, Note: "ended after a part"},
+		stage{Name: "filled", Count: f.Filled, Note: "completely"},
+		stage{Name: "partially filled", Count: f.Part, Note: "ended after a partial fill"},
 		stage{
 			Name:  "canceled",
 			Count: f.Canceled,
 			Note:  "ended without a fill",
 		},
-		stage{Name: "waiting", Count: f.Unfinished, Note: "still there at the end"},
+		stage{Name: "open", Count: f.Unfinished, Note: "not ended at the last candle"},
 	)
 	most := 0
 	for _, s := range list {

@@ -240,14 +240,15 @@ func TestTheStepsFromGrossToNet(t *testing.T) {
 func TestOrderOutcomeBars(t *testing.T) {
 	t.Parallel()
 	var have []string
-	for _, s := range stages(&backtest.OrderCounts{Wanted: 50, Refused: []backtest.RuleCount{{Rule: "max_position", Count: 8}}, Placed: 42,
+	for _, s := range stages(&backtest.OrderCounts{Derived: 50, Refused: []backtest.RuleCount{{Rule: "max_position", Count: 8}}, Placed: 42,
 		Rejected: []backtest.RuleCount{{Rule: "margin", Count: 2}}, Filled: 30, Part: 4, Canceled: 5, Unfinished: 1}) {
 		have = append(have, fmt.Sprint(s.Name, " ", s.Count, " ", strings.Join(shapes(s.Bar), ""), " ", s.Note))
 	}
-	want := []string{"wanted 50 rect total 0 2 100 10 changes that the strategies' plans requested, each counted once",
+	want := []string{"derived 50 rect total 0 2 100 10 intents from the strategies' plans, each counted once",
 		"refused: max_position 8 rect down 0 2 16 10 by botd's own rules", "placed 42 rect total 0 2 84 10 sent to the exchange",
-		"rejected: margin 2 rect down 0 2 4 10 by the exchange", "filled 30 rect total 0 2 60 10 whole", "part filled 4 rect total 0 2 8 10 ended after a part",
-		"canceled 5 rect total 0 2 10 10 ended without a fill", "waiting 1 rect total 0 2 2 10 still there at the end"}
+		"rejected: margin 2 rect down 0 2 4 10 by the exchange", "filled 30 rect total 0 2 60 10 completely",
+		"partially filled 4 rect total 0 2 8 10 ended after a partial fill",
+		"canceled 5 rect total 0 2 10 10 ended without a fill", "open 1 rect total 0 2 2 10 not ended at the last candle"}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}

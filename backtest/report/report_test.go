@@ -116,8 +116,8 @@ func TestThePageHasEverySectionAndFigure(t *testing.T) {
 		}
 	}
 	for _, part := range append([]string{"ideal", "realistic", "pessimistic", "one candle later", "fees twice", "Ulcer index", "Probabilistic Sharpe",
-		"Lightweight Charts", "left by", "weekday",
-		"N = 62 days, P = 365", "Daily returns", "stop_loss", "random orders", result.ResultSHA256, result.DataSHA256}, result.Assumptions...) {
+		"Lightweight Charts", "exit</th>", "weekday",
+		"N = 62 days, P = 365", "Daily returns", "stop_loss", "random sequences", result.ResultSHA256, result.DataSHA256}, result.Assumptions...) {
 		if !strings.Contains(page, part) && !strings.Contains(page, strings.ReplaceAll(part, "'", "&#39;")) {
 			t.Errorf("the page does not say %q", part)
 		}
@@ -328,7 +328,7 @@ func TestARunWithoutATradeHasAPage(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 20)
 	page := written(t, result, sources)
-	if result.RoundTrips != 0 || !strings.Contains(page, "No round trip ended") || !strings.Contains(page, "no trade was executed") {
+	if result.RoundTrips != 0 || !strings.Contains(page, "No round trip was completed") || !strings.Contains(page, "no trade was executed") {
 		t.Errorf("%d round trips: want a page that says so", result.RoundTrips)
 	}
 }

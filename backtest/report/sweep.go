@@ -431,6 +431,6 @@ func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialR
 	if counted == 0 {
 		return rows, ""
 	}
-	return rows, fmt.Sprintf("Of the %d nearest settings %d earn; their mean Sharpe ratio is %.2f beside %.2f of the best.", len(rows), earn,
+	return rows, fmt.Sprintf("Of the %d nearest settings %d earn; their mean Sharpe ratio is %.2f compared with %.2f of the best.", len(rows), earn,
 		sum/float64(counted), own)
 }

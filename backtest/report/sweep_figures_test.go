@@ -207,7 +207,7 @@ func TestTheTrialsAroundTheBest(t *testing.T) {
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Error(diff)
 	}
-	if want := "Of the 8 nearest settings 3 earn; their mean Sharpe ratio is 1.00 beside 3.00 of the best."; note != want {
+	if want := "Of the 8 nearest settings 3 earn; their mean Sharpe ratio is 1.00 compared with 3.00 of the best."; note != want {
 		t.Errorf("want %s\nhave %s", want, note)
 	}
 	if rows[0].Place != slices.IndexFunc(trials, func(t backtest.Trial) bool { return t.Params["a"] == "4" && t.Params["b"] == "5" })+1 {

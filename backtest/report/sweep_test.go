@@ -62,7 +62,7 @@ func TestSweepPageQualifiesBestTrial(t *testing.T) {
 			"on the unseen candles it shows -1.50: it did not persist.",
 		"Rank correlation -1.00 over 15 trials: the ranking did not persist",
 		// The mean of 1.4 four times and 1.3 four times, the eight nearest of 15.
-		"Of the 8 nearest settings 8 earn; their mean Sharpe ratio is 1.35 beside 1.50 of the best.",
+		"Of the 8 nearest settings 8 earn; their mean Sharpe ratio is 1.35 compared with 1.50 of the best.",
 		`title="fast 10, slow 100: mean Sharpe 1.40 of 1, the best 1.40"`,
 		"fast across, slow down", "&lt;b&gt;trend", "15 trials by their settings",
 	} {
@@ -100,7 +100,7 @@ func TestSweepPageJudgesWholeTrialsAlone(t *testing.T) {
 	page := sweepPage(t, r)
 	for _, want := range []string{
 		"on the unseen candles it shows -1.50: it did not persist; not compared with luck, since 1 of 15 were stopped early (drawdown&gt;0.3).",
-		"1 of 15 trials were stopped early: they are the last in the order", "over 13 trials", "their mean Sharpe ratio is 1.34 beside 1.50 of the best"} {
+		"1 of 15 trials were stopped early: they are ranked last", "over 13 trials", "their mean Sharpe ratio is 1.34 compared with 1.50 of the best"} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "-", "−")) {
 			t.Errorf("the page does not say %q", want)
 		}

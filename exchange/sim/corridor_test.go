@@ -81,7 +81,7 @@ func TestTheCorridorIsFoundAgainWhenAnAccountChanges(t *testing.T) {
 			widest = share
 		}
 		if widest < 20 || widest > 300 {
-			t.Fatalf("want a corridor of some per cent, have %d thousandths", widest)
+			t.Fatalf("want a corridor of some percent, have %d thousandths", widest)
 		}
 		version := d.CorridorVersion()
 		if quiet(widest); d.CorridorVersion() != version {

@@ -82,7 +82,7 @@ func (m *tape) dueMS(b *book) int64 {
 const pauses = 32
 
 // pause returns the next price on the way to a step at which a trailing stop is checked: where it
-// starts, every tenth of a per cent on the way to the first extreme, and at its target price,
+// starts, every tenth of a percent on the way to the first extreme, and at its target price,
 // whether it has been moved there or not. On the worse path the price reverses as soon as the
 // stop's target is within the candle.
 func (m *tape) pause(b *book, to exchange.Price) exchange.Price {

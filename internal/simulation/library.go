@@ -102,7 +102,7 @@ func compiled(name, source string) strategy.Definition {
 	return made.Definition()
 }
 
-// gridValues are the parameters of four cells around the initial price, each a quarter of a per cent wide, or a
+// gridValues are the parameters of four cells around the initial price, each a quarter of a percent wide, or a
 // few ticks wide for the largest tick that the rules may get.
 func gridValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	half := max(r.anchor/200, 12*symbol.PriceTick)

@@ -46,6 +46,7 @@ var Phrases = map[string]string{
 	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",
 	"asked for twice": "set twice, confirmed", "beside the engine": "without the engine", "worked out": "computed",
 	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
+	"per cent": "percent",
 }
 
 // Required are names that another module's interface requires.

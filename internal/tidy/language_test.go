@@ -83,7 +83,7 @@ var texts = []string{".js", ".css", ".html", ".gohtml", ".py", ".sh", ".md", ".y
 
 // wide are the kinds of files whose lines may have any length: they are data, or contain a line of another
 // program's.
-var wide = []string{".yaml", ".yml", ".txt", ".txtar", ".gohtml", ".service", ".sql"}
+var wide = []string{".yaml", ".yml", ".txt", ".txtar", ".service", ".sql"}
 
 // derived is the client that a test generates from docs/api.yaml: its descriptions are as long as there.
 const derived = "clients/python/botd/operations.py"
@@ -332,6 +332,8 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"docs/x.md", "| a " + long + long + " |\n", nil},
 		{"web/x.js", "let strangerId;", []string{`words web/x.js:1: the text has "stranger"`}},
 		{"web/x.yaml", "who: is told\n" + long + long, []string{`words web/x.yaml:1: the text has "told"`}},
+		{"web/x.gohtml", "<p>" + long + "</p>", []string{"width web/x.gohtml:1: 167 columns"}},
+		{"web/x.gohtml", "<p>a tenth of a per cent</p>", []string{`the text has "per cent"`}},
 		{"cmd/testdata/script/x.txtar", "# It can not be.", []string{`x.txtar:1: the text has "can not"`}},
 		{"web/x.png", "told", nil},
 		{"risk/x.go", "package risk\n\n// oldName does it.\nfunc newName() {}\n",

@@ -610,7 +610,7 @@
       $("trips-count").textContent =
         order.length.toLocaleString("en-US") +
         " round trips" +
-        (T.left ? " (the first of " + (tripCount + T.left) + "; trades.csv has all)" : "");
+        (T.left ? " (the first of " + (tripCount + T.left) + "; trades.csv lists all)" : "");
       document
         .querySelectorAll("#trips [data-sort]")
         .forEach((b) => b.parentElement.setAttribute("aria-sort", b.dataset.sort !== by ? "none" : down ? "descending" : "ascending"));

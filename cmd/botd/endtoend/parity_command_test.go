@@ -45,7 +45,7 @@ func (d *traded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const monday = 1_704_672_000_000
 
 // TestLiveTradingIsComparedWithBacktest serves the trades of a backtest over recorded candles as live fills, three seconds later and
-// a tenth of a per cent worse, one of them on the other side.
+// a tenth of a percent worse, one of them on the other side.
 func TestLiveTradingIsComparedWithBacktest(t *testing.T) {
 	t.Parallel()
 	directory, daemon := t.TempDir(), &traded{}

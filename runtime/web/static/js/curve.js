@@ -129,7 +129,7 @@ export class Curve {
   }
 }
 
-// Curves are several lines over time on one scale: {name, tone, points}. The values are per cent unless a unit
+// Curves are several lines over time on one scale: {name, tone, points}. The values are percent unless a unit
 // is given; the legend has each line's value under the pointer, or its newest.
 export class Curves extends Curve {
   constructor(host, legend = null, say = (value) => value.toFixed(1) + " %") {
