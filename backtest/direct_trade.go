@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/strategy"
@@ -83,36 +84,21 @@ func (d *direct) converge() {
 		return
 	}
 	if !d.priced {
-		d.of, d.priced, d.quantity = target, true, d.size(target)
+		d.of, d.priced, d.quantity = target, true, reconcile.TargetQuantity(target, d.symbol, d.last, d.equity, 0)
 	}
 	switch delta := d.quantity - position; {
 	case delta == 0:
 	case (delta > 0) == (sign > 0):
 		d.enter(delta)
 	default:
-		desired := d.quantity.Abs()
-		if target.Kind == strategy.ByQuantity { // without the quantity step
-			desired = max(desired, min(target.Quantity.Abs(), position.Abs()))
-		}
+		desired := max(d.quantity.Abs(), reconcile.UnroundedTarget(target, position.Abs()))
 		if less := position.Abs() - desired; less > 0 {
-			d.reduce(less, "the target is smaller")
+			d.reduce(less, reconcile.SmallerTarget)
 		}
 	}
 }
 
-// size returns the quantity of a target.
-func (d *direct) size(target strategy.Target) exchange.Quantity {
-	switch target.Kind {
-	case strategy.ByEquity:
-		return d.symbol.QuantityFor(d.equity.MulRate(target.Share), d.last)
-	case strategy.ByQuote:
-		return d.symbol.QuantityFor(target.Quote, d.last)
-	}
-	return d.symbol.FloorQuantity(target.Quantity)
-}
-
-// exitReason returns why a position closes, in reconcile's wording. It remembers a few texts, since most runs repeat
-// them, and stores each once.
+// exitReason returns why a position closes. It remembers a few texts, since most runs repeat them, and stores each once.
 func (d *direct) exitReason(sign int) string {
 	const few = 4
 	for i := range d.reasons {
@@ -120,13 +106,7 @@ func (d *direct) exitReason(sign int) string {
 			return r.text
 		}
 	}
-	text := "the target is flat"
-	if sign != 0 {
-		text = "the target changed side: first flat, then the other side"
-	}
-	if d.inForce.Reason != "" {
-		text += ": " + d.inForce.Reason
-	}
+	text := reconcile.ExitReason(d.inForce.Target, d.inForce.Reason)
 	if len(d.reasons) == few {
 		d.reasons = slices.Delete(d.reasons, 0, 1)
 	}
@@ -134,7 +114,8 @@ func (d *direct) exitReason(sign int) string {
 	return text
 }
 
-// capped limits one order to the symbol's maximum, and returns its value too.
+// capped limits one order to the symbol's maximum, as reconcile does. It returns the order's value too, which the hot
+// path needs once more, and divides only where the maximum is exceeded.
 func (d *direct) capped(quantity exchange.Quantity) (exchange.Quantity, exchange.Amount) {
 	quantity = d.symbol.FloorQuantity(quantity)
 	value := d.symbol.Notional(d.last, quantity)

@@ -71,7 +71,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 		return nil
 	}
 	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
-	d.reduceNow(d.ownPosition.Abs(), "the target is flat")
+	d.reduceNow(d.ownPosition.Abs(), flatTarget)
 	return d.intents
 }
 
@@ -270,11 +270,11 @@ func (d *derivation) convergeTarget() {
 	if _, priced := d.desired.Strategy.Priced(target); latched && !priced {
 		return
 	}
-	resolved, ok := d.targetQuantity(target)
+	size, ok := d.targetQuantity(target)
 	if !ok {
 		return
 	}
-	delta := resolved - position - d.symbol.Fees()*exchange.Quantity(sign) // a target counts fills before fees
+	delta := size - position - d.symbol.Fees()*exchange.Quantity(sign) // a target counts fills before fees
 	for _, p := range d.targetOrders {
 		delta -= p.SignedRemaining()
 	}
@@ -286,7 +286,7 @@ func (d *derivation) convergeTarget() {
 	default:
 		// Only the known position is reduced: an entry whose fill is not known yet may count twice, in
 		// the position and in flight.
-		d.reduce(d.shown(position) + d.symbol.Fees() - max(resolved.Abs(), d.unrounded(target)))
+		d.reduce(d.shown(position) + d.symbol.Fees() - max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees())))
 	}
 }
 
@@ -307,15 +307,6 @@ func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	return own
 }
 
-// unrounded returns the target's quantity before rounding to the quantity step, capped at the position.
-// If the step has grown, only purchases are rounded to it: it never causes a sale.
-func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
-	if target.Kind != strategy.ByQuantity {
-		return 0
-	}
-	return min(target.Quantity.Abs(), s.ownPosition.Abs()+s.symbol.Fees())
-}
-
 // targetQuantity prices the target once, when its first order is due and everything on the symbol is
 // settled.
 func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, bool) {
@@ -326,28 +317,16 @@ func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, 
 	if !d.symbol.settled || len(d.targetOrders) > 0 {
 		return 0, false
 	}
-	var resolved exchange.Quantity
-	switch target.Kind {
-	case strategy.ByQuantity:
-		resolved = rules.FloorQuantity(target.Quantity)
-	case strategy.ByEquity:
-		resolved = d.quantityFor(d.desired.Equity.MulRate(target.Share))
-	case strategy.ByQuote:
-		resolved = d.quantityFor(target.Quote)
+	var fee exchange.Rate
+	if d.symbol.Key().Market == exchange.Spot {
+		fee = d.desired.TakerFee
 	}
-	if !d.desired.Entries && resolved.Abs() >= d.symbol.position.Abs() {
+	size := TargetQuantity(target, rules, d.symbol.last, d.desired.Equity, fee)
+	if !d.desired.Entries && size.Abs() >= d.symbol.position.Abs() {
 		return 0, false // nothing may open, so the target is priced later; a smaller position is still reached
 	}
-	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: resolved}}
-	return resolved, true
-}
-
-// quantityFor is notional / last price, on spot with the taker fee reserved.
-func (s *situation) quantityFor(notional exchange.Amount) exchange.Quantity {
-	if s.symbol.Key().Market == exchange.Spot {
-		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+s.desired.TakerFee))
-	}
-	return s.symbol.rules.QuantityFor(notional, s.symbol.last)
+	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: size}}
+	return size, true
 }
 
 // capped limits one order to the maximum quantity of the symbol; the remainder follows in the next round.

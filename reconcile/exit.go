@@ -39,14 +39,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	} else if d.clearResting() {
 		return
 	}
-	reason := "the target is flat"
-	if target.Sign() != 0 {
-		reason = "the target changed side: first flat, then the other side"
-	}
-	if why := d.plan.Reason(); why != "" {
-		reason += ": " + why
-	}
-	d.reduceNow(position.Abs(), reason)
+	d.reduceNow(position.Abs(), ExitReason(target, d.plan.Reason()))
 }
 
 // ExitOutdated reports whether the plan in force desires at least the current position, so that an
@@ -155,7 +148,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		d.exiting = true // the protection is placed again afterwards
 		return
 	}
-	d.reduceNow(quantity, "the target is smaller")
+	d.reduceNow(quantity, SmallerTarget)
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {

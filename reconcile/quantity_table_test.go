@@ -293,9 +293,9 @@ func TestTargetPricing(t *testing.T) {
 	}
 	w := explains(t, 0, 0)
 	one := w.deriving(nil)
-	one.desired.TakerFee = exchange.RateOne / 4
 	whole := one.symbol.rules.QuantityFor(exchange.AmountOf(800), one.symbol.last)
-	if have := one.quantityFor(exchange.AmountOf(1_000)); have != whole {
+	target := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}
+	if have := TargetQuantity(target, one.symbol.rules, one.symbol.last, exchange.Amount{}, exchange.RateOne/4); have != whole {
 		t.Errorf("on spot, of 1,000 with a fee of a quarter: want what 800 buy, %d, have %d", whole, have)
 	}
 }

@@ -414,7 +414,7 @@ var protocol = []Row{
 		{"reconcile.situation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
 	}},
 	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestLargerStepCausesNoSale", []Edit{
-		{"reconcile.derivation.convergeTarget", "max(resolved.Abs(), d.unrounded(target))", "resolved.Abs()"},
+		{"reconcile.derivation.convergeTarget", "max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees()))", "size.Abs()"},
 	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
 		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.sendsNothing(leg, level)", "true"},
