@@ -8,10 +8,35 @@ import (
 
 	"botd/configs"
 	"botd/exchange/sim"
+	"botd/risk"
 	"botd/strategy"
 	"botd/strategy/library"
 	"botd/strategy/script"
 )
+
+// TestTheExampleDescribesItsLimitsAsTheTableDoes compares the comments of botd.yaml's limits with the table of limits.
+func TestTheExampleDescribesItsLimitsAsTheTableDoes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("botd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, limits, _ := strings.Cut(string(text), "\nrisk:\n")
+	described := 0
+	for _, limit := range risk.Table() {
+		for line := range strings.Lines(limits) {
+			if strings.HasPrefix(line, "  "+limit.Name+": ") {
+				if _, comment, _ := strings.Cut(line, " # "); comment != limit.What+"\n" {
+					t.Errorf("%s: want the comment %q, have %q", limit.Name, limit.What, comment)
+				}
+				described++
+			}
+		}
+	}
+	if lines := strings.Count(limits, "\n"); described != lines || lines < 8 {
+		t.Errorf("want every line a limit, have %d limits in %d lines", described, lines)
+	}
+}
 
 // TestALibraryIsReadFromTheScriptsFolderAlone follows links inside the folder, but not out of it.
 func TestALibraryIsReadFromTheScriptsFolderAlone(t *testing.T) {

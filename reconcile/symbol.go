@@ -15,7 +15,7 @@ type journalledSymbol = account.Symbol
 
 // SymbolState is the known state of one symbol, journalled and observed. Records change the
 // journalled part, and snapshots the observed one. The rest of botd reads both, and changes them only by
-// the methods of quotation and declared, and by Forget.
+// the methods of quotation and declared, and by Book.TakePrice, Forget and EndContradiction.
 type SymbolState struct {
 	*journalledSymbol
 	quotation

@@ -34,7 +34,7 @@ type refusal struct{ value, limit, hint string }
 var blocks = []Block{
 	{"halted", "halted", Opening.halted, Opening.haltedText},
 	{"breaker", "halted", Opening.breaking, func(o Opening) refusal {
-		return refusal{"breaker: " + o.Book.Breaker().Reason, "no breaker", "it clears automatically; exits and stops continue"}
+		return refusal{"breaker: " + o.Book.Breaker().Reason, "no breaker", "it " + ClearsAutomatically}
 	}},
 	{"blind", "halted", Opening.blind, func(Opening) refusal {
 		return refusal{"blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"cmp"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile"
@@ -130,7 +131,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 	case f.idle:
 		u.Value = "-"
 	case u.Ratio >= 1:
-		u.State, u.WayOut = StateFull, l.clears
+		u.State, u.WayOut = StateFull, strings.ReplaceAll(l.Ends, "`", "")
 	case u.Ratio >= NearRatio:
 		u.State = StateNear
 	}
@@ -148,7 +149,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 func wayOut(b *account.Breach, strategy string) string {
 	switch {
 	case b.UntilMS != 0:
-		return endsByItself
+		return ClearsAutomatically
 	case strategy != "":
 		return "botd rearm --strategy " + strategy
 	}

@@ -66,6 +66,14 @@ func TestLimitUtilization(t *testing.T) {
 		{"lost since the day's start", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{},
 			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
+		{"a full daily loss, which no smaller position clears", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(400)}}, Limits{},
+			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
+			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "400 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
+				WayOut: "at 00:00 UTC; botd rearm does not end it"}},
+		{"a full drawdown", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(500)}}, Limits{},
+			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
+			Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "500 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
+				WayOut: "botd rearm (--strategy NAME); the highest equity is then measured again"}},
 		{"a loss before equity was read", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, nil,
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "-", Limit: "1000 USDT", Headroom: "-", State: StateUnknown,
 				WayOut: "the next round reads it"}},
@@ -90,7 +98,7 @@ func TestLimitUtilization(t *testing.T) {
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 9_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1,
 			State: StateBreached, Reason: "lost",
-			WayOut: "clears automatically", SinceMS: 1_700, UntilMS: 9_000}},
+			WayOut: "clears automatically; exits and stops continue", SinceMS: 1_700, UntilMS: 9_000}},
 		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 2_000}})

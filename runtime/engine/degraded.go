@@ -9,6 +9,7 @@ import (
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/risk"
 )
 
 // standDownWayOut is the same for every journal, because only a person knows which botd should trade.
@@ -45,7 +46,7 @@ func (r *report) breaking() []Degraded {
 	if !r.book.Breaking(r.nowMS) {
 		return nil
 	}
-	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "clears automatically; exits and stops continue"}}
+	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: risk.ClearsAutomatically}}
 }
 
 func (r *report) standingDown() []Degraded {

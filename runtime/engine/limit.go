@@ -255,7 +255,7 @@ func (l *limits) limitedBy(strategy string) (all []Degraded) {
 		}
 		wayOut := "botd rearm" + flagOf(scope)
 		if b.UntilMS != 0 {
-			wayOut = "clears automatically; exits and stops continue"
+			wayOut = risk.ClearsAutomatically
 		}
 		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut})
 	}

@@ -115,7 +115,7 @@ func TestDailyLossBlocksEntriesUntilNextDay(t *testing.T) {
 				risk.StateBreached,
 				"100.01 USDT",
 				"100 USDT",
-			); u.WayOut != "clears automatically" ||
+			); u.WayOut != risk.ClearsAutomatically ||
 				u.UntilMS == 0 {
 				t.Errorf("the way out of a daily loss: want the next day, by itself; have %q at %d", u.WayOut, u.UntilMS)
 			}

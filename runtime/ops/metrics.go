@@ -182,7 +182,8 @@ func (m *Metrics) strategyFamilies() {
 	m.kills = m.counter("botd_kill_switch_engagements_total", "Times the kill switch engaged.", "reason")
 	m.killSwitchAlone = m.counter("botd_kill_switch_beside_engine_total", "Number of times that the kill switch acted without the engine.")
 	m.killSwitchAlone.WithLabelValues()
-	m.killSwitchAloneSeconds = m.gauge("botd_kill_switch_beside_engine_seconds", "Time from the last such halt until the engine had taken over; 0 for none.")
+	m.killSwitchAloneSeconds = m.gauge("botd_kill_switch_beside_engine_seconds",
+		"Time from the last halt that the kill switch carried out without the engine until the engine took over; 0 for none.")
 	m.killSwitchAloneSeconds.WithLabelValues()
 	m.usage = m.gauge("botd_risk_limit_usage_ratio", "Share of a limit in use; 1 is the limit.", "limit", "scope")
 	for _, rule := range m.known.rules {

@@ -26,12 +26,16 @@ that rules and dashboard refer only to existing ones.`,
 }
 
 func newOpsRules() *cobra.Command {
+	severities := map[string]int{}
+	for _, alert := range ops.Alerts() {
+		severities[alert.Severity]++
+	}
 	return &cobra.Command{
 		Use: "rules", Short: "recording and alert rules for Prometheus", Args: cobra.NoArgs,
-		Long: `Prints 13 recording rules and 36 alerts: 13 that page (somebody must act at once), 22
-tickets, and one that always fires, to monitor the alerting path. The annotations of each alert
+		Long: fmt.Sprintf(`Prints %d recording rules and %d alerts: %d that page (somebody must act at once), %d
+tickets, and %d that always fires, to monitor the alerting path. The annotations of each alert
 explain its meaning and what to do. Scrape botd under a job whose name begins with botd, one job
-per account.`,
+per account.`, len(ops.Recordings()), len(ops.Alerts()), severities[ops.Page], severities[ops.Ticket], severities[ops.None]),
 		Example: "  botd ops rules > botd.rules.yml && promtool check rules botd.rules.yml",
 		RunE: func(command *cobra.Command, _ []string) error {
 			text, err := ops.RulesYAML()
