@@ -201,7 +201,7 @@ func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
 			switch {
 			case waited < notable:
 			case s.Latch == 0:
-				add(OrdersSpent, "%s: nothing is traded since %s, for %.0f %% of the time: %s. A script leaves them out for a decision "+
+				add(OrdersSpent, "%s: nothing has been traded since %s, for %.0f %% of the time: %s. A script leaves them out for a decision "+
 					"(plan(orders = [])) when a trade is over, or gives the next ones other keys", s.Name, utc(trip.LeftMS).Format(time.RFC3339),
 					100*waited, s.StateReason)
 			default:

@@ -98,7 +98,7 @@ func TestTheVerdictIsOneSentence(t *testing.T) {
 		want   string
 		change func(*Outcome)
 	}{
-		{"Worth trying on paper: +12.0 % after costs (buy and hold +5.0 %), and no check speaks against it.", func(*Outcome) {}},
+		{"Worth trying on paper: +12.0 % after costs (buy and hold +5.0 %), and no check failed.", func(*Outcome) {}},
 		{"Not yet: it made -2.5 % after costs (buy and hold +5.0 %).", func(o *Outcome) { o.Result.Columns[0].Profit = &loss }},
 		{"Earns, but does not convince: +12.0 % after costs (buy and hold +5.0 %); -2.5 % with worse costs and fills.",
 			func(o *Outcome) { o.Result.Columns[1].Profit = &loss }},
@@ -108,7 +108,7 @@ func TestTheVerdictIsOneSentence(t *testing.T) {
 			func(o *Outcome) { o.Result.RoundTrips = 12 }},
 		{"Earns, but less than holding: +12.0 % after costs (buy and hold +20.0 %).",
 			func(o *Outcome) { more := 20.0; o.Result.Figures.BuyAndHold = &more }},
-		{"Not usable: it decides by candles that come later, so that its +12.0 % after costs (buy and hold +5.0 %) cannot be had.",
+		{"Not usable: it uses later candles, so this result cannot be achieved: +12.0 % after costs (buy and hold +5.0 %).",
 			func(o *Outcome) { o.Lookahead.Differences = make([]backtest.Difference, 2) }},
 		{"It did not trade: no condition of an entry was met, or every order was refused.",
 			func(o *Outcome) { o.Result.RoundTrips, o.Result.Fills = 0, 0 }},
@@ -180,7 +180,7 @@ func TestTheBoundsOfTheChecks(t *testing.T) {
 		if want := []string{"No look-ahead", "After costs", "With worse costs", "Enough trades", "Enough time"}; !slices.Equal(names, want) {
 			t.Errorf("want %q where nothing varies, have %q", want, names)
 		}
-		if want, have := "Worth trying on paper: +12.0 % after costs, and no check speaks against it.", outcome(without).Verdict(); have != want {
+		if want, have := "Worth trying on paper: +12.0 % after costs, and no check failed.", outcome(without).Verdict(); have != want {
 			t.Errorf("want %s, have %s", want, have)
 		}
 	}

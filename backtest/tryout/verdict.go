@@ -44,7 +44,7 @@ func (o *Outcome) Verdict() string {
 		return "It did not trade: no condition of an entry was met, or every order was refused."
 	}
 	if len(o.Lookahead.Differences) > 0 {
-		return "Not usable: it decides by candles that come later, so that its " + costs + " cannot be had."
+		return "Not usable: it uses later candles, so this result cannot be achieved: " + costs + "."
 	}
 	if made <= 0 {
 		return "Not yet: it made " + costs + "."
@@ -57,7 +57,7 @@ func (o *Outcome) Verdict() string {
 			return "Earns, but does not convince: " + costs + "; " + check.Text + "."
 		}
 	}
-	return "Worth trying on paper: " + costs + ", and no check speaks against it."
+	return "Worth trying on paper: " + costs + ", and no check failed."
 }
 
 // Checks returns the checks in order of importance.

@@ -17,8 +17,8 @@ if [ "$GOOS/$GOARCH" = "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then export 
 sh deploy/packages/contents.sh "$out"
 
 archive=botd-$version-$GOOS-$GOARCH
-wanted() { case " ${KINDS:-archive deb rpm} " in *" $1 "*) return 0 ;; *) return 1 ;; esac }
-if wanted archive; then
+selected() { case " ${KINDS:-archive deb rpm} " in *" $1 "*) return 0 ;; *) return 1 ;; esac }
+if selected archive; then
   mkdir -p "$out/$archive"
   cp -R LICENSE README.md "$out/botd" "$out/man" "$out/source" "$out/botd.service" "$out/botd.cdx.json" "$out/botd.bash" "$out/botd.zsh" \
     "$out/botd.fish" "$out/$archive/"
@@ -26,7 +26,7 @@ if wanted archive; then
   rm -rf "${out:?}/$archive"
 fi
 for kind in deb rpm; do
-  if [ "$GOOS" = linux ] && wanted "$kind"; then nfpm package -f deploy/packages/nfpm.yaml -p "$kind" -t "$out/" >/dev/null; fi
+  if [ "$GOOS" = linux ] && selected "$kind"; then nfpm package -f deploy/packages/nfpm.yaml -p "$kind" -t "$out/" >/dev/null; fi
 done
 rm -rf "$out/source" "$out/man" "$out/botd" "$out/botd.service" "$out"/botd.bash "$out"/botd.zsh "$out"/botd.fish
 mv "$out/botd.cdx.json" "$out/$archive.cdx.json"

@@ -38,8 +38,11 @@ var Names = map[string]string{
 	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "unsaid": "decided, missing", "waiting": "queued",
 }
 
-// Spoken are words that only people may do, outside tests: a program, a document or an answer reports, returns, prints, shows or lists.
-var Spoken = []string{"says", "said"}
+// Spoken are words for what only people do, each with the terms for programs. Tests may use them; CHANGELOG.md may, too.
+var Spoken = map[string]string{
+	"says": "reports, returns, prints, shows, lists", "said": "reported, returned, printed, shown, listed",
+	"wanted": "desired, derived, target",
+}
 
 // Phrases are private phrases of more than one word.
 var Phrases = map[string]string{
@@ -58,7 +61,7 @@ var Published = []string{
 	"telegram.stranger", `"stranger"`, "`stranger`", "`wish`", `"wish":`,
 	"wish: {", "wish: str", "target, wish,", "`wished`", "`strategy.Wish`", "`mend`",
 	`"realised"`, "`realised`", "realised: {type", "realised: str", ", realised, fees,",
-	"liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*",
+	"exits.wanted", `"wanted"`, "liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*",
 }
 
 // FileNames are words without a meaning as the name of a file.

@@ -31,7 +31,7 @@ const (
 	KindFound             // an order on the exchange is taken into the journal
 	KindResult            // a strategy's result, for its limits
 	KindAccounted         // the futures wallet that the results include
-	KindBreach            // a limit was crossed, or holds again
+	KindBreach            // a limit was breached, or is no longer
 	KindPosting           // the ledger: a reading of the money and its bookings
 	KindAudit             // a person requested a change: who, from where, what
 	KindWithdrawn         // a person cancels one order; it is canceled until it has ended

@@ -193,7 +193,7 @@ type Accounted struct {
 }
 
 // Breach records that a limit of the account, or of a strategy, was crossed. Without a cause it
-// records that the limit holds again.
+// records that the limit is no longer breached.
 type Breach struct {
 	Rule    string `json:"rule"`
 	Reason  string `json:"why,omitempty"`

@@ -113,7 +113,7 @@ func (m *manual) engage(r *request, level record.HaltLevel, what *RearmRequest) 
 
 func (m *manual) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 	if strings.TrimSpace(what.Reason) == "" {
-		what.Reason = "armed again by the operator"
+		what.Reason = "rearmed by the operator"
 	}
 	out, err := m.setHalt(r, record.LevelNone, what)
 	if err == nil && !r.dryRun {

@@ -75,7 +75,7 @@ func TestHaltScopes(t *testing.T) {
 			account.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},
 		{"nobody's symbol", "halt", `{"level":"cancel","reason":"news","symbol":"DOGE-USDT"}`, 404, account.Scope{}, "nothing was changed"},
 		{"both", "halt", `{"level":"cancel","reason":"news","strategy":"trend","symbol":"ETH-USDT"}`, 404, account.Scope{}, "not both"},
-		{"arm a strategy", "rearm", `{"strategy":"trend"}`, 202, account.Scope{Strategy: "trend"}, "armed again by the operator"},
+		{"arm a strategy", "rearm", `{"strategy":"trend"}`, 202, account.Scope{Strategy: "trend"}, "rearmed by the operator"},
 		{"arm what is not configured any more", "rearm", `{"strategy":"gone"}`, 202, account.Scope{Strategy: "gone"}, ""},
 		{"arm to a level", "rearm", `{"level":"pause"}`, 400, account.Scope{}, ""},
 	} {

@@ -171,7 +171,7 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 	for _, path := range paths {
 		h, err := read(path)
 		if err != nil {
-			return failure.New(failure.Data, "remove it if the halt is no longer wanted", "a halt was stored for this start: %w", err)
+			return failure.New(failure.Data, "remove it if the halt is no longer needed", "a halt was stored for this start: %w", err)
 		}
 		scope := h.scopeNow(config)
 		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope, key.Coder(Kind))})

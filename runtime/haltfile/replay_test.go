@@ -162,7 +162,7 @@ func TestUnreadableHaltStopsTheStart(t *testing.T) {
 	}{
 		"a file that is no halt": {func(s *start) error {
 			return os.WriteFile(filepath.Join(s.directory, "halt-2-2.json"), []byte("{}"), 0o600)
-		}, failure.Data, "halt-2-2.json: it names no level\nhint: remove it if the halt is no longer wanted"},
+		}, failure.Data, "halt-2-2.json: it names no level\nhint: remove it if the halt is no longer needed"},
 		"a file that is too large": {func(s *start) error {
 			return os.WriteFile(filepath.Join(s.directory, "halt-2-2.json"), []byte(strings.Repeat(" ", 64<<10+1)), 0o600)
 		}, failure.Data, "has 65537 bytes, more than 65536"},

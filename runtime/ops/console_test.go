@@ -83,7 +83,7 @@ func story(t *testing.T) []engine.Note {
 		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m stand still"}},
 		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m", Over: true}},
 		{Fact: engine.NoteHalt{Reason: "news"}},
-		{Fact: engine.NoteHalt{Reason: "armed again by the operator", Over: true}},
+		{Fact: engine.NoteHalt{Reason: "rearmed by the operator", Over: true}},
 		of(engine.NoteStrategyFailed{Reason: "index out of range"}),
 	}
 	for i := range all {

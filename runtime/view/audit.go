@@ -49,7 +49,7 @@ func (a *Audit) describe(r *record.Record) bool {
 	case record.Breach:
 		a.Action, a.Detail = "limit "+body.Rule+" breached", body.Reason
 		if body.Reason == "" {
-			a.Action = "limit " + body.Rule + " holds again"
+			a.Action = "limit " + body.Rule + " is no longer breached"
 		}
 	case record.Quarantined:
 		a.Action, a.Detail = "quarantine", body.Reason

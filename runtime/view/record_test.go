@@ -206,7 +206,7 @@ func TestWhatTheAuditShows(t *testing.T) {
 		{"", none, record.Limit{Rule: "max_orders", Value: "3", Reason: "careful"}, `{"action":"limit max_orders 3","detail":"careful"}`},
 		{"", none, record.Limit{Rule: "max_orders"}, `{"action":"limit max_orders as configured"}`},
 		{"", none, record.Breach{Rule: "daily_loss", Reason: "5 %"}, `{"action":"limit daily_loss breached","detail":"5 %"}`},
-		{"", none, record.Breach{Rule: "daily_loss"}, `{"action":"limit daily_loss holds again"}`},
+		{"", none, record.Breach{Rule: "daily_loss"}, `{"action":"limit daily_loss is no longer breached"}`},
 		{"", bitcoin.Key(), record.Quarantined{Reason: "5 steps more"}, `{"action":"quarantine","target":"symbol futures BTC-USDT","detail":"5 steps more"}`},
 		{"", bitcoin.Key(), record.Adopted{Evidence: "two snapshots"}, `{"action":"adopted","detail":"two snapshots"}`},
 		{"", bitcoin.Key(), record.Ignored{Evidence: "by hand"}, `{"action":"ignored","detail":"by hand"}`},

@@ -66,11 +66,11 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v.shoot("halted")
 	v.accessible("halted")
 
-	v.do(chromedp.Focus(chromedp.CSS(`[aria-label="Re-arm the whole account"]`)))
+	v.do(chromedp.Focus(chromedp.CSS(`[aria-label="Rearm the whole account"]`)))
 	v.typeKeys(kb.Enter)
 	v.until("a dialog asks", `!!document.querySelector("dialog[open]")?.textContent.includes("the halt of the account ends")`)
-	v.accessible("re-arm")
-	v.shoot("re-arm")
+	v.accessible("rearm")
+	v.shoot("rearm")
 	v.typeKeys("enough" + kb.Enter)
 	v.until("the banner is gone", "!"+says+`("Trading is halted")`)
 	if s := d.status(); s.Halted != "" {

@@ -83,7 +83,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 		document.querySelector("iframe").contentWindow})); dispatchEvent(new MessageEvent("message", {data: {trial: `+quoted(job)+`}, source: window}));
 		document.querySelector("iframe").focus(); return true; })()`)
 	const ready = `!!document.querySelector('a[href^="/api/v1/backtests/first-"]')`
-	for pressed := 0; pressed < 60 && !eval[bool](v, ready+` || `+says+`("The trial runs again")`); pressed++ { // past links, scrolled tables and buttons
+	for pressed := 0; pressed < 60 && !eval[bool](v, ready+` || `+says+`("Running the trial again")`); pressed++ { // past links, scrolled tables and buttons
 		v.typeKeys(kb.Tab)
 		v.typeKeys(kb.Enter)
 	}

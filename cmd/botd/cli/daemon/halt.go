@@ -238,7 +238,7 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 	if h.DryRun {
 		return
 	}
-	fmt.Fprintf(w, "halted: %s (%s). Re-arm with: botd rearm%s\n", h.Level, h.Reason, flagOf(h.Scope))
+	fmt.Fprintf(w, "halted: %s (%s). Rearm with: botd rearm%s\n", h.Level, h.Reason, flagOf(h.Scope))
 }
 
 // flagOf returns the flag that selects a scope on the command line.

@@ -29,7 +29,7 @@ import (
 func NewSweep() *cobra.Command {
 	return shell.Group("sweep", "many backtests of one strategy with different settings",
 		`Runs one strategy over the same candles with many combinations of settings, and ranks them.
-The best of many trials is overfitted. --split holds out candles for validation; walk
+The best of many trials overstates its quality: some of its result is luck. --split holds out candles for validation; walk
 re-optimizes on each window and trades the next one. A named sweep (--name) is saved: resume
 runs its missing trials.`,
 		"  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",

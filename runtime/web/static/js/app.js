@@ -211,7 +211,7 @@ function banners() {
           h("strong", `Trading is halted: ${s.halted}`),
           s.why ? ` (${s.why})` : "",
           ". ",
-          h("a", { href: "/risk" }, operator() ? "See and re-arm" : "See"),
+          h("a", { href: "/risk" }, operator() ? "Show and rearm" : "Show"),
         ),
       ),
     );

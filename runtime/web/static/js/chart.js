@@ -335,7 +335,7 @@ export class CandleChart {
 
   // levels draws price lines {key, price, name, tone, dashed}. The names of many orders would hide the chart.
   levels(all) {
-    this.wanted = all;
+    this.shown = all;
     if (!this.candles || this.closed) return;
     const many = all.filter((one) => one.dashed).length > NAMED;
     const keys = new Set(all.map((one) => one.key));
@@ -366,7 +366,7 @@ export class CandleChart {
     this.candles.applyOptions({
       autoscaleInfoProvider: (original) => {
         const info = original(),
-          prices = this.framed ? (this.wanted ?? []).map((one) => one.price) : [];
+          prices = this.framed ? (this.shown ?? []).map((one) => one.price) : [];
         if (!info?.priceRange || !prices.length) return info;
         const { minValue, maxValue } = info.priceRange;
         return { ...info, priceRange: { minValue: Math.min(minValue, ...prices), maxValue: Math.max(maxValue, ...prices) } };
@@ -416,7 +416,7 @@ export class CandleChart {
       priceLineColor: color("soft"),
     });
     if (this.bars.length) this.colorVolumes();
-    if (this.wanted) this.levels(this.wanted);
+    if (this.shown) this.levels(this.shown);
     if (this.fills) this.trades(this.fills, this.noted);
     if (this.drawn) this.plots(this.drawn);
   }

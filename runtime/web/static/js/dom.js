@@ -125,19 +125,19 @@ function children(from, to) {
   const keyed = new Map();
   for (const child of from.childNodes) if (child._key !== undefined) keyed.set(child._key, child);
   let at = from.firstChild;
-  for (const wanted of [...to.childNodes]) {
-    const known = wanted._key !== undefined ? keyed.get(wanted._key) : undefined;
+  for (const desired of [...to.childNodes]) {
+    const known = desired._key !== undefined ? keyed.get(desired._key) : undefined;
     if (known) {
       if (known !== at) from.insertBefore(known, at);
       else at = at.nextSibling;
-      keyed.delete(wanted._key);
-      morph(known, wanted);
-    } else if (at && at._key === undefined && wanted._key === undefined && at.nodeName === wanted.nodeName) {
+      keyed.delete(desired._key);
+      morph(known, desired);
+    } else if (at && at._key === undefined && desired._key === undefined && at.nodeName === desired.nodeName) {
       const next = at.nextSibling;
-      morph(at, wanted);
+      morph(at, desired);
       at = next;
     } else {
-      from.insertBefore(wanted, at);
+      from.insertBefore(desired, at);
     }
   }
   while (at) {

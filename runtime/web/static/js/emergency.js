@@ -25,7 +25,7 @@ export function emergency() {
     try {
       const answer = await post("risk/halt", { level: "flatten", dry_run: true });
       if (mine !== newest) return; // this answer is older than the one shown
-      what.textContent = `Flatten ${summary(answer)}. Nothing opens until you re-arm.`;
+      what.textContent = `Flatten ${summary(answer)}. Nothing opens until you rearm.`;
       steps.replaceChildren(...answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)));
       blind.replaceChildren(...answer.blind.map((line) => h("p.bad", "Cannot see or close yet: ", line)));
     } catch (error) {
@@ -65,7 +65,7 @@ export function emergency() {
       h("details.mirror", h("summary", "Each step"), h("div.steps", { tabindex: "0", role: "group", "aria-label": "Each step" }, steps)),
       choose("Reason, for the journal", reasons, reason, (value) => (reason = value), { id: "emergency-reason" }),
       h("div.acts", go, rest),
-      h("p.note", operator() ? [live.status.halted ? "To re-arm, or to " : "To ", "halt a part, or give a reason of your own: ",
+      h("p.note", operator() ? [live.status.halted ? "To rearm, or to " : "To ", "halt a part, or give a reason of your own: ",
           h("a", { href: "/risk", on: { click: () => box.close() } }, "Risk")] : "You are logged in as a viewer: only an operator can halt."),
     ],
     { wide: false },

@@ -63,6 +63,6 @@ export function answersTable(all) {
       { name: "99 of 100 within", num: true, cell: most },
     ],
     all,
-    { key: (a) => a.endpoint, none: empty("No requests yet", "The first round makes some.") },
+    { key: (a) => a.endpoint, none: empty("No requests yet", "They appear after the first round.") },
   );
 }

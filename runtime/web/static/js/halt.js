@@ -341,7 +341,7 @@ export async function confirmChange({
 }
 
 export const rearm = (scope, done) =>
-  confirmChange({ title: `Re-arm the ${scopeName(scope)}`, path: "risk/rearm", body: scope, verb: "Re-arm", done });
+  confirmChange({ title: `Rearm the ${scopeName(scope)}`, path: "risk/rearm", body: scope, verb: "Rearm", done });
 export const resume = (name, done) =>
   confirmChange({ title: `Resume ${name}`, path: `strategies/${part(name)}/resume`, verb: "Resume", done });
 export const pause = (name, done) =>
@@ -388,7 +388,7 @@ export function haltsInForce(halts, degraded, done) {
           one.why || "no reason given",
           state?.doing ? [h("br"), h("span.note", "In progress: ", state.doing)] : null,
         ),
-        operator() ? button("Re-arm…", () => rearm(scope, done), { icon: "play", "aria-label": `Re-arm the ${scopeName(scope)}` }) : null,
+        operator() ? button("Rearm…", () => rearm(scope, done), { icon: "play", "aria-label": `Rearm the ${scopeName(scope)}` }) : null,
       );
     }),
   );

@@ -29,9 +29,9 @@ function value(cell, number) {
 // arranged returns the table rows to show, from pairs of a row and its element, and their number without paging.
 export function arranged(caption, columns, pairs) {
   const list = listOf(caption),
-    wanted = list.text.toLowerCase(),
+    sought = list.text.toLowerCase(),
     at = columns.findIndex((one) => one.name === list.column);
-  let shown = wanted ? pairs.filter(([, row]) => row.textContent.toLowerCase().includes(wanted)) : pairs;
+  let shown = sought ? pairs.filter(([, row]) => row.textContent.toLowerCase().includes(sought)) : pairs;
   if (at >= 0) {
     const { by, num } = columns[at],
       of = ([one, row]) => (by ? by(one) : value(row.children[at], num)),

@@ -41,7 +41,7 @@ export function more(here) {
           ),
         ),
       ),
-      h("li", h("a", { href: "/docs/" }, icon("document", 20), h("span", h("strong", "Documents"), h("span.note", "How is it used?")))),
+      h("li", h("a", { href: "/docs/" }, icon("document", 20), h("span", h("strong", "Documents"), h("span.note", "How do I use it?")))),
     ),
   );
 }

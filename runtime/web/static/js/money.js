@@ -24,7 +24,7 @@ export function positionsPanel(positions) {
     size = (p) => f.exact(p.quantity.replace("-", ""));
   const columns = [
     { name: "Symbol", class: "lead nowrap", cell: (p) => symbolLink(p.market, p.symbol) },
-    { name: "Strategy", class: "spare", cell: (p) => (p.strategy ? strategyLink(p.strategy) : h("span.soft", "of no strategy")) },
+    { name: "Strategy", class: "spare", cell: (p) => (p.strategy ? strategyLink(p.strategy) : h("span.soft", "no strategy")) },
     { name: "Side", cell: (p) => side({ 1: "LONG", "-1": "SHORT" }[f.sign(p.quantity)]) },
     { name: "Size", num: true, cell: (p) => h("span", { title: `worth ${p.notional} USDT` }, size(p)) },
     { name: "Entry", num: true, cell: (p) => h("span", { title: p.entry_price }, f.price(p.entry_price, p.last_price)) },

@@ -53,7 +53,7 @@ export const places = [
     key: "k",
     group: "Safety",
     pages: ["risk"],
-    answers: "How much of each limit is used? How is everything halted?",
+    answers: "How much of each limit is used? How do I stop trading?",
   },
   {
     name: "reconcile",
@@ -89,7 +89,7 @@ export const places = [
     key: "w",
     group: "Research",
     pages: ["sweeps", "sweep"],
-    answers: "Which settings beat chance?",
+    answers: "Which settings give the best result, and is it luck?",
   },
   { name: "logs", path: "/logs", text: "Logs", key: "l", group: "System", pages: ["logs"], answers: "What does botd log?" },
   { name: "audit", path: "/audit", text: "Audit", key: "a", group: "System", pages: ["audit"], answers: "Who changed what?" },

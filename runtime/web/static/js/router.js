@@ -66,8 +66,8 @@ class Page {
 
   drawNow() {
     if (!this.live || !this.make) return;
-    const wanted = h("div.page", { id: "page" }, this.make());
-    mount(morph(this.host.firstElementChild, wanted));
+    const desired = h("div.page", { id: "page" }, this.make());
+    mount(morph(this.host.firstElementChild, desired));
     for (const each of this.after ?? []) each();
   }
 

@@ -84,7 +84,7 @@ export class BacktestForm extends StartForm {
             id: "backtest-study",
             on: { change: (event) => this.set("study", event.target.checked) },
           }),
-          h("span", "With a study: worse costs, a candle late, truncated data (takes about four times as long)"),
+          h("span", "With robustness checks: worse costs, orders one candle later, truncated data (takes about four times as long)"),
         ),
         this.end(
           running,

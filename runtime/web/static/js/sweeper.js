@@ -8,7 +8,7 @@ import { StartForm } from "./startform.js";
 const searches = [
   ["grid", "grid: every combination"],
   ["random", "random"],
-  ["tpe", "tpe: learns where good ones are"],
+  ["tpe", "tpe: concentrates on promising regions"],
 ];
 
 // SweepForm is the form on a page; draw runs on a change, and started receives the response.
@@ -65,7 +65,7 @@ export class SweepForm extends StartForm {
           this.search === "grid" ? null : this.input("Seed", "seed", { type: "number", min: "1", step: "1" }),
           this.input("In-sample share", "split", { autocomplete: "off" }), this.input("Ranked by", "sort", { autocomplete: "off" })),
         h("details.params", { key: "more" }, h("summary", "Conditions, period and name"),
-          h("div.fields", this.input("Only choices with", "where", { placeholder: "fast < slow", autocomplete: "off" }),
+          h("div.fields", this.input("Only settings with", "where", { placeholder: "fast < slow", autocomplete: "off" }),
             this.input("Trials must have", "require", { placeholder: "trades >= 30", autocomplete: "off" }),
             this.input("From", "from", { type: "date" }), this.input("Until", "to", { type: "date" }),
             this.input("Name", "name", { maxlength: 100, autocomplete: "off", placeholder: `${this.strategy}-…` }))),

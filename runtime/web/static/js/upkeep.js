@@ -171,7 +171,7 @@ function revoke(t, read) {
     `Revoke ${t.name}`,
     h(
       "div.dialog-body",
-      h("p", `Whoever has the token ${t.name} (${t.role}) loses access at once, and sessions that it opened end. This cannot be undone.`),
+      h("p", `The token ${t.name} (${t.role}) is refused from now on, and its sessions end. This cannot be undone.`),
       h(
         "div.actions",
         button("Dismiss", () => box.close()),

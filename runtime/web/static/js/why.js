@@ -45,7 +45,7 @@ function conditions(o) {
       o.conditions,
       {
         key: (c) => c.name,
-        none: h("p.panel-body.tight.soft", { key: "none" }, "Only the time and its position: no condition has a number."),
+        none: h("p.panel-body.tight.soft", { key: "none" }, "It decides by the time and its position alone; no condition has a number."),
       },
     ),
   );

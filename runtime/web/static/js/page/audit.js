@@ -44,14 +44,14 @@ export async function open(page) {
 
 // describe returns the words for a request.
 const requests = [[/\/sweeps$/, "Start a sweep"], [/\/sweeps\/.*\/resume$/, "Resume a sweep"], [/\/sweeps\/.*\/cancel$/, "Cancel a sweep"],
-  [/\/trials\/.*\/report$/, "Report a trial"], [/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"],
+  [/\/trials\/.*\/report$/, "Report a trial"], [/\/halt$/, "Halt"], [/\/rearm$/, "Rearm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"],
   [/\/flatten$/, "Flatten a strategy"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"],
   [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
   [/\/orders\/cancel$/, "Cancel orders"], [/\/backup$/, "Back up the journal"], [/\/notifications\/test$/, "Test notifications"],
     [/^DELETE .*\/tokens\//, "Revoke a token"], [/\/tokens$/, "Create a token"], [/\/log-level$/, "Change the log's level"],
     [/\/backtests$/, "Start a backtest"], [/\/runs\/.*\/cancel$/, "Cancel a backtest"], [/^DELETE .*\/session$/, "Log out"], [/\/session$/, "Log in"],
     [/\/session\/link$/, "Make a login link"]];
-const own = { start: "botd started", configuration: "Configuration read", rearm: "Re-armed", "halt pause": "Halted: pause",
+const own = { start: "botd started", configuration: "Configuration read", rearm: "Rearmed", "halt pause": "Halted: pause",
   "halt cancel": "Halted: cancel", "halt flatten": "Halted: flatten" };
 
 const describe = (action) => requests.find(([pattern]) => pattern.test(action.split("?")[0]))?.[1] ?? own[action] ?? f.title(action);

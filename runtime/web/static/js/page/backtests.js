@@ -30,7 +30,7 @@ export async function open(page) {
       h("div.actions", operator() ? button(asking() ? "Close the form" : "Start a backtest…", ask,
           { tone: asking() ? "" : "primary", id: "backtest-open", "aria-expanded": String(asking()) }) : null,
         h("button.button", { type: "button", disabled: chosen.size < 2,
-            on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Choose two to compare"
+            on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Select two to compare"
           : `Compare ${chosen.size}`))),
     backtestRuns(runs, () => read.now(), asking() ? form : null),
     items.length ? panel("Reports", { note: f.plural(shown().length, "report") },

@@ -23,7 +23,7 @@ export async function open(page) {
         h("div.chart", { "aria-hidden": "true", keep: host })),
       h("div.chart-foot", h("span", runs.map((one, i) => `${one.id}: ${strokes[i]}`).join(" · ")), notice())),
     figures(runs), differences(runs),
-  ] : panel("Nothing to compare", {}, empty("Choose at least two reports", "Choose them in the list of backtests.", link("/backtests", "To the list"))));
+  ] : panel("Nothing to compare", {}, empty("Select at least two reports", "Select them in the list of backtests.", link("/backtests", "To the list"))));
   await read.now();
   if (runs.length < 2) return;
   page.drawNow();

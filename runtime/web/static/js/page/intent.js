@@ -70,7 +70,7 @@ function checks(one) {
     { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
   ], rows, { key: (c) => c.rule + (c.scope ?? ""), none: one.checks.length ? null : empty("No checks", one.purpose === "cancel" ||
     one.purpose === "leverage" ? "Cancels and leverage are not orders: no rule applies."
-    : "Checks of the newest intents of this run are held in memory; the journal has the order itself.") }),
+    : "Only the checks of the newest intents of this run are in memory; the journal has the order itself.") }),
   plain.length ? h("p.panel-body.tight", { key: "plain" }, tag("passed", `${plain.length} more passed`),
     h("span.note", ` without figures: ${names(plain)}`)) : null,
   never.length ? h("p.panel-body.tight", { key: "never" }, tag("not_reached", `${never.length} not reached`), h("span.note", `: ${names(never)}`)) : null);

@@ -26,7 +26,7 @@ export async function open(page) {
   });
   page.view(() => [
     h("div.page-head", h("h1", "Logs"), h("p.note", "Newest line first, live."),
-      h("div.actions", button(paused ? `Go on${missed ? ` (${missed} new)` : ""}` : "Pause", () => { paused = !paused; if (!paused) read.now();
+      h("div.actions", button(paused ? `Resume${missed ? ` (${missed} new)` : ""}` : "Pause", () => { paused = !paused; if (!paused) read.now();
             page.draw(); }, { icon: paused ? "play" : "pause" }), h("button.button", { type: "button", on: { click: download } }, "Download"))),
     panel("Lines", { note: paused ? "paused" : "live" },
       h("div.filters", choose("Minimum level", [["", "every level"], ...order.slice(0, 5)], filter.level, set("level")),

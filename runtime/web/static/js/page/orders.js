@@ -79,7 +79,7 @@ export async function open(page) {
       `${f.plural(items.length, "order")}: ${items.filter((o) => o.side === "BUY").length} buy, ${items.filter((o) => o.side === "SELL").length} sell`,
       opening.length ? `${opening.length} that open, worth ${f.money(String(opening.reduce((sum, o) => sum + worth(o), 0).toFixed(2)))} USDT` : "",
       items.length > opening.length ? `${items.length - opening.length} that close or protect` : "",
-      nearest === null ? "" : `the nearest ${f.percent(nearest)} away`,
+      nearest === null ? "" : `the nearest is ${f.percent(nearest)} from the price`,
     ].filter(Boolean).join(" · "));
   }
 

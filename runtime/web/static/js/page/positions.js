@@ -46,7 +46,7 @@ function shown(p, close) {
   const name = `${p.symbol} ${p.market}`;
   return panel(name, {
     key: name, class: differs ? "differs" : "",
-    note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "of no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
+    note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
     actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"),
       differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled"
         : "settling"), close],

@@ -91,7 +91,7 @@ function differences(all, next) {
     { name: "Symbol", class: "nowrap", cell: (d) => (d.symbol ? symbolLink(d.market, d.symbol) : d.market) },
     { name: "Amount", num: true, class: "nowrap", cell: much },
     { name: "Why", class: "text", cell: (d) => d.text || "–" },
-    { name: "Until", class: "nowrap", cell: (d) => (d.open ? tag("near", "waits for a person") : d.ended_ms ? time(d.ended_ms, now()) : "–") },
+    { name: "Until", class: "nowrap", cell: (d) => (d.open ? tag("near", "needs a decision") : d.ended_ms ? time(d.ended_ms, now()) : "–") },
   ], all, { next, none: empty("No differences", "Quarantined, adopted, ignored and found differences, and unexplained money, are listed here.") }));
 }
 

@@ -24,7 +24,7 @@ export async function open(page) {
   page.onLeave(() => clearTimeout(form.timer));
   page.view(() => [
     h("div.page-head", h("h1", "Risk"), h("p.note", "Every limit with its utilization and headroom, and the kill switch.")),
-    risk.halts.length ? panel("Halted", { key: "halted", note: "a halt ends only by rearming" },
+    risk.halts.length ? panel("Halted", { key: "halted", note: "a halt ends only when you rearm" },
       haltsInForce(risk.halts, risk.degraded, () => read.now())) : null,
     panel("Kill switch", { key: "switch", note: risk.halts.length ? null : "armed" }, form.node()),
     others(risk), incidentList(incidents), limits(risk.limits), h("div.grid", { key: "past", class: risk.rejections.some((one) => one.count) ? "" : "two" },
@@ -96,7 +96,7 @@ function limits(all) {
     { name: "Headroom", num: true, class: "spare", cell: (l) => amount(l.headroom) },
     { name: "Way out", class: "text", cell: (l) => [[l.why, l.way_out].filter(Boolean).join(". "),
         l.set ? h("span.note.under", `tightened by ${l.set.by} `, time(Date.parse(l.set.at), now()), `: ${l.set.why}`) : null] },
-  ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are known after the first round.") }));
+  ], rows, { key: (l) => l.scope + l.rule, none: empty("No limits yet", "They appear after the first round.") }));
 }
 
 // amount groups the digits of "29999.64 USDT" and preserves the rest.

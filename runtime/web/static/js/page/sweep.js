@@ -38,9 +38,9 @@ export async function open(page) {
   function head() {
     const verdict = sweep.verdict ? sweep.verdict[0].toUpperCase() + sweep.verdict.slice(1) + "." : `${sweep.search} search by ${sweep.sort}`;
     return h("div.page-head", h("h1", name), h("p.note", verdict),
-      h("div.actions", link("/sweeps", "All sweeps"), operator() && sweep.state === "running" ? button("Cancel", () => act("cancel", "It ends"),
+      h("div.actions", link("/sweeps", "All sweeps"), operator() && sweep.state === "running" ? button("Cancel", () => act("cancel", "Canceled"),
           { "aria-label": `Cancel the sweep ${name}` }) : null,
-        operator() && sweep.state === "interrupted" ? button("Resume", () => act("resume", "It goes on"), { tone: "primary", id: "sweep-resume" }) : null));
+        operator() && sweep.state === "interrupted" ? button("Resume", () => act("resume", "Resumed"), { tone: "primary", id: "sweep-resume" }) : null));
   }
 
   function progress() {
@@ -59,14 +59,14 @@ export async function open(page) {
     const last = runs[0];
     if (there) return panel("Report of a trial", { key: "report" }, h("p.panel-body", shownReport(there)));
     if (!last || last.state === "running" && last.kind !== "report") return null;
-    if (last.kind !== "report") return last.state === "done" ? null : panel("It has ended early", { key: "ended" }, h("p.panel-body", last.error));
-    return panel("Report of a trial", { key: "report" }, h("p.panel-body", { "aria-live": "polite" }, last.state === "running" ? "The trial runs again…"
-      : last.state === "done" ? shownReport(last.report) : `It failed: ${last.error}`));
+    if (last.kind !== "report") return last.state === "done" ? null : panel("The sweep ended early", { key: "ended" }, h("p.panel-body", last.error));
+    return panel("Report of a trial", { key: "report" }, h("p.panel-body", { "aria-live": "polite" }, last.state === "running" ? "Running the trial again…"
+      : last.state === "done" ? shownReport(last.report) : `The trial failed: ${last.error}`));
   }
 
   function body() {
     if (!sweep.page) return panel("Trials", { key: "trials" }, empty("There is no page yet", sweep.state === "running"
-      ? "It is made when the sweep ends." : "It is made when the sweep is resumed, or by botd sweep report on the command line."));
+      ? "Created when the sweep ends." : "Created when the sweep is resumed, or by botd sweep report on the command line."));
     return panel("Verdict and trials", { key: "page", note: operator() ? "click a rank to generate the report of its trial" : null,
       actions: h("a", { href: `/api/v1/sweeps/${part(name)}/report`, target: "_blank", rel: "noopener" }, "Open in a new window") },
       h("div.document", { keep: frame }));
@@ -77,7 +77,7 @@ export async function open(page) {
     try {
       const answer = await post(`sweeps/${part(name)}/trials/${job}/report`);
       there = answer.run ? "" : answer.id;
-      say(answer.run ? "The trial runs again, for its report." : "Its report is there.");
+      say(answer.run ? "Running the trial again, for its report." : "The report is ready.");
     } catch (error) { say(error.message, "bad"); }
     read.now();
   }

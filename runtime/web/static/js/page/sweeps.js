@@ -42,7 +42,7 @@ export async function open(page) {
       { name: "Search", class: "nowrap desk", cell: (s) => [s.search, h("span.unit", `by ${s.sort}`)] },
       { name: "Best", class: "text", cell: (s) => settings(s.best) || "–" },
       { name: "Sharpe", num: true, cell: (s) => figure(s.sharpe) },
-      { name: "By luck", num: true, cell: (s) => figure(s.sharpe_by_luck) },
+      { name: "Luck alone", num: true, cell: (s) => figure(s.sharpe_by_luck) },
       { name: "Unseen", num: true, cell: (s) => figure(s.unseen_sharpe) },
     ], items, { key: (s) => s.name });
   }
