@@ -21,7 +21,7 @@ var parameters = map[string]string{
 	"keltner": "period 20 1 100000, atr_period 10 1 100000, multiplier 2 0 1000", "linreg": "period 14 2 100000", "linreg_slope": "period 14 2 100000",
 	"lowest": "period 30 1 100000", "macd": "fast 12 2 100000, slow 26 2 100000, signal 9 1 100000", "mfi": "period 14 2 100000",
 	"momentum": "period 10 1 100000", "natr": "period 14 1 100000", "percent_rank": "period 100 1 100000",
-	"ppo": "fast 12 2 100000, slow 26 2 100000, signal 9 1 100000", "psar": "step 0.02 0 10, most 0.2 0 10", "roc": "period 10 1 100000",
+	"ppo": "fast 12 2 100000, slow 26 2 100000, signal 9 1 100000", "psar": "step 0.02 0 10, maximum 0.2 0 10", "roc": "period 10 1 100000",
 	"rsi": "period 14 2 100000", "sma": "period 30 1 100000", "stddev": "period 5 2 100000",
 	"stoch": "k 5 1 100000, k_smooth 3 1 100000, d 3 1 100000", "stochrsi": "period 14 2 100000, k 5 1 100000, d 3 1 100000",
 	"supertrend": "period 10 1 100000, multiplier 3 0 1000", "t3": "period 5 1 100000, factor 0.7 0 1", "tema": "period 30 1 100000",
@@ -46,7 +46,7 @@ func TestEachParameterHasItsDefaultAndBounds(t *testing.T) {
 				}
 			}
 			_, err := d.New(map[string]float64{p.Name: p.Min + 0.5})
-			whole := !slices.Contains([]string{"multiplier", "deviations", "factor", "step", "most", "offset"}, p.Name)
+			whole := !slices.Contains([]string{"multiplier", "deviations", "factor", "step", "maximum", "offset"}, p.Name)
 			if whole != (err != nil) {
 				t.Errorf("%s: a %s of %v: want it refused %t, have %v", d.Name, p.Name, p.Min+0.5, whole, err)
 			}
@@ -54,6 +54,21 @@ func TestEachParameterHasItsDefaultAndBounds(t *testing.T) {
 		if have := strings.Join(all, ", "); have != parameters[d.Name] {
 			t.Errorf("%s: want %q, have %q", d.Name, parameters[d.Name], have)
 		}
+	}
+}
+
+// TestAnOldNameOfAParameterIsAccepted gives psar's maximum by the name that it had before.
+func TestAnOldNameOfAParameterIsAccepted(t *testing.T) {
+	t.Parallel()
+	d, _ := Find("psar")
+	if _, err := d.New(map[string]float64{"most": 0.3}); err != nil {
+		t.Error(err)
+	}
+	if _, err := d.New(map[string]float64{"most": 11}); err == nil || err.Error() != "psar: maximum 11 is not between 0 and 10" {
+		t.Errorf("want its bounds checked, have %v", err)
+	}
+	if err := (&Definition{Name: "sma"}).Has("most"); err == nil {
+		t.Error("want it unknown to other indicators")
 	}
 }
 

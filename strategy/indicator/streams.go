@@ -206,7 +206,7 @@ func trends() []Definition {
 				set(values, ok, l.Pivot, l.R1, l.S1, l.R2, l.S2, l.R3, l.S3)
 			})
 		}},
-		{"psar", "parabolic stop and reverse", []Parameter{factor("step", 0.02, 0, 10), factor("most", 0.2, 0, 10)}, one, func(p []float64) Stream {
+		{"psar", "parabolic stop and reverse", []Parameter{factor("step", 0.02, 0, 10), factor("maximum", 0.2, 0, 10)}, one, func(p []float64) Stream {
 			s := NewPSAR(p[0], p[1])
 			return each(func(bar Bar, values []float64) { values[0] = orNaN(s.Next(bar.High, bar.Low)) })
 		}},

@@ -47,6 +47,9 @@ func (d *Definition) New(given map[string]float64) (Stream, error) {
 	for i, p := range d.Parameters {
 		values[i] = p.Default
 		value, set := given[p.Name]
+		if old := d.oldName(p.Name); old != "" && !set {
+			value, set = given[old]
+		}
 		if !set {
 			continue
 		}
@@ -70,12 +73,22 @@ func (d *Definition) New(given map[string]float64) (Stream, error) {
 func (d *Definition) Has(parameter string) error {
 	known := make([]string, len(d.Parameters))
 	for i, p := range d.Parameters {
-		known[i] = p.Name
+		if known[i] = p.Name; d.oldName(p.Name) == parameter && parameter != "" {
+			return nil
+		}
 	}
 	if !slices.Contains(known, parameter) {
 		return fmt.Errorf("%s has no parameter %q (known: %s)", d.Name, parameter, strings.Join(known, ", "))
 	}
 	return nil
+}
+
+// oldName returns a deprecated name of a parameter, which configurations may still have, or "".
+func (d *Definition) oldName(parameter string) string {
+	if d.Name == "psar" && parameter == "maximum" {
+		return "most"
+	}
+	return ""
 }
 
 // Find returns the definition with that name.

@@ -33,7 +33,7 @@ func TestTheTableHasTheCommonIndicators(t *testing.T) {
 	parameters := map[string]string{"bollinger": "period,deviations", "macd": "fast,slow,signal", "stoch": "k,k_smooth,d",
 		"supertrend": "period,multiplier", "stochrsi": "period,k,d",
 		"adosc": "fast,slow", "chandelier": "period,multiplier", "ichimoku": "conversion,base,span_b,displacement",
-		"keltner": "period,atr_period,multiplier", "psar": "step,most",
+		"keltner": "period,atr_period,multiplier", "psar": "step,maximum",
 		"tsi": "long,short", "ultimate": "short,middle,long", "ad": "", "bop": "",
 		"heikin_ashi": "", "obv": "", "pivot": "", "true_range": "",
 		"vwap": "offset,days", "t3": "period,factor",
