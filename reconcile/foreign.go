@@ -100,10 +100,12 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	return nil
 }
 
-// OfPlan reports whether a row without an id has the side, type and quantity of an order that a strategy's plan desires on a futures symbol, while the
-// list may omit the ids of another botd, or of a lost journal: either may have placed it. If the list shows ids, an order without one is a person's.
+// OfPlan reports whether a row without an id has the side, type and quantity of an order that a strategy's plan desires on a futures symbol, while
+// other orders show that another botd is running, or another symbol shows that a journal was lost: either may have placed it. If the list shows ids, an
+// order without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
-	if o.ClientOrderID != "" || p.twin.futuresIDs.shown() || symbol.rules == nil {
+	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
+	if o.ClientOrderID != "" || p.twin.futuresIDs.shown() || symbol.rules == nil || !others {
 		return false
 	}
 	for s := range p.account.Strategies() {
@@ -119,6 +121,10 @@ func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
 		}
 	}
 	return false
+}
+
+func (p *peer) lostElsewhere() bool {
+	return p.account.AnySymbol(func(s *SymbolState) bool { return s.Cause() == record.JournalLost })
 }
 
 // Repeats reports whether a row without an id equals a live opening of botd's in every term and was created within the same seconds: the exchange has

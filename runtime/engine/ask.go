@@ -93,15 +93,15 @@ func (t *tick) decideAgain(leg *leg) {
 
 // fellShort reports whether an entry has ended with less than its strategy's plan relies on: it is absent, or it was in flight at the decision, or at a
 // start, and has filled less than it was sent for, by more than the price and a step explain. What it lacks would be opened together with what was
-// decided meanwhile.
-func fellShort(leg *leg, p *account.Placement) bool {
+// decided meanwhile. A backtest asks only for its candles, so that a strategy sees the same however often it is asked.
+func fellShort(leg *leg, p *account.Placement, backtest bool) bool {
 	order, rules := p.Order(), leg.symbol.Rules()
 	switch {
 	case p.Purpose() != placement.Entry || !p.State().Final():
 		return false
 	case p.State() == placement.Absent:
 		return true
-	case order.Type != exchange.MarketOrder || rules == nil || leg.plannedMS != 0 && leg.plannedMS <= p.SentMS():
+	case backtest || order.Type != exchange.MarketOrder || rules == nil || leg.plannedMS != 0 && leg.plannedMS <= p.SentMS():
 		return false
 	}
 	due := quantityOf(leg.symbol, &order)

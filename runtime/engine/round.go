@@ -355,7 +355,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 			continue
 		}
 		r.notePlacement(p, fills[i])
-		if leg := r.legOn(p.Symbol()); leg != nil && fellShort(leg, p) {
+		if leg := r.legOn(p.Symbol()); leg != nil && fellShort(leg, p, r.config.Feed) {
 			r.tick.decideAgain(leg)
 		}
 	}
