@@ -230,11 +230,11 @@ func TestFinerCandlesDecideOrderOfHighAndLow(t *testing.T) {
 	if len(result.Trips) != 1 || result.Trips[0].ExitPurpose != "take_profit" {
 		t.Fatalf("want the target, which came first, have %+v", result.Trips)
 	}
-	if !warned(result, "1 of 4 candles have no complete detail") {
+	if !warned(result, "1 of 4 candles are not completely covered by finer candles") {
 		t.Errorf("the last hour has one quarter of four: have %v", result.Warnings)
 	}
 	fine.Candles.High[8]++
-	if !warned(mustRun(t, config), "1 candles are not the sum of their detail") {
+	if !warned(mustRun(t, config), "1 candles do not match their finer candles") {
 		t.Error("a high that the coarse candle does not have: want a warning")
 	}
 	config.Legs[0].Detail = coarse

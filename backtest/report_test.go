@@ -76,7 +76,7 @@ func TestFundingThatIsNotRecordedIsWarnedOf(t *testing.T) {
 		{TimeMS: midnight + 8*int64(exchange.Hour1), Rate: 1},
 	}
 	result := mustRun(t, config)
-	if !warned(result, "3 of 4 funding payments have no recorded rate") || !warned(result, "1 recorded funding rates lie between") {
+	if !warned(result, "3 of 4 funding payments have no recorded rate") || !warned(result, "1 recorded funding rates do not fall on a payment") {
 		t.Errorf("with half of the rates: have %v", result.Warnings)
 	}
 }

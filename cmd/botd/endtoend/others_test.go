@@ -98,7 +98,7 @@ func TestMultiSymbolTradesEqualIndependentProgram(t *testing.T) {
 	if trades != wantTrades || sum != wantSum {
 		t.Errorf("want %d trades with the sum %d, have %d and %d", wantTrades, wantSum, trades, sum)
 	}
-	if !strings.Contains(string(text), "120 of 6000 candles have none of futures BTC-USDT beside them") {
+	if !strings.Contains(string(text), "120 of 6000 candles have no candle of futures BTC-USDT at the same time") {
 		t.Error("want a warning of the candles that are missing")
 	}
 	run(failure.OK, "backtest", "verify", filepath.Join(report, "report.json"))

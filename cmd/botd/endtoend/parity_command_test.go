@@ -136,7 +136,7 @@ func TestLiveTradingIsComparedWithBacktest(t *testing.T) {
 		t.Errorf("want 20 %% of 5000 USDT traded, have %v", p.Quantity*p.Price)
 	}
 	page, err := os.ReadFile(filepath.Join(report, "report.html"))
-	same := fmt.Sprintf("%d of %d orders are the same", n-1, n+1)
+	same := fmt.Sprintf("%d of %d orders match", n-1, n+1)
 	if err != nil || !strings.Contains(string(page), "Live vs. this backtest") || !strings.Contains(string(page), same) {
 		t.Errorf("want the report with both, have %d bytes, %v", len(page), err)
 	}

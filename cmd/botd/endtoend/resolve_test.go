@@ -231,7 +231,7 @@ func TestTheKillSwitchOfARunningDaemon(t *testing.T) {
 	a.want(0, []string{"would send", "close by SELL MARKET 0.05 on futures BTC-USDT"}, "halt", "--level", "flatten", "--dry-run")
 	a.settles("0.05")
 	a.fail("POST /fhapi/v1/order", "POST /fhapi/v1/positions/open")
-	a.want(failure.Temporary, []string{"close by SELL MARKET 0.05", "halted: flatten (news). Rearm with: botd rearm", "the exchange fails",
+	a.want(failure.Temporary, []string{"close by SELL MARKET 0.05", "halted: flatten (news). Rearm with: botd rearm", "reads of the exchange fail",
 		"it stays in force"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "12s")
 	a.want(0, []string{"in progress: to close: futures BTC-USDT 0.05"}, "status")
 	a.fail()

@@ -171,8 +171,8 @@ func TestSweeperRefusesInvalidRequests(t *testing.T) {
 		{"a condition on nothing", func(r *api.SweepRequest) { r.Where = "fast < medium" }, "medium"},
 		{"a flag as a split", func(r *api.SweepRequest) { r.Split = "--serve" }, "split"},
 		{"a time that is none", func(r *api.SweepRequest) { r.From = "yesterday" }, "yesterday"},
-		{"a file that leads out", func(r *api.SweepRequest) { r.File = "candles/../../secret.csv" }, "none of those"},
-		{"an absolute file", func(r *api.SweepRequest) { r.File = filepath.Join(directory, "secret.csv") }, "none of those"},
+		{"a file that leads out", func(r *api.SweepRequest) { r.File = "candles/../../secret.csv" }, "is not in the list of files"},
+		{"an absolute file", func(r *api.SweepRequest) { r.File = filepath.Join(directory, "secret.csv") }, "is not in the list of files"},
 	} {
 		given := aSweep("refused")
 		c.change(given)
