@@ -174,9 +174,9 @@ func TestEachFigureOfAColumnHasItsName(t *testing.T) {
 	}
 }
 
-// TestColumnsSayWhatTheyBound has the final equities of three columns, of their own runs, and the warnings that follow: a column whose
+// TestColumnsReportTheirBounds has the final equities of three columns, of their own runs, and the warnings that follow: a column whose
 // figure differs from its own run's has one.
-func TestColumnsSayWhatTheyBound(t *testing.T) {
+func TestColumnsReportTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		ends, own [3]string

@@ -170,10 +170,10 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 	}
 }
 
-// TestTheEngineChangesPlansBesideAnOrderUnderWay has orders in parts of the largest one last longer than a candle. Beside the
+// TestEngineChangesPlansWhileAnOrderIsInFlight has orders in parts of the largest one last longer than a candle. Beside the
 // next part the engine already closes the position when the target changes; the direct machine, which has one order under way
 // at a time, gives up.
-func TestTheEngineChangesPlansBesideAnOrderUnderWay(t *testing.T) {
+func TestEngineChangesPlansWhileAnOrderIsInFlight(t *testing.T) {
 	t.Parallel()
 	const (
 		changed = "engine: a target that changed beside an order under way"

@@ -356,11 +356,11 @@ func TestSteadyStrategiesTradeTheSameWhenNotAsked(t *testing.T) {
 			config, silent := speedConfig(t, recorded, "10", "50"), speedConfig(t, recorded, "10", "50")
 			config.Legs, silent.Legs = nil, nil
 			for _, symbol := range c.symbols {
-				says, asked := steadyLeg(t, name, recorded, symbol)
-				for _, leg := range []*backtest.Leg{&says, &asked} {
+				steady, asked := steadyLeg(t, name, recorded, symbol)
+				for _, leg := range []*backtest.Leg{&steady, &asked} {
 					leg.Strategy.Protection, leg.Strategy.Reentry = c.protection, c.reentry
 				}
-				config.Legs, silent.Legs = append(config.Legs, says), append(silent.Legs, asked)
+				config.Legs, silent.Legs = append(config.Legs, steady), append(silent.Legs, asked)
 			}
 			want, results := mustRun(t, backtest.ByEngine(silent)), []*backtest.Result{mustRun(t, backtest.ByEngine(config))}
 			if c.direct {
@@ -381,17 +381,17 @@ func TestSteadyStrategiesTradeTheSameWhenNotAsked(t *testing.T) {
 
 // steadyLeg returns a strategy of the library on a symbol, and the same one without its report that a candle changes
 // nothing.
-func steadyLeg(t *testing.T, kind string, recorded *tape.Tape, symbol string) (says, silent backtest.Leg) {
+func steadyLeg(t *testing.T, kind string, recorded *tape.Tape, symbol string) (steady, silent backtest.Leg) {
 	own := *recorded.Symbol
 	own.Name = symbol
 	size := strategy.Size{Quote: exchange.AmountOf(500)}
 	setting := strategy.Setting{Market: exchange.Futures, Symbol: &own, Interval: exchange.Minute1, Size: size}
-	says = speedConfig(t, &tape.Tape{Symbol: &own, Candles: recorded.Candles}, "10", "50").Legs[0]
-	says.Kind, says.Strategy.Name, says.Strategy.Size = kind, symbol, size
-	silent = says
-	says.Make = func(*tape.Tape) (strategy.Strategy, error) { return build(t, kind, setting, strategy.Values{}), nil }
+	steady = speedConfig(t, &tape.Tape{Symbol: &own, Candles: recorded.Candles}, "10", "50").Legs[0]
+	steady.Kind, steady.Strategy.Name, steady.Strategy.Size = kind, symbol, size
+	silent = steady
+	steady.Make = func(*tape.Tape) (strategy.Strategy, error) { return build(t, kind, setting, strategy.Values{}), nil }
 	silent.Make = func(*tape.Tape) (strategy.Strategy, error) {
 		return struct{ strategy.Strategy }{build(t, kind, setting, strategy.Values{})}, nil
 	}
-	return says, silent
+	return steady, silent
 }

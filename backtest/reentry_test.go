@@ -134,7 +134,7 @@ func TestLatchedStrategyIsWarnedOf(t *testing.T) {
 	ever := "0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01 0.01"
 	for _, want := range []string{"latched since 2023-", "after stop_loss", "hold(\"flat\")", "reentry: immediate"} {
 		if have := warned(run(ever, strategy.ReentrySignal)); !strings.Contains(have, want) {
-			t.Errorf("want %q said, have %q", want, have)
+			t.Errorf("want %q reported, have %q", want, have)
 		}
 	}
 	if have := warned(run(ever, strategy.ReentryImmediate)); have != "" {

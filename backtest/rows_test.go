@@ -29,7 +29,7 @@ func TestFiguresOnlyLeavesOutRowsAndHash(t *testing.T) {
 
 // A trial of a sweep makes no rows, and has the hash of a result with rows, whatever was traded and whatever the strategy's
 // name is.
-func TestATrialsHashIsThatOfItsRows(t *testing.T) {
+func TestTrialHashIsHashOfItsRows(t *testing.T) {
 	t.Parallel()
 	all := 0
 	for _, w := range weathers {

@@ -91,7 +91,7 @@ const questionedSize = 10
 func (*questioned) Warmup() int             { return 0 }
 func (s *questioned) Candle(*strategy.View) { s.seen++ }
 
-func (s *questioned) says(word string) bool {
+func (s *questioned) asks(word string) bool {
 	return slices.Contains(strings.Fields(s.signals[s.seen-1]), word)
 }
 
@@ -112,21 +112,21 @@ func (s *questioned) Decide(view *strategy.View, plan *strategy.Plan) {
 	held := view.Position.Quantity
 	unit := s.symbol.QuantityTick * 1000
 	enter := exchange.Quantity(0)
-	if s.says("long") {
+	if s.asks("long") {
 		enter += questionedSize * unit
 	}
-	if s.says("short") {
+	if s.asks("short") {
 		enter -= questionedSize * unit
 	}
 	switch {
-	case s.says("exit") && s.set["exit"] != "":
+	case s.asks("exit") && s.set["exit"] != "":
 		s.leaves = s.seen
 		s.leave(view, plan)
-	case held != 0 && s.says("exit") && (enter == 0 || (enter > 0) != (held > 0)):
+	case held != 0 && s.asks("exit") && (enter == 0 || (enter > 0) != (held > 0)):
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: enter}, "signal")
-	case held != 0 && s.says("part"):
+	case held != 0 && s.asks("part"):
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: held - unit}, "part")
-	case held != 0 && s.says("add"):
+	case held != 0 && s.asks("add"):
 		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "add", Side: exchange.Buy, Price: s.price("add", 0), Quantity: unit}), true
 	case held != 0 && s.leaves > 0:
 		s.leave(view, plan)

@@ -175,7 +175,7 @@ func TestAnAddressToListenAtIsAHostAndAPort(t *testing.T) {
 	}
 }
 
-func TestALineThatIsNotUTF8IsNamed(t *testing.T) {
+func TestLineThatIsNotUTF8IsReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "a\nb\n": 0, "ü\n\u2028\ufffd": 0, "\xff": 1, "a\n\xff": 2, "a\n\n\nb\xc3": 4, "\x14\x14\xff": 1} {
 		if have := invalidLine([]byte(text)); have != want {

@@ -12,7 +12,7 @@ import (
 	"botd/configs"
 )
 
-// The name of every file in testdata says what it is: strategy-*.yaml or botd-*.yaml, good or bad. Each bad
+// The name of every file in testdata shows its kind: strategy-*.yaml or botd-*.yaml, good or bad. Each bad
 // one has a file with its reported problems (.want).
 func TestGoldenFilesReportTheirProblems(t *testing.T) {
 	t.Parallel()

@@ -307,7 +307,7 @@ func TestAProfileMayStandInAFileOfItsOwn(t *testing.T) {
 			t.Errorf("%s: want the effective configuration to be read as the same, have %v\n%s", root, problems, shown)
 		}
 		if config, _ = load("mode: demo\nexchange: {profile: venue.yaml, settle: {window: 7s}}\n", profile); config.Exchange.Settle.WindowMS != 7_000 {
-			t.Errorf("want what botd.yaml says to count, have %+v", config.Exchange.Settle)
+			t.Errorf("want the values of botd.yaml to count, have %+v", config.Exchange.Settle)
 		}
 	}
 	for bad, want := range map[string]string{

@@ -28,7 +28,7 @@ func TestADaemonIsFoundByAConfigurationWithMistakes(t *testing.T) {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
 		if config, _ := configs.Load(fstest.MapFS{"botd.yaml": {Data: []byte(c.text)}}, "configs", options(t)); config != nil && config.Location() != c.want {
-			t.Errorf("%s: the whole configuration says %+v, want %+v", c.name, config.Location(), c.want)
+			t.Errorf("%s: the whole configuration has %+v, want %+v", c.name, config.Location(), c.want)
 		}
 	}
 	if have := configs.Locate(fstest.MapFS{}); have != usual {

@@ -56,7 +56,7 @@ func TestAStrategyWithOtherValues(t *testing.T) {
 	}
 }
 
-// The error says why. Without overrides the file is read as it is, in its own mode.
+// The error gives the reason. Without overrides the file is read as it is, in its own mode.
 func TestOverrideErrors(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

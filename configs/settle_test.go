@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// The bounds are known if all three are configured; the date only says where they come from.
+// The bounds are known if all three are configured; the date only shows their source.
 func TestSettleDateAloneIsNotMeasured(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

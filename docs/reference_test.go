@@ -144,7 +144,7 @@ func TestTheReferenceHasEachOperation(t *testing.T) {
 	}
 }
 
-func TestATextThatIsNoYAMLIsNamed(t *testing.T) {
+func TestInvalidYAMLIsReported(t *testing.T) {
 	t.Parallel()
 	if _, err := asJSON("api.yaml", []byte("a: [")); err == nil || !strings.HasPrefix(err.Error(), "api.yaml: yaml: line 1:") {
 		t.Errorf("want the file and the line, have %v", err)

@@ -9,7 +9,7 @@ import (
 )
 
 // A wallet that is minutes old shows what has been sold since, and none of the money. These coins are no person's.
-func TestWalletOfBeforeASaleShowsNoCoinsOfOthers(t *testing.T) {
+func TestWalletReadBeforeASaleShowsNoForeignCoins(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		asset, usd string

@@ -42,7 +42,7 @@ func heldWhereAListShowsNone(t testing.TB) {
 	}
 	d.observeClosed(0, 7)
 	if symbol.DecisionPosition() != 0 {
-		t.Errorf("want none shown once a witness says that it has ended, have %d", symbol.DecisionPosition())
+		t.Errorf("want none shown once a witness shows that it has ended, have %d", symbol.DecisionPosition())
 	}
 }
 
@@ -68,7 +68,7 @@ func lostStop(t testing.TB) {
 }
 
 // The exchange refused the stop and took the take-profit. The list then shows no position, and positions/history no end of it.
-func TestRefusedStopReturnsBesideATakeProfit(t *testing.T) {
+func TestRefusedStopReturnsWithOpenTakeProfit(t *testing.T) {
 	t.Parallel()
 	stopWithAProfit(t)
 }
@@ -221,7 +221,7 @@ func TestStopFromBeforeStartStaysUntilItsPositionEnds(t *testing.T) {
 		closedMS int64 // how long after it was sent, by positions/history; 0 for no row
 		want     bool
 	}{
-		{"nothing says that it has ended", 10_001, 0, true},
+		{"nothing shows that it has ended", 10_001, 0, true},
 		{"a position ended before it was sent", 10_001, -1_000, true},
 		{"a position ended since", 10_001, 1, false},
 		{"a position ended a second later", 10_001, 1_000, false},

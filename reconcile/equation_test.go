@@ -73,19 +73,19 @@ func decidedAfterAFill(t testing.TB) {
 	}
 }
 
-func TestASnapshotInWhichThePositionMovedDoesNotCount(t *testing.T) {
+func TestSnapshotDuringPositionChangeDoesNotCount(t *testing.T) {
 	t.Parallel()
 	decidedAfterAMove(t)
 }
 
-func TestAnUnknownIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
+func TestUncertainOrderIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
 	t.Parallel()
 	decidedAfterAFill(t)
 }
 
-// TestAnExitWithoutAnAnswerWaitsForNoYoungerOne sends an exit ten seconds after another, while the position is still whole. When its
+// TestUnansweredExitDoesNotWaitForYoungerExits sends an exit ten seconds after another, while the position is still whole. When its
 // own fence has passed, the first exit has not filled, unless something else may offset its fill.
-func TestAnExitWithoutAnAnswerWaitsForNoYoungerOne(t *testing.T) {
+func TestUnansweredExitDoesNotWaitForYoungerExits(t *testing.T) {
 	t.Parallel()
 	exitAfterExit(t)
 }

@@ -35,7 +35,7 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 		{"their purchases", []exchange.Quantity{5}, 0, 0, 1_015, true, 15, 5},
 		{"their unsold purchases", []exchange.Quantity{5, -2}, 0, 0, 1_013, true, 13, 3},
 		{"they sold more than they bought: botd's", []exchange.Quantity{5, -8}, 0, 0, 1_007, true, 7, 0},
-		{"the same, and the wallet says what is left", []exchange.Quantity{5, -8}, 0, 0, 1_007, false, 7, 0},
+		{"the same, and the wallet shows what is left", []exchange.Quantity{5, -8}, 0, 0, 1_007, false, 7, 0},
 		{"they sold botd's, and a wallet that proves something shows it all", []exchange.Quantity{-8}, 0, 0, 1_010, false, 10, 0},
 		{"they sold botd's, and the wallet may be old", []exchange.Quantity{-8}, 0, 0, 1_010, true, 2, 0},
 		{"own sales have sold of theirs", []exchange.Quantity{5}, 3, 0, 1_012, true, 12, 2},

@@ -10,7 +10,7 @@ import (
 
 // While botd stands down, a wallet that freezes less than the open list's sales is old or wrong, and bounds no stop. If it is right, the
 // exchange refuses the stop.
-func TestAWalletThatFreezesLessThanStandsBoundsNoStopWhileStandingDown(t *testing.T) {
+func TestWalletThatFreezesLessThanOpenOrdersBoundsNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free, frozen string

@@ -10,7 +10,7 @@ import (
 
 // An old wallet still freezes what a canceled stop held. What is sold in place of a stop, since the price has passed it, does not wait for a newer
 // one: if the wallet is right, the exchange refuses the sale.
-func TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway(t *testing.T) {
+func TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free, frozen string

@@ -11,7 +11,7 @@ import (
 // Of 10, a stop covers 6, and one over the other 4 has been canceled. The wallet is older: it still freezes these. Where nobody else has coins of the asset,
 // the next stop waits for no newer wallet, whatever the exchange has refused and whatever is quarantined: it refuses a stop too many. Where a person has
 // coins, a stop too many would sell them.
-func TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins(t *testing.T) {
+func TestOldWalletBlocksNoStopIfNobodyElseHasCoins(t *testing.T) {
 	t.Parallel()
 	onlyOwnCoins(t)
 }

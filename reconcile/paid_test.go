@@ -126,7 +126,7 @@ func refusedUnread(t testing.TB, held, money string, starts bool) exchange.Quant
 	return stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true }))
 }
 
-// An earlier history showed that a person spent as much, so the money says nothing about a purchase of botd's.
+// An earlier history showed that a person spent as much, so the money does not explain a purchase of botd's.
 func TestMoneyThatAPersonSpentShowsNoPurchase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

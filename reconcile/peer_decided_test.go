@@ -60,7 +60,7 @@ func decidedBeforeAStart(t testing.TB, checkpoint bool) {
 
 // A person left the order of a botd whose clock was ahead to its owner. The history later shows a sale that a backup lacks, of a start that the journal
 // knows: botd stands down for it, and places no stop for what it has sold.
-func TestOrderOfAClockAheadHidesNoForgottenOrder(t *testing.T) {
+func TestOrderWithClockAheadHidesNoForgottenOrder(t *testing.T) {
 	t.Parallel()
 	reportedAhead(t)
 }

@@ -344,7 +344,7 @@ func TestLaterBotdIsDecidedByFirstSharedStart(t *testing.T) {
 }
 
 // The exchange refuses to cancel a stop that has been canceled. Whoever canceled it may be selling the coins that it held.
-func TestAnExitWaitsWhereAnotherTookTheStopOff(t *testing.T) {
+func TestExitWaitsIfAnotherCanceledTheStop(t *testing.T) {
 	t.Parallel()
 	takenByAnother(t)
 }

@@ -138,7 +138,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 		{"so it was", nil, true},
 		{"the list was read L after the fill", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_000 }, true},
 		{"it was read later", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_001 }, false},
-		{"a witness says that it has ended", func(_ *desk, s *SymbolState) { s.futuresEvidence.by = closedRow }, false},
+		{"a witness shows that it has ended", func(_ *desk, s *SymbolState) { s.futuresEvidence.by = closedRow }, false},
 		{"a list has shown it", func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, false},
 		{"it was filled with the start", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS }, false},
 		{"it was filled right after", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS - 1 }, true},

@@ -176,7 +176,7 @@ func TestClosablePositionAndStopLevel(t *testing.T) {
 			"exit sell market 30 reduceOnly: the target is flat", false, false},
 		{"an order of another symbol", 20, 30, func(d *desk) { d.places(placement.Order, ethers) }, stop, 20, 30, 49_000e8,
 			"exit sell market 20 reduceOnly: the target is flat", false, false},
-		{"none is said", 20, 20, nil, strategy.Protection{StopLoss: strategy.Distance{Share: 1}}, 20, 20, 0,
+		{"none is set", 20, 20, nil, strategy.Protection{StopLoss: strategy.Distance{Share: 1}}, 20, 20, 0,
 			"exit sell market 20 reduceOnly: the target is flat", false, false},
 		{"no stop is wanted", 20, 20, nil, strategy.Protection{Set: true, TakeProfit: strategy.Distance{Share: 1}}, 20, 20, 0,
 			"exit sell market 20 reduceOnly: the target is flat", false, false},

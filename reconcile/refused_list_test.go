@@ -10,7 +10,7 @@ import (
 
 // An open list that still shows an order as it was before its end, or before its last fill, may be older than a refused order too: it does not
 // confirm the refusal.
-func TestAListThatShowsAnEndedOrderConfirmsNoRefusal(t *testing.T) {
+func TestListThatShowsEndedOrderDoesNotConfirmRefusal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

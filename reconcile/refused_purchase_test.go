@@ -112,7 +112,7 @@ func TestDecidedPurchaseIsNotDoubtedAgain(t *testing.T) {
 }
 
 // If anything else on spot may have cost money since, the wallet proves nothing about the refused purchase.
-func TestRefusedPurchaseIsNotPresumedBesideOtherSpending(t *testing.T) {
+func TestRefusedPurchaseIsNotPresumedDuringOtherSpending(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*wallet){
 		"another purchase is on its way": func(w *wallet) {

@@ -8,7 +8,7 @@ import (
 
 // The order history shows a purchase without a client order id, where the wallet shows that a refused purchase was executed. It is that purchase if
 // it equals it in every term; otherwise somebody else bought.
-func TestRowWithoutIDEqualToARefusedPurchaseIsIt(t *testing.T) {
+func TestRowWithoutIDIsMatchedToEqualRefusedPurchase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(row *exchange.Order)

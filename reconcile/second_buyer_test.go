@@ -76,7 +76,7 @@ func TestAPurchaseOfBotdsFormWithoutIDIsQuarantined(t *testing.T) {
 }
 
 // A quarantine for an order under this prefix makes botd stand down, and blocks its own symbol alone.
-func TestAPurchaseOfBotdsFormIsQuarantinedBesideALostOrderElsewhere(t *testing.T) {
+func TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere(t *testing.T) {
 	t.Parallel()
 	secondBuyerElsewhere(t)
 }
@@ -112,7 +112,7 @@ func secondBuyerDecided(t testing.TB) {
 	}
 }
 
-func TestAnotherPurchaseIsAPersons(t *testing.T) {
+func TestUnexplainedPurchaseIsManual(t *testing.T) {
 	t.Parallel()
 	of := func(id int64, change func(*exchange.Order)) func(*wallet, *exchange.Order) {
 		return func(_ *wallet, o *exchange.Order) {

@@ -62,7 +62,7 @@ func TestSpotIntents(t *testing.T) {
 		{"the uncovered part", 10, rests(4), 0, nil, fmt.Sprintf(stop, 6)},
 		{"the covered part", 10, rests(4, 6), 0, nil, ""},
 		{"no stop is wanted", 10, rests(4, 6), 0, func(w *Desired) { w.Protection.StopLoss = strategy.Distance{} }, cancels("no longer desired", 20, 21)},
-		{"none is said", 10, rests(10), 0, func(w *Desired) { w.Protection.Set = false }, cancels("no longer desired", 20)},
+		{"none is set", 10, rests(10), 0, func(w *Desired) { w.Protection.Set = false }, cancels("no longer desired", 20)},
 		{"more is covered than is held", 10, rests(4, 8), 0, nil, cancels(less, 20)},
 		{"two cover more than is held", 10, rests(10, 3), 0, nil, cancels(less, 21)},
 		{"one of eight gives way to what comes", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, nil, cancels("one stop replaces two", 20)},

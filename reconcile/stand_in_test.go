@@ -122,7 +122,7 @@ func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
 }
 
 // Any other order is another one's, beside which the position needs a stop.
-func TestOrderBesideACanceledStopStandsInForNothing(t *testing.T) {
+func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(m *movedStop){
 		"of a larger quantity":                      func(m *movedStop) { m.second.Quantity = 11 },

@@ -91,7 +91,7 @@ func twinsYield(t testing.TB) {
 }
 
 // The list shows a stop at the level of botd's own, under no id: another botd has placed it.
-func TestStopOfAnotherAtOneLevelShowsATwin(t *testing.T) {
+func TestStopOfAnotherAtSameLevelRevealsATwin(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	s := w.book.survey(&Snapshot{})
@@ -112,7 +112,7 @@ func TestStopOfAnotherAtOneLevelShowsATwin(t *testing.T) {
 }
 
 // The newest order history shows who has sold what the wallet lacks. Neither an exit nor a stop is for it, before that is decided.
-func TestWhatAnotherHasSoldIsNotSoldAgain(t *testing.T) {
+func TestCoinsSoldByAnotherAreNotSoldAgain(t *testing.T) {
 	t.Parallel()
 	soldByATwin(t, 0, false)
 	soldByATwin(t, 4, false)
@@ -149,7 +149,7 @@ func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
 
 // While orders show another botd, or another symbol a lost journal, an order without an id of the size of one of the plan's may be of that one. Without
 // such evidence it is a person's, and blocks nothing.
-func TestOrderOfAPlansSizeBlocksOpenings(t *testing.T) {
+func TestOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	openingOfAPlan(t, func(*Book, *exchange.Order) {}, true)
 	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin = twin{} }, false)

@@ -491,7 +491,7 @@ func TestStopWithUnknownEndIsReplaced(t *testing.T) {
 }
 
 // The position would be unprotected for as long as that lasts.
-func TestAStopIsNotMovedWhereItsEndCannotBeRead(t *testing.T) {
+func TestStopIsNotMovedIfItsEndCannotBeRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)

@@ -442,7 +442,7 @@ func adoptedAndHidden(t testing.TB) {
 		d.observeClosed(0, 7)
 	}
 	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 || symbol.contradicted != "" {
-		t.Errorf("want it closed, as its row says, have %d, %q", symbol.Known(), symbol.contradicted)
+		t.Errorf("want it closed, as its row shows, have %d, %q", symbol.Known(), symbol.contradicted)
 	}
 }
 

@@ -47,7 +47,7 @@ func halvedInAQuarantine(t testing.TB, cause record.QuarantineCause, free, froze
 
 // If the exchange executed more than it answered, no fill is missing from the journal: a wallet that may be older than the last one does not
 // keep its stop away.
-func TestAnOldWalletKeepsNoStopAwayIfTheExchangeExecutedMore(t *testing.T) {
+func TestOldWalletBlocksNoStopIfTheExchangeExecutedMore(t *testing.T) {
 	t.Parallel()
 	executedBeyondAnOldWallet(t)
 }

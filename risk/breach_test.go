@@ -47,7 +47,7 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 			}
 			if c.limits.Recovered(ByResults, c.rule, nowMS, b.book, strategy, c.at) ||
 				c.limits.Recovered(ByEquity, MaxLosingStreak, nowMS, b.book, strategy, c.at) {
-				t.Errorf("%s of %q: want nothing said of other limits", c.rule, strategy)
+				t.Errorf("%s of %q: want no report of other limits", c.rule, strategy)
 			}
 			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Reason: "lost"}})
 			if all := crossed(beyond); len(all) != 0 {

@@ -249,7 +249,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			if refusal != nil {
 				have = refusal.Rule
 				if refusal.Value == "" || refusal.Limit == "" || refusal.Hint == "" {
-					t.Errorf("a refusal says value, limit and hint: have %+v", refusal)
+					t.Errorf("want a refusal with value, limit and hint: have %+v", refusal)
 				}
 			}
 			if have != c.rule {

@@ -15,7 +15,7 @@ import (
 // complies and one that just violates it.
 type venueRow struct {
 	code   int
-	rule   string // of the gate; if empty, why says why the rule cannot be violated
+	rule   string // of the gate; if empty, why explains that the rule cannot be violated
 	why    string
 	before []reconcile.Intent // accepted and fetched before
 	change func(*exchange.Symbol)

@@ -161,10 +161,10 @@ func TestFullDiskPausesPlacements(t *testing.T) {
 	})
 }
 
-// TestAFailedSyncEndsTheRunAndTheNextStartFindsOut fails the sync of each append in turn under the real
+// TestFailedSyncEndsRunAndNextStartReportsIt fails the sync of each append in turn under the real
 // journal. The run ends, and the next one reaches the position exactly, whatever part of the torn batch
 // exists.
-func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
+func TestFailedSyncEndsRunAndNextStartReportsIt(t *testing.T) {
 	t.Parallel()
 	for tearAt := 1; tearAt <= 14; tearAt++ {
 		synctest.Test(t, func(t *testing.T) {

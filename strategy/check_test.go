@@ -37,7 +37,7 @@ func TestCheckAgreesWithBuildingAboutEveryValue(t *testing.T) {
 				have = checked.Error()
 			}
 			if want != have {
-				t.Errorf("%s %q: want %q as building says, have %q", parameter.Name, text, want, have)
+				t.Errorf("%s %q: want %q as in building, have %q", parameter.Name, text, want, have)
 			}
 		}
 	}

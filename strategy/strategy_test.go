@@ -33,7 +33,7 @@ func TestAViewShowsNoCandleBeyondTheNewest(t *testing.T) {
 		func() {
 			defer func() {
 				if why := fmt.Sprint(recover()); !strings.Contains(why, "is not visible") {
-					t.Errorf("Back(%d): want a panic that says so, have %s", n, why)
+					t.Errorf("Back(%d): want a panic that explains it, have %s", n, why)
 				}
 			}()
 			view.Back(n)

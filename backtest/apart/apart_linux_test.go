@@ -51,7 +51,7 @@ type report struct {
 	Leads       bool // its process group
 }
 
-// process does what the name of its sweep says.
+// process does what the name of its sweep selects.
 func process() {
 	name, directory := os.Args[len(os.Args)-1], ""
 	for i, argument := range os.Args {
@@ -240,7 +240,7 @@ func TestAProcessHasTheLowestPriorityAndNoSecret(t *testing.T) {
 func withoutLowestThreads(t *testing.T) {
 	t.Helper()
 	if own, err := unix.Getpriority(unix.PRIO_PROCESS, os.Getpid()); err != nil || 20-own == lowestPriority {
-		t.Logf("the tests themselves have the lowest priority: that of threads says nothing, %v", err)
+		t.Logf("the tests themselves have the lowest priority: the priority of threads shows nothing, %v", err)
 		return
 	}
 	for began := time.Now(); ; <-time.After(time.Millisecond) {
@@ -279,8 +279,8 @@ func TestAProcessThatWarnsHasSucceeded(t *testing.T) {
 	}
 }
 
-// TestAProcessThatFailsSaysWhy has one whose last error counts, one that says nothing, one without memory, and one that is killed.
-func TestAProcessThatFailsSaysWhy(t *testing.T) {
+// TestFailedProcessReportsItsError has a process with several errors, one without output, one without memory, and one that is killed.
+func TestFailedProcessReportsItsError(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)
 	for name, want := range map[string]string{"fails": "the candles have a gap", "silent": "its process ended: exit status 3",
@@ -408,9 +408,9 @@ func TestASweepIsRunWithItsArguments(t *testing.T) {
 	}
 }
 
-// TestCandlesOfAnotherSymbolLieBesideItsOwn has a strategy that reads them, in the folders of recorded candles and of others, and one that lies in no such
-// folder.
-func TestCandlesOfAnotherSymbolLieBesideItsOwn(t *testing.T) {
+// TestCandlesOfOtherSymbolsAreReadFromTheSameFolder has a strategy that reads candles of another symbol: in folders of recorded and of imported
+// candles, and outside such folders.
+func TestCandlesOfOtherSymbolsAreReadFromTheSameFolder(t *testing.T) {
 	t.Parallel()
 	s, directory := preparedWith(t, across)
 	sweep := func(file string) *api.SweepRequest {
@@ -558,8 +558,8 @@ func TestARequestThatCannotBeRunIsRefused(t *testing.T) {
 	}
 }
 
-// TestAPlanSaysWhatASweepWillDo counts its trials.
-func TestAPlanSaysWhatASweepWillDo(t *testing.T) {
+// TestPlanDescribesTheSweep checks the number of trials in the plan.
+func TestPlanDescribesTheSweep(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)
 	const splits = "the ranking uses all candles: with a split, the candles after it would show whether the ranking persists"

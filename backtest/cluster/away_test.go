@@ -112,8 +112,8 @@ func (f *flakyJobs) Purge(ctx context.Context, options ...jetstream.StreamPurgeO
 	return errors.Join(asked(f.purge), f.Stream.Purge(ctx, options...))
 }
 
-// TestAServerThatIsAwayIsNamedToThoseWhoAsk lists sweeps, workers and rows, and cancels, over a connection that has ended.
-func TestAServerThatIsAwayIsNamedToThoseWhoAsk(t *testing.T) {
+// TestRequestsReportAnUnreachableServer lists sweeps, workers and rows, and cancels a sweep, over a closed connection.
+func TestRequestsReportAnUnreachableServer(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
 	recorded(t, s, &Sweep{Name: "x", State: Running, Program: program, Updated: time.Now()})

@@ -173,8 +173,8 @@ func TestAProcessWithoutACertificateReachesItsOwnServer(t *testing.T) {
 	}
 }
 
-// TestFilesOfCertificatesThatAreNoneAreRefused names each.
-func TestFilesOfCertificatesThatAreNoneAreRefused(t *testing.T) {
+// TestInvalidCertificateFilesAreRefused checks that the error names each file.
+func TestInvalidCertificateFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, "botd.example")
 	other := filepath.Join(t.TempDir(), "other.pem")

@@ -83,7 +83,7 @@ func TestFilesAreSentAndReceivedOnce(t *testing.T) {
 			}
 		}
 		if filepath.Base(into.Data[0]) != "candles.csv" {
-			t.Errorf("want the name kept, whose ending says what it is, have %s", into.Data[0])
+			t.Errorf("want the name kept, whose ending shows its format, have %s", into.Data[0])
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(c.directory, "new-*")); err != nil || len(left) != 0 {

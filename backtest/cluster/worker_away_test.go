@@ -201,8 +201,8 @@ func TestAWorkerHasFourSweepsInMemory(t *testing.T) {
 	}
 }
 
-// TestAWorkerIsNotAdmittedByAServerThatIsAway, and a sweep whose record was removed is loaded no second time.
-func TestAWorkerIsNotAdmittedByAServerThatIsAway(t *testing.T) {
+// TestWorkerIsNotAdmittedWhileTheServerIsUnreachable also checks that a sweep whose record was removed is loaded no second time.
+func TestWorkerIsNotAdmittedWhileTheServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
 	one := *s
@@ -230,8 +230,8 @@ func TestAWorkerIsNotAdmittedByAServerThatIsAway(t *testing.T) {
 	}
 }
 
-// TestAWorkerSaysThatItCannotBeSeen while the server takes no sign of life.
-func TestAWorkerSaysThatItCannotBeSeen(t *testing.T) {
+// TestWorkerLogsThatItsHeartbeatFails has a server that does not accept heartbeats.
+func TestWorkerLogsThatItsHeartbeatFails(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
 	one := *s
@@ -266,8 +266,8 @@ func (u *unfetched) Fetch(count int, _ ...jetstream.FetchOpt) (jetstream.Message
 	return nil, u.err
 }
 
-// TestAWorkerSaysThatNoWorkCanBeFetched, but not that there was none for a while.
-func TestAWorkerSaysThatNoWorkCanBeFetched(t *testing.T) {
+// TestWorkerLogsThatNoWorkCanBeFetched checks that the worker logs failed fetches, but not empty ones.
+func TestWorkerLogsThatNoWorkCanBeFetched(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]string{errAway: "no work can be fetched: " + errAway.Error(), nats.ErrTimeout: ""} {
 		w, log := working(nil, "one")

@@ -239,8 +239,8 @@ func TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain(t *testing.T) {
 	}
 }
 
-// TestAMessageThatIsNoneOfBotdsIsDropped has a text that is no JSON.
-func TestAMessageThatIsNoneOfBotdsIsDropped(t *testing.T) {
+// TestMessageNotFromBotdIsDropped sends text that is not JSON.
+func TestMessageNotFromBotdIsDropped(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
 	w, log := working(s, "one")
@@ -311,8 +311,8 @@ func TestAWorkerWithoutWorkEnds(t *testing.T) {
 	}
 }
 
-// TestTextsThatAreNoneOfBotdsAreErrors has a sweep, a worker and a row that are not theirs.
-func TestTextsThatAreNoneOfBotdsAreErrors(t *testing.T) {
+// TestTextsNotFromBotdAreErrors has a sweep, a worker and a row in unknown formats.
+func TestTextsNotFromBotdAreErrors(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
 	view := &View{store: s}

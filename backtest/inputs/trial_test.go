@@ -224,7 +224,7 @@ func TestATrialWithAnotherAccountHasItsOwnConfiguration(t *testing.T) {
 	}
 }
 
-// TestASweepThatCannotBegin says why, with the code of its kind.
+// TestASweepThatCannotBegin checks the error and its exit code.
 func TestASweepThatCannotBegin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -40,7 +40,7 @@ func shapes(drawn template.HTML) (all []string) {
 		all = append(all, strings.Join(words, " "))
 	}
 	if label := drawnLabel.FindStringSubmatch(string(drawn)); label != nil {
-		all = append(all, "says "+html.UnescapeString(label[1]))
+		all = append(all, "label "+html.UnescapeString(label[1]))
 	}
 	return all
 }
@@ -75,12 +75,12 @@ func TestTheWayFromGrossToNet(t *testing.T) {
 		"rect down 29 22 17 39.8 fees −30.00", "text value middle 37.500 16 −30.00", "text name middle 37.500 190 fees", "line link 46 61.8 54 61.8",
 		"rect up 54 55.2 17 6.6 funding +5.00", "text value middle 62.500 49.2 +5.00", "text name middle 62.500 190 funding", "line link 71 55.2 79 55.2",
 		"rect total 79 154.7 17 13.3 net −10.00", "text value middle 87.500 148.7 −10.00", "text name middle 87.500 190 net",
-		"says From gross to net: gross +100.00, fees −30.00, funding +5.00, net −10.00")
+		"label From gross to net: gross +100.00, fees −30.00, funding +5.00, net −10.00")
 	wantShapes(t, "without a whole at its beginning", waterfall([]step{{Name: "gain", Value: 50, Text: "+50.00"}, {Name: "fees", Value: -50, Text: "−50.00"}}),
 		"line axis 0 168 100 168",
 		"rect up 8 22 34 146 gain +50.00", "text value middle 25 16 +50.00", "text name middle 25 190 gain", "line link 42 22 58 22",
 		"rect down 58 22 34 146 fees −50.00", "text value middle 75 16 −50.00", "text name middle 75 190 fees",
-		"says From gross to net: gain +50.00, fees −50.00")
+		"label From gross to net: gain +50.00, fees −50.00")
 	wantShapes(t, "nothing was made and nothing paid", waterfall([]step{{Name: "gross", total: true}, {Name: "fees"}}))
 }
 
@@ -95,7 +95,7 @@ func TestReturnHistogram(t *testing.T) {
 		"rect up 97.761 83 2.039 67 1 days between 7.80 and 8.20 %"}
 	ticks := []string{"text name start 0 168 −8.2 %", "text name middle 25 168 −4.1 %", "text name middle 50 168 0.0 %", "text name middle 75 168 4.1 %",
 		"text name end 100 168 8.2 %"}
-	const label = "says How 4 daily returns lie between -8.20 and 8.20 %"
+	const label = "label How 4 daily returns lie between -8.20 and 8.20 %"
 	wantShapes(t, "with the worst twentieth", histogram(returns, &bound), slices.Concat(bins,
 		[]string{"line mark 25 4 25 150", "text note start 26 12 1 day in 20 loses 4.10 % or more"}, ticks,
 		[]string{label + "; one in twenty loses 4.10 % or more"})...)
@@ -125,7 +125,7 @@ func TestAdverseExcursionChart(t *testing.T) {
 		"circle up 99 110 adverse excursion 4.00 %, result +0.00 %", "circle up 8 110 adverse excursion 0.00 %, result +0.00 %",
 		"text name start 0 18 +10.0 %", "text name start 0 114 0", "text name start 0 210 −10.0 %", "text name start 8 232 0",
 		"text name middle 53.500 232 adverse excursion", "text name end 99 232 4.0 %",
-		"says 4 round trips by adverse excursion (up to 4.00 %) and result")
+		"label 4 round trips by adverse excursion (up to 4.00 %) and result")
 	wantShapes(t, "two", excursions(trips[:2]))
 	wantShapes(t, "nothing went against them", excursions(tripsFor([]string{"0", "0", "0"}, []string{"1", "2", "3"})))
 	wantShapes(t, "nothing came of them", excursions(tripsFor([]string{"1", "2", "3"}, []string{"0", "0", "0"})))
@@ -149,7 +149,7 @@ func TestDrawdownsOfOtherOrders(t *testing.T) {
 	want := drawn("76.957", "50")
 	want[4] += "11.50 %"
 	want = append(want, "text note middle 30 20 median 6.9 %", "text name middle 50 78 actual 11.5 %",
-		"says Maximum drawdown in 1000 random sequences of the round trips: median 6.90 %, 5 % beyond 20.00 %, actual 11.50 %")
+		"label Maximum drawdown in 1000 random sequences of the round trips: median 6.90 %, 5 % beyond 20.00 %, actual 11.50 %")
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}

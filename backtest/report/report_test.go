@@ -329,7 +329,7 @@ func TestARunWithoutATradeHasAPage(t *testing.T) {
 	result, sources := example(t, 20)
 	page := written(t, result, sources)
 	if result.RoundTrips != 0 || !strings.Contains(page, "No round trip was completed") || !strings.Contains(page, "no trade was executed") {
-		t.Errorf("%d round trips: want a page that says so", result.RoundTrips)
+		t.Errorf("%d round trips: want a page that shows it", result.RoundTrips)
 	}
 }
 
@@ -437,7 +437,7 @@ func TestThePageInABrowser(t *testing.T) {
 				t.Errorf("the page's script did not end; %s", messages.String())
 			}
 			if lines := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(lines) > 0 {
-				t.Errorf("the console says %v", lines)
+				t.Errorf("the console shows %v", lines)
 			}
 			if rows := strings.Count(dom[strings.Index(dom, `id="trip-rows"`):], `class="why"`); rows != 25 {
 				t.Errorf("want 25 trades on the first page, have %d", rows)

@@ -92,7 +92,7 @@ func TestTheWaysOfTrials(t *testing.T) {
 		"line axis 6 42 6 292", "text value middle 6 14 a", "text name middle 6 310 1", "text name middle 6 34 3",
 		"line axis 50 42 50 292", "text value middle 50 14 b", "text name middle 50 310 x", "text name middle 50 34 y",
 		"line axis 94 42 94 292", "text value middle 94 14 Sharpe", "text name middle 94 310 −2.00", "text name middle 94 34 2.00",
-		"says 4 trials by their settings and the Sharpe ratio they showed, from -2.00 to 2.00")
+		"label 4 trials by their settings and the Sharpe ratio they showed, from -2.00 to 2.00")
 	wantShapes(t, "one trial", waysOf(trials[:1], axes))
 	wantShapes(t, "nothing varied", waysOf(trials, nil))
 	wantShapes(t, "all the same", waysOf([]backtest.Trial{trials[0], trials[0]}, axes))
@@ -123,7 +123,7 @@ func TestTheScatterOfASplit(t *testing.T) {
 		"circle down 98 262 Sharpe 3.00 before the split, -1.00 after it", "circle up 75.500 137 Sharpe 2.00 before the split, 1.00 after it",
 		"circle up 53 137 Sharpe 1.00 before the split, 1.00 after it",
 		"text name start 8 282 −1.00", "text name middle 53 282 Sharpe ratio before the split", "text name end 98 282 3.00", "text name start 0 18 after it",
-		"says 3 trials: the Sharpe ratio before the split and after it, rank correlation -0.87")
+		"label 3 trials: the Sharpe ratio before the split and after it, rank correlation -0.87")
 	const want = "Rank correlation -0.87 over 3 trials: the ranking did not persist: " +
 		"trials that were good before the split were no better than the others after it."
 	if text != want {

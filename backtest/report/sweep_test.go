@@ -86,7 +86,7 @@ func TestSweepPageQualifiesBestTrial(t *testing.T) {
 func TestSweepPageWithoutSplitOmitsUnseenPart(t *testing.T) {
 	t.Parallel()
 	if page := sweepPage(t, swept(false)); strings.Contains(page, "Before the split") || !strings.Contains(page, "on the candles it was chosen by") {
-		t.Error("want no section about the unseen, and the sentence that says so")
+		t.Error("want no section about the unseen, and the sentence that explains it")
 	}
 }
 
@@ -159,6 +159,6 @@ func TestASweepsPageInABrowser(t *testing.T) {
 		t.Error("want the page's script to end, and the reader's scheme followed")
 	}
 	if lines := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(lines) > 0 {
-		t.Errorf("the console says %v", lines)
+		t.Errorf("the console shows %v", lines)
 	}
 }

@@ -27,8 +27,8 @@ func TestAStrategyOfRealMoneyArrivesPaused(t *testing.T) {
 		paused bool
 	}{
 		{"live, botd has run", configs.Live, "", 7, true},
-		{"live, as the file says too", configs.Live, "paused", 7, true},
-		{"live, the file says otherwise", configs.Live, "running", 7, false},
+		{"live, as in the file", configs.Live, "paused", 7, true},
+		{"live, unlike the file", configs.Live, "running", 7, false},
 		{"live, the first start", configs.Live, "", 0, false},
 		{"paper", configs.Paper, "", 7, false},
 		{"demo", configs.Demo, "paused", 7, false},

@@ -72,9 +72,9 @@ const (
 	spotOpen, spotTrades, spotWallet            = "/hapi/v1/spot/order/open", "/hapi/v1/spot/order/trades", "/hapi/v1/spot/wallet"
 )
 
-// TestAnExerciseThatFailsSaysWhereAndClosesAll hides one thing at a time from the exercise. The step names what did not
+// TestFailedExerciseReportsItsStepAndClosesEverything hides one thing at a time from the exercise. The step names what did not
 // appear within the configured wait, and what was bought is sold again.
-func TestAnExerciseThatFailsSaysWhereAndClosesAll(t *testing.T) {
+func TestFailedExerciseReportsItsStepAndClosesEverything(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -279,7 +279,7 @@ func TestAVenueThatFailsWhileTheWindowIsMeasuredLeavesItUnmeasured(t *testing.T)
 	}
 }
 
-// TestAWalletThatShowsNoPurchaseEndsTheExercise answers with the wallet of the start. The purchase was shown as filled, so the probe says
+// TestAWalletThatShowsNoPurchaseEndsTheExercise answers with the wallet of the start. The purchase was shown as filled, so the probe reports
 // that it may still be held.
 func TestAWalletThatShowsNoPurchaseEndsTheExercise(t *testing.T) {
 	t.Parallel()

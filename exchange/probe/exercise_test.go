@@ -190,7 +190,7 @@ func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 				t.Errorf("want the 0.5 of futures and every coin of the start left, have %v of what was traded: %+v", held, r.Steps)
 			}
 			if held["spot"] > 0.0003 && r.Failed() == 0 {
-				t.Errorf("want it said that something is left, have %v, %+v", held, r.Steps)
+				t.Errorf("want a report that something is left, have %v, %+v", held, r.Steps)
 			}
 		}))
 	}

@@ -73,8 +73,8 @@ func refuses(status int) func(http.ResponseWriter, *http.Request, http.Handler) 
 	}
 }
 
-// says answers with a text.
-func says(text string) func(http.ResponseWriter, *http.Request, http.Handler) {
+// body answers with a text.
+func body(text string) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, text)
@@ -225,9 +225,9 @@ func TestTheReportsOfOrdersFarFromThePrice(t *testing.T) {
 		"futures order canceled later": {after: "window", operation: "POST /fhapi/v1/order/cancel", until: 2, fault: refuses(400)},
 		"spot order not canceled":      {after: "window", operation: "POST /hapi/v1/spot/cancel", until: ever, fault: refuses(400)},
 		"spot list unreadable":         {after: "trade", operation: "GET /hapi/v1/spot/order/open", until: ever, fault: refuses(500)},
-		"spot history unreadable":      {after: "trade", operation: "GET /hapi/v1/spot/order/history", until: ever, fault: says("[]")},
+		"spot history unreadable":      {after: "trade", operation: "GET /hapi/v1/spot/order/history", until: ever, fault: body("[]")},
 		"spot wallet unreadable":       {after: "window", operation: "GET /hapi/v1/spot/wallet", until: ever, fault: refuses(500)},
-		"no bids":                      {after: "window", operation: "GET /fapi/v1/depth", until: 1, fault: says(`{"bids":[],"asks":[["50000","1"]]}`)},
+		"no bids":                      {after: "window", operation: "GET /fapi/v1/depth", until: 1, fault: body(`{"bids":[],"asks":[["50000","1"]]}`)},
 	} {
 		brokenReport(t, name, b)
 	}
@@ -236,25 +236,25 @@ func TestTheReportsOfOrdersFarFromThePrice(t *testing.T) {
 func TestTheReportsOfReadsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]*broken{
-		"one side of a book":         {after: "futures_stop", operation: "GET /fapi/v1/depth", until: 1, fault: says(`{"bids":[["50000","1"]],"asks":[]}`)},
+		"one side of a book":         {after: "futures_stop", operation: "GET /fapi/v1/depth", until: 1, fault: body(`{"bids":[["50000","1"]],"asks":[]}`)},
 		"a book of another":          {after: "futures_close", operation: "GET /api/v1/spot/public/books", until: 1, fault: refuses(404)},
-		"no history":                 {after: "futures_reduce", operation: "GET /fhapi/v1/positions/history", until: ever, fault: says("[]")},
-		"no trades":                  {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: says("[]")},
+		"no history":                 {after: "futures_reduce", operation: "GET /fhapi/v1/positions/history", until: ever, fault: body("[]")},
+		"no trades":                  {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: body("[]")},
 		"trades that fail":           {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: ever, fault: refuses(500)},
 		"a wallet that always fails": {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: ever, fault: refuses(404)},
 		"an old wallet":              {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: 4, fault: old()},
 		"an old wallet early":        {after: "futures_close", operation: "GET /hapi/v1/spot/wallet", until: 4, fault: old()},
-		"an empty wallet":            {after: "futures_close", operation: "GET /hapi/v1/spot/wallet", until: 1, fault: says("[]")},
+		"an empty wallet":            {after: "futures_close", operation: "GET /hapi/v1/spot/wallet", until: 1, fault: body("[]")},
 		"old positions":              {after: "spot", operation: "POST /fhapi/v1/positions/open", until: 4, fault: old()},
 		"old positions later":        {after: "futures_partial", operation: "POST /fhapi/v1/positions/open", until: 4, fault: old()},
 		"old positions last":         {after: "futures_reduce", operation: "POST /fhapi/v1/positions/open", until: 4, fault: old()},
-		"an old order":               {after: "spot", operation: "GET /fhapi/v1/order", until: 4, fault: says("{}")},
-		"an old history":             {after: "trade", operation: "GET /hapi/v1/spot/order/history", until: 4, fault: says("[]")},
-		"old trades":                 {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: 3, fault: says("[]")},
+		"an old order":               {after: "spot", operation: "GET /fhapi/v1/order", until: 4, fault: body("{}")},
+		"an old history":             {after: "trade", operation: "GET /hapi/v1/spot/order/history", until: 4, fault: body("[]")},
+		"old trades":                 {after: "futures_close", operation: "GET /hapi/v1/spot/order/trades", until: 3, fault: body("[]")},
 		"a wallet that fails":        {after: "spot_partial", operation: "GET /hapi/v1/spot/wallet", until: 1, fault: refuses(404)},
 		"positions that fail":        {after: "spot", operation: "POST /fhapi/v1/positions/open", until: 1, fault: refuses(404)},
 		"positions fail later":       {after: "futures_partial", operation: "POST /fhapi/v1/positions/open", until: 4, fault: refuses(404)},
-		"no sight of a stop":         {after: "futures_fill", operation: "POST /fhapi/v1/order/open", until: ever, fault: says("[]")},
+		"no sight of a stop":         {after: "futures_fill", operation: "POST /fhapi/v1/order/open", until: ever, fault: body("[]")},
 	} {
 		brokenReport(t, name, b)
 	}
@@ -282,7 +282,7 @@ func TestTheReportsOfOddVenues(t *testing.T) {
 		"no stops on spot": (&broken{after: "reach", operation: "GET /api/v1/spot/public/pairs", until: ever,
 			fault: replaces("STOP_LIMIT,", "")}).of(oneRound()),
 		"half an answer":      (&broken{after: "reach", operation: "GET /fapi/v1/ticker", until: ever, fault: breaksOff}).of(only(oneRound())),
-		"no candles":          (&broken{after: "reach", operation: "GET /fapi/v1/candle", until: ever, fault: says("[]")}).of(only(oneRound())),
+		"no candles":          (&broken{after: "reach", operation: "GET /fapi/v1/candle", until: ever, fault: body("[]")}).of(only(oneRound())),
 		"no limits on time":   {setup{}, Config{Key: "key", MaxAge: 3 * time.Second}, nil},
 		"no time":             (&broken{after: "spot_candles", operation: "GET /fapi/v1/time", until: ever, fault: refuses(500)}).of(only(oneRound())),
 		"time now and then":   (&broken{after: "spot_candles", operation: "GET /fapi/v1/time", from: 1, until: 3, fault: refuses(500)}).of(only(oneRound())),

@@ -11,7 +11,7 @@ import (
 )
 
 // TestASignatureIsProvenByReadsWithoutWithAQueryAndWithABody lists the signed requests of a search at venues that do not serve some of its reads: the
-// next of the same kind is sent, and a report says which kind proves nothing.
+// next of the same kind is sent, and a report names the kind that proves nothing.
 func TestASignatureIsProvenByReadsWithoutWithAQueryAndWithABody(t *testing.T) {
 	t.Parallel()
 	const (

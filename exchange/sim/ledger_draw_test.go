@@ -14,9 +14,9 @@ var orderTypes = []exchange.OrderType{
 	exchange.MarketOrder, exchange.MarketOrder, exchange.Limit, exchange.StopMarket, exchange.TakeProfitMarket, exchange.StopLimit, exchange.TakeProfitLimit,
 }
 
-// TestMoneyIsNeitherMadeNorLost has three accounts send random requests on both markets. After each step it
+// TestMoneyIsConserved has three accounts send random requests on both markets. After each step it
 // compares every wallet, asset, margin, position and order with the fills, to the last digit.
-func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
+func TestMoneyIsConserved(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		l := newLedger(r)

@@ -136,7 +136,7 @@ func TestTheOldestRowsOfTheLargestFileMakeRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size > most || size < most/2 || recorder.Bytes() != size {
-			t.Errorf("want at most %d bytes, and most of them used, have %d, said to be %d", most, size, recorder.Bytes())
+			t.Errorf("want at most %d bytes, and most of them used, have %d, reported as %d", most, size, recorder.Bytes())
 		}
 	}
 	have, err := config.Store.Load(symbol, exchange.Minute1)

@@ -259,7 +259,7 @@ func TestOwnQuantitiesAreNeverRounded(t *testing.T) {
 	}
 }
 
-func TestAnUnknownSymbolIsNamedInOwnListsAndSkippedInPublicOnes(t *testing.T) {
+func TestUnknownSymbolIsReportedInOwnListsAndSkippedInPublicOnes(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders,
 		exchange.SpotUserTrades, exchange.FuturesTicker} {

@@ -217,10 +217,10 @@ func TestMissingAndExcessiveValuesAreReported(t *testing.T) {
 	symbol, _ := testTable(t).Symbol(btcKey)
 	given := numberOf(decimal.NewFromInt(1))
 	if _, err := (&spotTrade{Quantity: given}).read(reader{symbol: symbol}); err == nil || err.Error() != "no price" {
-		t.Errorf("a trade without a price: want that said, have %v", err)
+		t.Errorf("a trade without a price: want that reported, have %v", err)
 	}
 	if _, err := (&spotTrade{Price: given}).read(reader{symbol: symbol}); err == nil || err.Error() != "no qty" {
-		t.Errorf("a trade without a quantity: want that said, have %v", err)
+		t.Errorf("a trade without a quantity: want that reported, have %v", err)
 	}
 	large := numberOf(decimal.New(1, 30))
 	for name, read := range map[string]func(r *reader){

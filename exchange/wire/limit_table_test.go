@@ -166,8 +166,8 @@ func TestALevelOfABookIsAPriceAndAQuantity(t *testing.T) {
 	}
 }
 
-// TestARequestSaysEachThingOnce and an amount in quote that no Amount can hold is refused with its parameter.
-func TestARequestSaysEachThingOnce(t *testing.T) {
+// TestRequestSetsEachFieldOnce checks that a repeated field, and an amount in quote that no Amount can hold is refused with its parameter.
+func TestRequestSetsEachFieldOnce(t *testing.T) {
 	t.Parallel()
 	code := func(operation exchange.Operation, query url.Values, body string) (int, string) {
 		_, err := DecodeRequest(operation, "", query, []byte(body), testTable(t))

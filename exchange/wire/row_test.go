@@ -9,8 +9,8 @@ import (
 	"botd/exchange"
 )
 
-// TestUnreadableRowIsSetAsideAlone covers exactly-once.md, case 43.
-func TestUnreadableRowIsSetAsideAlone(t *testing.T) {
+// TestOnlyUnreadableRowIsSetAside covers exactly-once.md, case 43.
+func TestOnlyUnreadableRowIsSetAside(t *testing.T) {
 	t.Parallel()
 	const spot = `[{"id":7,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","quantity":0.5,"price":100,"filled":0.1,"status":"NEW","clientOrderId":"bmain-1-1"},
 		{"id":8,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","quantity":0.5,"price":100,"filled":0.3,"status":"EXECUTED","clientOrderId":"bmain-1-2"}]`

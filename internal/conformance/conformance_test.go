@@ -29,7 +29,7 @@ func TestEveryRowHasACase(t *testing.T) {
 	}
 }
 
-func TestAMachineThatIsNotThereIsNamed(t *testing.T) {
+func TestMissingMachineIsReported(t *testing.T) {
 	t.Parallel()
 	if _, err := MachineOf("steam"); err == nil || err.Error() != `unknown machine "steam", have simulated, restarted, served` {
 		t.Errorf("want the machines named, have %v", err)

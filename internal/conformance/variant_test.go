@@ -18,7 +18,7 @@ type oneOf struct {
 	names   string
 	profile *wire.Profile
 	differs func(met *atomic.Int64) difference
-	says    string // an intended difference, which the cases know
+	note    string // an intended difference, which the cases know
 
 	together bool // all ways of encoding together
 }
@@ -42,13 +42,13 @@ var ways = []oneOf{
 // others are the variants that behave differently, with what the cases find instead.
 var others = []oneOf{
 	{names: "history-without-client-id", differs: withoutIDs(exchange.SpotOrderHistory),
-		says: "no client order id in the spot order history"},
+		note: "no client order id in the spot order history"},
 	{names: "open-without-client-id", differs: withoutIDs(exchange.FuturesOpenOrders, exchange.SpotOpenOrders),
-		says: "no client order id in the open lists"},
-	{names: "refuse-but-execute", differs: fifthRefused, says: "the fifth placement is refused with 400; what follows is not compared"},
-	{names: "duplicate-delivery", differs: fifthTwice, says: "the fifth placement answers as ever; what follows is not compared"},
-	{names: "stale-positions", differs: oldPositions, says: "the list of open positions answers; what it holds is not compared"},
-	{names: "empty-positions", differs: emptyPositions, says: "the list of open positions is empty in the first 3 s of a minute"},
+		note: "no client order id in the open lists"},
+	{names: "refuse-but-execute", differs: fifthRefused, note: "the fifth placement is refused with 400; what follows is not compared"},
+	{names: "duplicate-delivery", differs: fifthTwice, note: "the fifth placement answers as ever; what follows is not compared"},
+	{names: "stale-positions", differs: oldPositions, note: "the list of open positions answers; what it holds is not compared"},
+	{names: "empty-positions", differs: emptyPositions, note: "the list of open positions is empty in the first 3 s of a minute"},
 }
 
 // withoutIDs omits the client order ids from the lists.
@@ -189,7 +189,7 @@ func (v *oneOf) run(t *testing.T, cases []Case) (ran int) {
 		}
 	}
 	if v.differs != nil {
-		t.Logf("%d cases, different in %d places: %s", ran, met.Load(), v.says)
+		t.Logf("%d cases, different in %d places: %s", ran, met.Load(), v.note)
 		if met.Load() == 0 {
 			t.Error("want the difference met, have it nowhere")
 		}

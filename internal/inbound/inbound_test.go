@@ -121,7 +121,7 @@ func TestALongHeadIsRefusedEarly(t *testing.T) {
 	}
 }
 
-func TestAHeadThatDoesNotEndIsCutOff(t *testing.T) {
+func TestEndlessRequestHeaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()

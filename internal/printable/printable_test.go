@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSignsThatCannotBeSeenAreEscaped(t *testing.T) {
+func TestInvisibleCharactersAreEscaped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, one, lines string }{
 		{"BTC-USDT 60 000 µ €", "BTC-USDT 60 000 µ €", "BTC-USDT 60 000 µ €"},
@@ -47,7 +47,7 @@ func TestAnExcerptIsBounded(t *testing.T) {
 // TestTheProblemsOfAnErrorAreOnOneLine has errors that were joined, inside each other and inside others, and one of another program with a line break.
 func TestTheProblemsOfAnErrorAreOnOneLine(t *testing.T) {
 	t.Parallel()
-	disk, key, forged := errors.New("no room"), errors.New("no key\nhint: write one"), errors.New("the venue says x\ny")
+	disk, key, forged := errors.New("no room"), errors.New("no key\nhint: write one"), errors.New("the venue reports x\ny")
 	both := errors.Join(disk, key)
 	for _, c := range []struct {
 		err  error
@@ -55,9 +55,9 @@ func TestTheProblemsOfAnErrorAreOnOneLine(t *testing.T) {
 	}{
 		{disk, "no room"}, {both, "no room; no key\nhint: write one"}, {fmt.Errorf("stop: %w", both), "stop: no room; no key\nhint: write one"},
 		{errors.Join(fmt.Errorf("stop: %w", both), disk), "stop: no room; no key\nhint: write one; no room"},
-		{errors.Join(disk), "no room"}, {forged, "the venue says x\ny"}, {errors.Join(forged, disk), "the venue says x\ny; no room"},
-		{fmt.Errorf("%w, then %w", both, errors.Join(disk, forged)), "no room; no key\nhint: write one, then no room; the venue says x\ny"},
-		{fmt.Errorf("a\nb: %w", forged), "a\nb: the venue says x\ny"},
+		{errors.Join(disk), "no room"}, {forged, "the venue reports x\ny"}, {errors.Join(forged, disk), "the venue reports x\ny; no room"},
+		{fmt.Errorf("%w, then %w", both, errors.Join(disk, forged)), "no room; no key\nhint: write one, then no room; the venue reports x\ny"},
+		{fmt.Errorf("a\nb: %w", forged), "a\nb: the venue reports x\ny"},
 	} {
 		if have := Error(c.err); have != c.want {
 			t.Errorf("%q: want %q, have %q", c.err, c.want, have)

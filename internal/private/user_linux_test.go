@@ -50,9 +50,9 @@ func as(t *testing.T, uid int, directory string, act func()) {
 	}
 }
 
-// TestWhoseTheDataDirectoryMayBe has directories of the administrator, of the user and of a neighbor, as the user and as the
+// TestAllowedOwnersOfTheDataDirectory has directories of the administrator, of the user and of a neighbor, as the user and as the
 // administrator see them. The group of a container's volume may write; a sticky directory is safe for all.
-func TestWhoseTheDataDirectoryMayBe(t *testing.T) {
+func TestAllowedOwnersOfTheDataDirectory(t *testing.T) {
 	t.Parallel()
 	const sound, strange = "", "belongs to user 54321, not to user "
 	for _, c := range []struct {

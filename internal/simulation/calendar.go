@@ -157,7 +157,7 @@ func (s *sized) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Symbol.Market == exchange.Spot {
 		n = max(n, -n)
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2 * exchange.Rate(n)}, "the time says so")
+	plan.Hold(strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2 * exchange.Rate(n)}, "by the timetable")
 }
 
 // dimension returns the rules of size, bounded by the role's share of the equity.

@@ -48,7 +48,7 @@ var incidentsOfPlacing = []incident{
 		s.wantHeld(-10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(-10))},
-	{5, "hummingbot/hummingbot#397", "orders on the exchange the bot said did not exist", staging(func(s *stage) {
+	{5, "hummingbot/hummingbot#397", "orders on the exchange the bot reported as missing", staging(func(s *stage) {
 		s.inject(LostAnswer, 1, placing)
 		s.pass(15)
 		live := slices.Collect(s.book().Live())

@@ -86,7 +86,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 		return sum
 	}
 	if money := w.venue.x.Money(trader); futures && have(exchange.Futures, "USDT") != money.Wallet {
-		w.fail("ledger", "the futures wallet holds %s USDT, the ledger says %s", money.Wallet, have(exchange.Futures, "USDT"))
+		w.fail("ledger", "the futures wallet holds %s USDT, the ledger has %s", money.Wallet, have(exchange.Futures, "USDT"))
 	}
 	for _, b := range book.Ledger().Unexplained() {
 		if w.venue.x.Money(trader).Insurance.IsZero() && !i.touched() {
@@ -96,7 +96,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	for _, asset := range slices.Sorted(maps.Keys(assets)) {
 		free, frozen := w.venue.x.Balance(trader, asset)
 		if sum := free.Add(frozen); have(exchange.Spot, asset) != sum {
-			w.fail("ledger", "the spot wallet holds %s %s, the ledger says %s", sum, asset, have(exchange.Spot, asset))
+			w.fail("ledger", "the spot wallet holds %s %s, the ledger has %s", sum, asset, have(exchange.Spot, asset))
 		}
 	}
 }

@@ -189,11 +189,11 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 	machine, strategy := i.w.daemon.machine, i.w.portfolio.of(key)
 	switch {
 	case i.story.quarantined[key]:
-		return "on a symbol that the journal says is quarantined"
+		return "on a symbol that the journal shows as quarantined"
 	case i.story.halted(strategy, key):
-		return "while the journal says that trading is halted"
+		return "while the journal shows that trading is halted"
 	case i.story.limited(strategy, i.w.daemon.clock()):
-		return "while the journal says that a limit is breached"
+		return "while the journal shows that a limit is breached"
 	case i.w.shut, i.story.shut:
 		return "while the limits allow nothing"
 	case i.w.daemon.low:

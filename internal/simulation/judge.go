@@ -421,7 +421,7 @@ func (j *judge) converged() {
 	book := w.daemon.machine.Book()
 	for _, one := range w.beyond.liquidations {
 		if r := w.portfolio.role(w.portfolio.of(one.key)); !j.liquidations[one.positionID] && !j.declares(r) {
-			j.fail(one.key, "liquidation", fmt.Sprintf("position %d was liquidated: no record says so, and no state is declared", one.positionID))
+			j.fail(one.key, "liquidation", fmt.Sprintf("position %d was liquidated: no record shows it, and no state is declared", one.positionID))
 		}
 	}
 	for i := range w.portfolio.roles {

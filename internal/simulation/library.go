@@ -75,8 +75,8 @@ salt = param("salt", 0)
 def decide(view):
     turn = (view.now_ms // 25000 * 7 + salt) % 5
     if turn == 3 and view.market == "futures":
-        return plan(target = quantity(-size), reason = "the time says so")
-    return plan(target = quantity(size * (turn if turn < 3 else 0)), reason = "the time says so")
+        return plan(target = quantity(-size), reason = "by the timetable")
+    return plan(target = quantity(size * (turn if turn < 3 else 0)), reason = "by the timetable")
 `
 
 // quoteScript keeps two bids, under new keys every minute, and offers its position. For a moment of each minute it has none.

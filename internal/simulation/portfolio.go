@@ -284,7 +284,7 @@ func (s *swing) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Symbol.Market == exchange.Spot {
 		n = n.Abs()
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: n * s.role.unit}, "the time says so")
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: n * s.role.unit}, "by the timetable")
 }
 
 // ladder keeps three bids below the price and an offer for what they have bought.

@@ -182,7 +182,7 @@ func (s *stage) story() string {
 	return strings.Join(lines[max(0, len(lines)-90):], "\n")
 }
 
-func (s *stage) crash() { s.w.crash("as the scenario says") }
+func (s *stage) crash() { s.w.crash("as the scenario requires") }
 
 func (s *stage) restart() {
 	s.t.Helper()

@@ -14,7 +14,7 @@ import (
 )
 
 // specification are documents that are named although they are not in the repository: the interface that botd trades
-// on, of which docs/index.md says where it comes from.
+// on, whose source docs/index.md gives.
 var specification = []string{"trading-service-interface.md"}
 
 // foreign are documents of other programs.

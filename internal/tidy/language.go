@@ -38,7 +38,8 @@ var Names = map[string]string{
 	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "unsaid": "decided, missing", "waiting": "queued",
 }
 
-// Spoken are words for what only people do, each with the terms for programs. Tests may use them; CHANGELOG.md may, too.
+// Spoken are words for what only people do, each with the terms for programs. CHANGELOG.md may use them. Tests and
+// packages below internal may use wanted alone.
 var Spoken = map[string]string{
 	"says": "reports, returns, prints, shows, lists", "said": "reported, returned, printed, shown, listed",
 	"wanted": "desired, derived, target",

@@ -52,7 +52,7 @@ func TestALimitsRowReachesEveryView(t *testing.T) {
 		board := view.NewBoard("demo", "")
 		board.Show(engine.Status{Limits: []risk.Utilization{{Rule: l.Name}}})
 		if have := board.Limits(); len(have) != 1 || have[0].Near != l.Near.String() || have[0].Title != l.Title || have[0].Near == "" {
-			t.Errorf("want the page shown what the row of %s says, have %+v", l.Name, have)
+			t.Errorf("want the page to show the row of %s, have %+v", l.Name, have)
 		}
 	}
 }

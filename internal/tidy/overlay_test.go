@@ -11,7 +11,7 @@ import (
 )
 
 // TestEveryEditFindsItsCode fails if code that an overlay edits was moved or reworded. The package comment of
-// internal/mutant says how to adapt an edit.
+// internal/mutant explains how to adapt an edit.
 func TestEveryEditFindsItsCode(t *testing.T) {
 	t.Parallel()
 	if _, err := overlay.Apply(root(t), append(mutant.Edits(), chaos.CrashEdits()...)); err != nil {
@@ -32,7 +32,7 @@ func TestEveryEditCompiles(t *testing.T) {
 	} {
 		path, err := build.write(root(t), t.TempDir())
 		if err != nil {
-			t.Skip("TestEveryEditFindsItsCode says which edit does not find its code")
+			t.Skip("TestEveryEditFindsItsCode reports which edit does not find its code")
 		}
 		command := exec.Command("go", "build", "-o", os.DevNull, "-overlay", path, build.what)
 		command.Dir = root(t)

@@ -60,7 +60,7 @@ func TestWritersAreFound(t *testing.T) {
 	}
 }
 
-// TestEveryFieldOfTheBookBelongsToAPart checks that the book consists of parts, each a type that says what its fields are: journalled, observed, sent.
+// TestEveryFieldOfTheBookBelongsToAPart checks that the book consists of parts, each a type that shows what its fields are: journalled, observed, sent.
 func TestEveryFieldOfTheBookBelongsToAPart(t *testing.T) {
 	t.Parallel()
 	found := 0

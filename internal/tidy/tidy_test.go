@@ -174,7 +174,7 @@ func TestArchitectureMatchesTable(t *testing.T) {
 
 // TestACandleAVerbAndARouteAreReadInFewFiles compares four tables of docs/ARCHITECTURE.md with the code.
 // Their functions are in their files, in order; each but the first is called or referenced in a file of the
-// table, or of the row of a further verb; and there are no more files than the heading says.
+// table, or of the row of a further verb; and there are no more files than the heading states.
 func TestACandleAVerbAndARouteAreReadInFewFiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
@@ -283,7 +283,7 @@ func impurities(t *testing.T, file *source) (found []string) {
 	}
 	for _, one := range file.imports(t) {
 		if one.name == "." {
-			found = append(found, fmt.Sprintf("%s imports the names of %s: a pure package says whose they are", file.path, one.path))
+			found = append(found, fmt.Sprintf("%s imports the names of %s: a pure package qualifies them", file.path, one.path))
 		}
 	}
 	ast.Inspect(file.tree, func(node ast.Node) bool {

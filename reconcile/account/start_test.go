@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// A person was notified of an order of a botd whose clock was ahead. That says nothing about what starts send that begin later, of which a backup may
+// A person was notified of an order of a botd whose clock was ahead. That does not show what later starts send, of which a backup may
 // lack orders: these are reported too, and each of them only once.
 func TestReportedOrderOfAClockAheadAccountsForNoLaterStart(t *testing.T) {
 	t.Parallel()

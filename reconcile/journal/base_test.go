@@ -27,7 +27,7 @@ func opened(t *testing.T, key *Key) *Journal {
 	return j
 }
 
-// The base says which records are sealed and is read first. If it cannot be read, the journal does not proceed as if all records were
+// The base shows which records are sealed and is read first. If it cannot be read, the journal does not proceed as if all records were
 // there.
 func TestABaseThatCannotBeReadHidesNoRecord(t *testing.T) {
 	t.Parallel()

@@ -107,7 +107,7 @@ func eachCallFails(t *testing.T, later bool, least int) {
 		f.holds(n)
 		must(t, os.RemoveAll(filepath.Dir(f.path)))
 		if t.Failed() {
-			t.Fatalf("call %d: it said %v", n, f.message)
+			t.Fatalf("call %d: it reported %v", n, f.message)
 		}
 	}
 	t.Logf("about %d calls; %d of those that failed were returned as an error", n-1, returned)

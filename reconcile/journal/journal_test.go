@@ -30,7 +30,7 @@ func open(t *testing.T, path string) *journal.Journal {
 }
 
 // The rule covers each of its files, and each directory that is made for it.
-func TestAJournalIsForItsOwnerAlone(t *testing.T) {
+func TestJournalIsAccessibleOnlyToItsOwner(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data", "demo")
 	path := filepath.Join(directory, "journal.db")

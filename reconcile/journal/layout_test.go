@@ -71,8 +71,8 @@ func TestAFileThatOnlySeemsNewIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestARestoreTakesTheRecordsAlone uses a backup with content in unused pages, which is not copied.
-func TestARestoreTakesTheRecordsAlone(t *testing.T) {
+// TestRestoreCopiesOnlyRecords uses a backup with content in unused pages, which is not copied.
+func TestRestoreCopiesOnlyRecords(t *testing.T) {
 	t.Parallel()
 	path, restored := closed(t), filepath.Join(t.TempDir(), journal.FileName)
 	const hidden = "content of a page that no row needs"

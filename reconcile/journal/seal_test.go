@@ -338,7 +338,7 @@ func TestASealedJournalIsBackedUpAndRestored(t *testing.T) {
 	b, err := j.Backup(t.Context(), late)
 	must(t, err)
 	if len(b.Missing) != 1 || b.Hash != soundReport(t, j).Hash {
-		t.Errorf("want a backup that says what is in segments, have %+v", b.Report)
+		t.Errorf("want a backup that reports the records in segments, have %+v", b.Report)
 	}
 	must(t, j.Close())
 	for i, name := range []string{late, early} { // segments from after a backup do not fit it
@@ -484,6 +484,6 @@ func TestSegmentFormatMatchesDocument(t *testing.T) {
 	_, body, _ := bytes.Cut(lines[1], []byte(" "))
 	var boot struct{ Kind string }
 	if err := json.Unmarshal(body, &boot); err != nil || boot.Kind != "boot" || len(lines) != int(sealed[0].Last)+1 {
-		t.Errorf("want a line that says what it is, and %d records from the boot on, have %d lines, %s", sealed[0].Last, len(lines), body)
+		t.Errorf("want a line that describes it, and %d records from the boot on, have %d lines, %s", sealed[0].Last, len(lines), body)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestAJournalThatIsLostUnderTheProcessIsNoticed does what people do to the files of an open journal (finding
+// TestLostJournalFileIsNoticedWhileRunning does what people do to the files of an open journal (finding
 // 6, case 48).
-func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
+func TestLostJournalFileIsNoticedWhileRunning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, want string
@@ -214,7 +214,7 @@ func TestAJournalThatCannotBeCheckedIsLost(t *testing.T) {
 		t.Errorf("want nothing sealed, have %+v", sealed)
 	}
 	if err := j.Close(); err == nil {
-		t.Error("want it said that nothing of it could be saved")
+		t.Error("want a report that none of it could be saved")
 	}
 	must(t, os.Remove(directory))
 	must(t, os.Rename(directory+"-old", directory))

@@ -57,7 +57,7 @@ func TestFirstFeeAfterFreeTradesIsAFee(t *testing.T) {
 	a.want(a.futures("999.9", []Position{open}, nil), map[Account]string{Fees: "0.1"})
 }
 
-// An order that may rest and pays what takers pay has taken, and says nothing of those that rest.
+// An order that may rest and pays what takers pay has taken liquidity; it shows nothing about resting orders.
 func TestRestingOrderThatTookTeachesNoRate(t *testing.T) {
 	t.Parallel()
 	for paid, want := range map[string]exchange.Rate{"0.25": 20_000, "0.24": 48_000} {

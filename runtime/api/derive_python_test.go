@@ -36,7 +36,7 @@ func TestThePythonClientIsDerivedFromTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != want {
-		t.Errorf("%s is not what docs/api.yaml says: go test ./runtime/api -run Derived -update (twice, where the document changes too)", pythonPath)
+		t.Errorf("%s does not match docs/api.yaml: go test ./runtime/api -run Derived -update (twice, where the document changes too)", pythonPath)
 	}
 }
 

@@ -310,7 +310,7 @@ func enumeration(comment string) (values []string, rest string) {
 // sentence returns a type's comment without its name.
 func sentence(comment, name string) string {
 	text := strings.TrimSpace(strings.ReplaceAll(comment, "\n", " "))
-	for _, verb := range []string{" is ", " are ", " says ", " has "} {
+	for _, verb := range []string{" is ", " are ", " has "} {
 		if rest, found := strings.CutPrefix(text, name+verb); found {
 			return capital(rest)
 		}

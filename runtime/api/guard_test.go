@@ -124,7 +124,7 @@ func with(cookie *http.Cookie) func(*http.Request) {
 	return func(r *http.Request) { r.AddCookie(cookie) }
 }
 
-func TestASessionIsOneCookieThatNoScriptReads(t *testing.T) {
+func TestSessionIsOneHTTPOnlyCookie(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		d := newDeskWith(t, func(c *Config) { c.Access.BehindProxy = secure })
@@ -215,7 +215,7 @@ func TestALinkLogsInOnceWithinTenMinutes(t *testing.T) {
 	})
 }
 
-func TestWrongTokensAreDelayedAndNeverLockTheRightOneOut(t *testing.T) {
+func TestWrongTokensAreDelayedWithoutLockingOutTheRightOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -240,7 +240,7 @@ func TestWrongTokensAreDelayedAndNeverLockTheRightOneOut(t *testing.T) {
 	})
 }
 
-func TestTheSocketIsItsOwnersAlone(t *testing.T) {
+func TestSocketIsAccessibleOnlyToItsOwner(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	path := filepath.Join(directory, SocketName)

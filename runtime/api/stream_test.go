@@ -390,7 +390,7 @@ func TestStreamResumesAfterAnyStoredEvent(t *testing.T) {
 	}
 }
 
-// The time is two seconds. If a missing event is requested, the stream says which ones there are.
+// The time is two seconds. If a missing event is requested, the stream lists the available ones.
 func TestStreamSendsRetryInterval(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

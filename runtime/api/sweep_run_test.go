@@ -98,7 +98,7 @@ func TestASweepIsStartedAndAudited(t *testing.T) {
 	d, stub, _ := sweeping(t, ends)
 	if code, out, text := post[SweepStart](d, "/api/v1/sweeps", strings.Replace(aSweep, `{`, `{"dry_run":true,`, 1)); code != 200 || out.Run != nil ||
 		out.ID != "mine" || len(out.Does) != 1 || out.Does[0] != "tries fast=5,10 by grid sharpe" || len(d.sent) != 0 {
-		t.Fatalf("want it only said, have %d %s", code, text)
+		t.Fatalf("want only a report, have %d %s", code, text)
 	}
 	if code, out, text := post[SweepStart](d, "/api/v1/sweeps", aSweep); code != 202 || out.Run == nil || out.Run.State != "running" {
 		t.Fatalf("want it started, have %d %s", code, text)

@@ -194,7 +194,7 @@ func TestATokenByALinkLivesFor366DaysAtMost(t *testing.T) {
 	})
 }
 
-// The token no longer works, and the answer says that the journal lacks the revocation.
+// The token no longer works, and the answer reports that the journal lacks the revocation.
 func TestUnrecordedRevocationApplies(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -207,7 +207,7 @@ func TestUnrecordedRevocationApplies(t *testing.T) {
 	answer := d.asked(http.MethodDelete, "/api/v1/tokens/phone", "", bearer(testToken))
 	if p := decoded[Problem](t, answer.Body.String()); answer.Code != 503 || p.Code != "unwritten" || !strings.HasPrefix(p.Detail,
 		"the token no longer works; ") {
-		t.Errorf("want it said, have %d %s", answer.Code, answer.Body)
+		t.Errorf("want it reported, have %d %s", answer.Code, answer.Body)
 	}
 	if code, _ := d.ask(http.MethodGet, "/api/v1/version", "", bearer(token)); code != 401 {
 		t.Errorf("want the token worth nothing, have %d", code)

@@ -128,7 +128,7 @@ func TestHeartbeatFaults(t *testing.T) {
 		want    string
 	}{
 		{"healthy", false, "complete", time.Hour, ""},
-		{"blind for an hour, and a channel has said so", true, "failed", time.Hour, ""},
+		{"blind for an hour, and a channel has reported it", true, "failed", time.Hour, ""},
 		{"blind for four minutes", false, "failed", 4 * time.Minute, ""},
 		{"blind for six minutes, without a channel", false, "failed", 6 * time.Minute, "complete for five minutes"},
 		{"no round for a minute", true, "none", time.Minute, ""},

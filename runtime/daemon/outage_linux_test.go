@@ -52,7 +52,7 @@ func inOrder(t *testing.T, lines []string, want ...string) {
 	}
 }
 
-// TestAStartWaitsForItsExchange has an exchange that fails for the first two minutes: halts are taken meanwhile, the log says once a minute why
+// TestAStartWaitsForItsExchange has an exchange that fails for the first two minutes: halts are taken meanwhile, the log gives the reason once a minute
 // it waits, and then it trades. The summary of the day is sent, a new key that the exchange refuses is not used, and one of the same account is.
 func TestAStartWaitsForItsExchange(t *testing.T) {
 	t.Parallel()
@@ -232,7 +232,7 @@ func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
 			t.Error(err)
 		}
 		if err := p.driver.Send(context.Background(), &engine.EventHalt{Level: record.LevelPause, Reason: "news"}); !errors.Is(err, runtime.ErrUnwritten) {
-			t.Errorf("want it said that the halt is not written, have %v", err)
+			t.Errorf("want an error that the halt is not written, have %v", err)
 		}
 	})
 	if failure.CodeOf(end) != failure.IO || !strings.Contains(end.Error(), "make room on the disk of data_dir") {

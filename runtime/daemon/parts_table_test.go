@@ -208,8 +208,8 @@ func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.En
 	return machine
 }
 
-// TestAStartSaysWhatItFinds has the lines of a start: plain, and one after a run that was cut off, halted, of an older journal, live and unmeasured.
-func TestAStartSaysWhatItFinds(t *testing.T) {
+// TestStartReportsWhatItFinds has the lines of a start: plain, and one after a run that was cut off, halted, of an older journal, live and unmeasured.
+func TestStartReportsWhatItFinds(t *testing.T) {
 	t.Parallel()
 	strategies := []configs.StrategyConfig{{Name: "trend", Kind: "sma_cross", Market: exchange.Futures, Symbol: "BTC-USDT"}}
 	for _, c := range []struct {
@@ -249,8 +249,8 @@ func TestAStartSaysWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestTheEndOfReadingSaysWhatIsUnknown has orders of the run before: none, one that is known, and others whose answers were lost.
-func TestTheEndOfReadingSaysWhatIsUnknown(t *testing.T) {
+// TestEndOfReadingReportsWhatIsUnknown has orders of the run before: none, one that is known, and others whose answers were lost.
+func TestEndOfReadingReportsWhatIsUnknown(t *testing.T) {
 	t.Parallel()
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	sent := func(id string, answer record.Body) []record.Record {
@@ -438,7 +438,7 @@ func TestTheListenersAreThoseOfTheConfiguration(t *testing.T) {
 		t.Fatal(m, err)
 	}
 	if want := []string{"info daemon.metrics metrics   all of them on " + m.listener.Addr().String() + ", for their token"}; !slices.Equal(lines(), want) {
-		t.Errorf("want %q said", want)
+		t.Errorf("want %q reported", want)
 	}
 	if err := m.close(); err != nil {
 		t.Error(err)
@@ -471,8 +471,8 @@ func TestTheListenersAreThoseOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestWhatIsRequestedFromTheConfigurationIsTheOneInForce has a strategy that is there and one that is not.
-func TestWhatIsRequestedFromTheConfigurationIsTheOneInForce(t *testing.T) {
+// TestConfigurationRequestReturnsTheActiveOne requests a strategy that exists and one that does not.
+func TestConfigurationRequestReturnsTheActiveOne(t *testing.T) {
 	t.Parallel()
 	current := &configs.Config{Directory: "/etc/botd", Files: []string{"/etc/botd/botd.yaml"}, Strategies: []configs.StrategyConfig{
 		{Name: "trend", Kind: "sma_cross", Params: strategy.Values{"fast": "5", "slow": "20"}}}}

@@ -51,7 +51,7 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 		r.step(func() time.Time { return now })
 	}
 	if len(reported) < 30 || len(reported) > 40 || reported[0] != "is being read: 1024 of 100000 records" {
-		t.Errorf("400 s of reading: want it said every 10 s or so, from the first seconds on; have %d, the first %q", len(reported), reported[0])
+		t.Errorf("400 s of reading: want it reported every 10 s or so, from the first seconds on; have %d, the first %q", len(reported), reported[0])
 	}
 	if want := []string{
 		"EXTEND_TIMEOUT_USEC=60000000",
@@ -63,15 +63,15 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 	quick := reading{
 		next:   began.Add(firstReportAfter),
 		notify: func(...string) { t.Error("a short one: want systemd left alone") },
-		say:    func(string) { t.Error("a short one: want nothing said") },
+		say:    func(string) { t.Error("a short one: want nothing reported") },
 	}
 	for range 100_000 {
 		quick.step(func() time.Time { return began.Add(2 * time.Second) })
 	}
 }
 
-// TestAStartThatReadsForLongSaysSo has records that take four seconds.
-func TestAStartThatReadsForLongSaysSo(t *testing.T) {
+// TestLongStartReportsProgress has records that take four seconds.
+func TestLongStartReportsProgress(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
 	p := &process{supervisor: ops.NewSupervisor(), store: opened(t, t.TempDir(), "one", "two"), console: console}

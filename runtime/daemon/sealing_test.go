@@ -53,7 +53,7 @@ func TestSealingInterval(t *testing.T) {
 			t.Errorf("want it tried at %v, have %v", want, s.calls)
 		}
 		if want := []error{nil, full, nil}; !slices.Equal(want, reported) {
-			t.Errorf("want each segment and each failure said, have %v", reported)
+			t.Errorf("want each segment and each failure logged, have %v", reported)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func TestAFeeInTheBaseAssetIsNoTradeAfterAStart(t *testing.T) {
 		return lines
 	}
 	if len(reported()) != 0 {
-		t.Error("want nothing said of what was held before")
+		t.Error("want no report of earlier positions")
 	}
 	trades.note(&engine.Note{Strategy: "hold", Symbol: spot, Fact: engine.NotePosition{Quantity: spot.QuantityOf(exchange.MustAmount("0.9"))}})
 	if all := reported(); len(all) != 1 || all[0].Strategy != "hold" || all[0].Market != "spot" || all[0].Symbol != "SOL-USDT" {

@@ -324,7 +324,7 @@ func TestStrategyMessagesAreRateLimited(t *testing.T) {
 		}, option)
 		w.pass(30_000)
 		if sent := facts[NoteNotice](w.notes); decided < 4 || len(sent) > 2 || len(sent) == 2 != (name == "inline") {
-			t.Errorf("%s: want what the first decision says sent inline alone, and once, have %d decisions and %+v", name, decided, sent)
+			t.Errorf("%s: want only the first decision's message sent, inline and once, have %d decisions and %+v", name, decided, sent)
 		}
 		w.pass(20 * 60_000)
 		sent, withheld := 0, 0

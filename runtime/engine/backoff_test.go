@@ -107,7 +107,7 @@ func TestPositionWithRefusedStopExitsAtItsLevel(t *testing.T) {
 	}
 }
 
-func TestAnExitByBotdThatIsRefusedBacksOffLikewise(t *testing.T) {
+func TestRefusedExitByBotdBacksOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), protected)
 	w.pass(5_000)
@@ -159,7 +159,7 @@ func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 			}
 			state := w.wantState("refused")
 			if !strings.Contains(state.Cause, "1112 reduce only is off") {
-				t.Errorf("want what the exchange says, have %q", state.Cause)
+				t.Errorf("want the exchange's message, have %q", state.Cause)
 			}
 			if halted := w.wantState("halted"); !strings.Contains(halted.Remaining, "reduce only is off") {
 				t.Errorf("the halt: want what keeps it, have %q", halted.Remaining)

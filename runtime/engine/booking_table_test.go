@@ -267,7 +267,7 @@ func TestFailedAnswerLeavesReadUnbooked(t *testing.T) {
 	}
 }
 
-// The preview says what it explains, what is still to come, and whose result counted it.
+// The preview shows what it explains, what is still to come, and whose result counted it.
 func TestDeclaredTransferPreview(t *testing.T) {
 	t.Parallel()
 	const measured = "daily loss and drawdown are measured without it"

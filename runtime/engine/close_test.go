@@ -128,7 +128,7 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 	w.pass(30_000)
 	w.wantHeld(10)
 	if d := w.wantState("halted"); !strings.Contains(d.Cause, "takes over") {
-		t.Errorf("want it said why, have %+v", d)
+		t.Errorf("want the reason, have %+v", d)
 	}
 	w.halt(record.LevelNone, account.Scope{Symbol: bitcoin})
 	w.pass(30_000)

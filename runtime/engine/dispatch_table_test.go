@@ -90,7 +90,7 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	}
 	for _, fact := range facts[NoteRefusal](w.out.Notes) {
 		if fact.Refusal == nil || len(fact.Verdicts) == 0 || fact.Intent.Purpose != placement.Entry {
-			t.Errorf("want the refusal with what each rule says, have %+v", fact)
+			t.Errorf("want the refusal with the result of each rule, have %+v", fact)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (w *world) wantBlind(of ...string) {
 	}
 }
 
-func TestFailedSymbolIsBlindAlone(t *testing.T) {
+func TestFailedSymbolBlindsOnlyItself(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)
@@ -138,7 +138,7 @@ func TestFailedSymbolIsBlindAlone(t *testing.T) {
 	})
 }
 
-func TestAPriceThatCannotBeReadBlindsItsSymbolAlone(t *testing.T) {
+func TestUnreadablePriceBlindsOnlyItsSymbol(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)
@@ -162,7 +162,7 @@ func TestAPriceThatCannotBeReadBlindsItsSymbolAlone(t *testing.T) {
 	})
 }
 
-func TestFailedMarketIsBlindAlone(t *testing.T) {
+func TestFailedMarketBlindsOnlyItself(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet} {
 		for name, failing := range map[string]fate{
@@ -292,7 +292,7 @@ func hungPrice(t testing.TB, market exchange.Market) {
 	w.wantBlind()
 }
 
-func TestStrategyOnDelistedSymbolFailsAlone(t *testing.T) {
+func TestOnlyStrategyOnDelistedSymbolFails(t *testing.T) {
 	t.Parallel()
 	delisted := exchange.SymbolKey{Market: exchange.Futures, Name: "OLD-USDT"}
 	w := newWorld(t, hold(10), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "old", Symbol: delisted}} })
@@ -391,7 +391,7 @@ func TestAStopThatNoListShowsIsNoProtection(t *testing.T) {
 	}
 	w.pass(20_000)
 	if w.symbol().UnprotectedSinceMS() == 0 {
-		t.Errorf("want it unprotected, as the list says\n%s", w.story())
+		t.Errorf("want it unprotected, as the list shows\n%s", w.story())
 	}
 	w.mirror = nil
 	w.pass(5_000)

@@ -64,7 +64,7 @@ func haltedUnread(t testing.TB, hang bool) {
 	w.pass(5_000)
 	w.wantHeld(0)
 	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "was sent; the next read shows its outcome") {
-		t.Errorf("want said that an exit is under way, have %q", d.Remaining)
+		t.Errorf("want a report of the exit in flight, have %q", d.Remaining)
 	}
 	w.pass(60_000)
 	w.wantSent(before + 1)

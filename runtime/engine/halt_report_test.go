@@ -126,7 +126,7 @@ func TestHaltReportsHoldingBelowNewMinimum(t *testing.T) {
 	w.pass(5_000)
 	w.wantUnseen("the exchange currently accepts no order below 1000 USDT")
 	if d := w.wantState("halted"); d.Remaining == "" || w.heldOf(exchange.Spot, "ETH-USDT") != held || !w.stopped(rules.Key()) {
-		t.Errorf("want it left, said, and stopped as before, have %+v, %d held\n%s", d, w.heldOf(exchange.Spot, "ETH-USDT"), w.story())
+		t.Errorf("want it left, reported, and stopped as before, have %+v, %d held\n%s", d, w.heldOf(exchange.Spot, "ETH-USDT"), w.story())
 	}
 	rules.MinNotional = before
 	w.pass(10_000)

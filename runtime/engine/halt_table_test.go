@@ -294,7 +294,7 @@ func TestDustRules(t *testing.T) {
 			t.Errorf("%s: want %q, have %q", c.name, want, have)
 		}
 		if see(one.symbol, func(o *seen) { o.Rules = nil }); b.unsellable(one, held) {
-			t.Errorf("%s: want nothing said without rules", c.name)
+			t.Errorf("%s: want nothing reported without rules", c.name)
 		}
 	}
 }

@@ -479,7 +479,7 @@ func TestRefusedIntentText(t *testing.T) {
 		t.Errorf("want %q\nhave %q", want, have)
 	}
 	if have := all.reason(attempt{strategy: "two"}); have != "" {
-		t.Errorf("want nothing said of what was not refused, have %q", have)
+		t.Errorf("want no report of what was not refused, have %q", have)
 	}
 	if have := venueText(3, strings.Repeat("a", 200)); have != "3 "+strings.Repeat("a", 200) {
 		t.Errorf("want a text of 200 bytes whole, have %q", have)

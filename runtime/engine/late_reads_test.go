@@ -78,7 +78,7 @@ func TestHungReadDoesNotDelayUnrelatedStop(t *testing.T) {
 }
 
 // The read is repeated, but only few of the same reads are in flight at a time.
-func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
+func TestHungReadsDoNotPileUp(t *testing.T) {
 	t.Parallel()
 	futures, spot, out, most := exchange.Quantity(20), exchange.Quantity(2_000), map[int64]int64{}, 0
 	w := twoMarkets(t, &futures, &spot)
@@ -125,7 +125,7 @@ func TestReadsOfAnExchangeThatIsSlowAreNotSentTwice(t *testing.T) {
 
 // A list whose answer is lost shows a purchase nevertheless, and the stop is placed half a second later than with the
 // answer.
-func TestAReadWhoseAnswerIsLostIsRepeatedInItsRound(t *testing.T) {
+func TestReadWithLostAnswerIsRepeatedInSameRound(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotOrderHistory, exchange.FuturesOpenPositions,
 		exchange.FuturesOpenOrders} {
@@ -196,7 +196,7 @@ func unansweredStop(t testing.TB, key exchange.SymbolKey) {
 }
 
 // A venue that answers slowly is not blind, and is traded on.
-func TestASlowReadIsWaitedForAsLongAsItTakes(t *testing.T) {
+func TestSlowReadIsAwaitedUntilItEnds(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(0), exchange.Quantity(0)
 	w := twoMarkets(t, &futures, &spot)

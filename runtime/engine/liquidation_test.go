@@ -88,7 +88,7 @@ func protectedFar(w *world) {
 	w.config.Strategies[0].Protection.StopLoss.Share = exchange.RateOne / 2
 }
 
-func TestAPositionClosedByAPersonIsNoLiquidation(t *testing.T) {
+func TestManuallyClosedPositionIsNotALiquidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), books)
 	w.pass(60_000)

@@ -32,7 +32,7 @@ func (w *world) withdraw(id string) {
 func (d *ManualAction) wantLine(t *testing.T, part string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(d.Lines, "\n"), part) {
-		t.Errorf("want %q said, have\n  %s", part, strings.Join(d.Lines, "\n  "))
+		t.Errorf("want %q reported, have\n  %s", part, strings.Join(d.Lines, "\n  "))
 	}
 }
 

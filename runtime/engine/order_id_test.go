@@ -101,7 +101,7 @@ func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) {
 	}
 }
 
-func TestUnexplainedAssetChangeIsNoAbsence(t *testing.T) {
+func TestUnexplainedAssetChangePreventsAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther)
 	w.mirror = hidden(spotLists...)
@@ -146,7 +146,7 @@ func TestOnFuturesOrdersAreMatchedByTheirOrderID(t *testing.T) {
 }
 
 // Of an order whose answer was lost the list may show everything but its id.
-func TestUnclaimedRestingOrderIsNoAbsence(t *testing.T) {
+func TestUnclaimedRestingOrderPreventsAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true

@@ -204,7 +204,7 @@ func neverSentSlice(t testing.TB, err error) {
 
 // The exchange's quantity step is larger while the second slice is executed, so that it fills three quarters of its amount. Nothing can be read until the
 // strategy has counted on the whole of it.
-func TestWhatASliceDidNotFillIsNotSentWithTheNext(t *testing.T) {
+func TestUnfilledPartOfASliceIsNotAddedToTheNext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ refused, restarts bool }{
 		"it is filled in part":                {false, false},

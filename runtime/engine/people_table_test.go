@@ -122,7 +122,7 @@ func TestClosePreview(t *testing.T) {
 	}
 }
 
-// A new version says how many candles it lacks; a removal says what it waits for.
+// A new version reports how many candles it lacks; a removal reports what it waits for.
 func TestReloadReportsNewVersionAndRemoval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

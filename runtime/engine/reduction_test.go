@@ -125,7 +125,7 @@ func TestSpotExitSellsFreeBalance(t *testing.T) {
 }
 
 // An order that the exchange certainly refuses is not sent again and again. It is reported once.
-func TestDustOnSpotIsNotLoopedOn(t *testing.T) {
+func TestSpotDustIsNotSoldRepeatedly(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(30) // 0.003 ETH, 7.5 USDT
 	w := newWorld(t, swing(&target), onEther, protected)

@@ -517,7 +517,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		{"a read that was late is answered", func(w *world, _ *leg) {
 			w.engine.round.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{})
 		}, busy},
-		{"a read that was late says that there is no such order", func(w *world, _ *leg) {
+		{"a late read reports that there is no such order", func(w *world, _ *leg) {
 			w.engine.round.lateAnswer(&pendingCall{kind: callOrder, of: exchange.FuturesOrder}, &EventAnswer{Err: refusal})
 		}, busy},
 		{"a read that was late fails", func(w *world, _ *leg) {

@@ -142,7 +142,7 @@ func TestStrategySeesTheCurrentRules(t *testing.T) {
 }
 
 // A strategy sizes its orders by the minimum, which is lowered before they can be sent: it decides again by the current rules.
-func TestPlanOfFormerRulesIsDecidedAgain(t *testing.T) {
+func TestPlanUnderOldRulesIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	formerRules(t)
 }
@@ -256,7 +256,7 @@ func TestRulesWithoutMarginLevelsKeepKnownOnes(t *testing.T) {
 
 // The exchange lowers the leverage of a size below the one that is set. Nothing opens, as explain shows; the stop moves, the
 // exit is sent, and the strategy trades again once the brackets are reset.
-func TestBracketsThatFallKeepProtectionAndExits(t *testing.T) {
+func TestLoweredBracketsKeepProtectionAndExits(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"below the leverage that is set": 5, "to one": 1} {
 		t.Run(name, func(t *testing.T) {

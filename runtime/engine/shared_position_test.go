@@ -287,7 +287,7 @@ func TestHaltReportsExitObstacle(t *testing.T) {
 	w.pass(10_000)
 	w.wantHeld(30)
 	if d := w.wantState("halted"); !strings.Contains(d.Remaining, "is refused by reduce_only_sum") {
-		t.Errorf("want said what keeps the exit, have %q", d.Remaining)
+		t.Errorf("want the reason that the exit waits, have %q", d.Remaining)
 	}
 	w.wantNothingRefused()
 }

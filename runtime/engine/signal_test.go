@@ -11,7 +11,7 @@ import (
 	"botd/strategy/overlay"
 )
 
-// listening is a strategy that targets as many steps as the last signal's side says.
+// listening is a strategy that targets as many steps as the last signal's side specifies.
 type listening struct{ scripted }
 
 func (listening) Receive(view *strategy.View, signal *strategy.Signal, plan *strategy.Plan) error {
@@ -120,7 +120,7 @@ func (w *world) given(name string, s *Signal) error {
 	return s.Err
 }
 
-func TestASignalIsAnsweredOffTheEngine(t *testing.T) {
+func TestSignalIsAnsweredOutsideTheEngineLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, followSignals, listens, offload)
 	w.pass(10_000)

@@ -97,7 +97,7 @@ func TestEquallyTightConfigurationReplacesManualLimit(t *testing.T) {
 			}
 			if have := w.engine.config.Limits.MaxOpenOrders; have != c.inForce || len(w.engine.Book().SetLimits()) != c.set {
 				t.Errorf(
-					"the file says %d, restart %t: want %d in force and %d set, have %d and %+v",
+					"the file sets %d, restart %t: want %d in force and %d set, have %d and %+v",
 					c.file,
 					restarts,
 					c.inForce,

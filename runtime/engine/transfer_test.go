@@ -32,7 +32,7 @@ func lossLimits(w *world) {
 	w.config.Strategies[0].Limits = risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("200")}}
 }
 
-func TestADepositOrAWithdrawalIsNoGainAndNoLoss(t *testing.T) {
+func TestDepositOrWithdrawalIsNeitherGainNorLoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -84,7 +84,7 @@ func TestADepositOrAWithdrawalIsNoGainAndNoLoss(t *testing.T) {
 	}
 }
 
-func TestADepositMasksNoLoss(t *testing.T) {
+func TestDepositDoesNotMaskLoss(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1_000), books, lossLimits)
 	w.pass(60_000)
@@ -97,7 +97,7 @@ func TestADepositMasksNoLoss(t *testing.T) {
 	}
 }
 
-func TestFeesAndFundingAreNoTransfers(t *testing.T) {
+func TestFeesAndFundingAreNotTransfers(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
 	w := newWorld(t, swing(&target), books)
@@ -113,9 +113,9 @@ func TestFeesAndFundingAreNoTransfers(t *testing.T) {
 	}
 }
 
-// TestADeclaredTransferIsNoGainAndNoLoss transfers money at the moment of a trade, when nothing can separate
+// TestDeclaredTransferIsNeitherGainNorLoss transfers money at the moment of a trade, when nothing can separate
 // it from the trade, and has a person declare it.
-func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
+func TestDeclaredTransferIsNeitherGainNorLoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, amount string

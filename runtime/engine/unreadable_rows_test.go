@@ -162,7 +162,7 @@ func TestUnreadableForeignRowIsAnUnknownOrder(t *testing.T) {
 	})
 }
 
-func TestAPositionThatCannotBeReadHasNotEnded(t *testing.T) {
+func TestUnreadablePositionDoesNotCountAsEnded(t *testing.T) {
 	t.Parallel()
 	one, two := small(exchange.Futures)
 	w := pairOf(t, exchange.Futures, &one, &two)
@@ -196,7 +196,7 @@ func TestAPositionThatCannotBeReadHasNotEnded(t *testing.T) {
 	w.wantHeld(one)
 }
 
-func TestABalanceThatCannotBeReadConcernsItsSymbol(t *testing.T) {
+func TestUnreadableBalanceBlindsOnlyItsSymbol(t *testing.T) {
 	t.Parallel()
 	one, two := small(exchange.Spot)
 	w := pairOf(t, exchange.Spot, &one, &two)

@@ -53,8 +53,8 @@ func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 	})
 }
 
-// TestAHaltWithoutItsCodeIsCarriedOutAndNamedSo forges a stored halt: refusing one would be worse.
-func TestAHaltWithoutItsCodeIsCarriedOutAndNamedSo(t *testing.T) {
+// TestAHaltWithoutItsCodeIsExecutedAndReported forges a stored halt: refusing one would be worse.
+func TestAHaltWithoutItsCodeIsExecutedAndReported(t *testing.T) {
 	t.Parallel()
 	code := journal.NewKey([]byte("a key of at least thirty-two bytes")).Coder(Kind)
 	directory := t.TempDir()
@@ -78,7 +78,7 @@ func TestAHaltWithoutItsCodeIsCarriedOutAndNamedSo(t *testing.T) {
 		t.Error("want one without a code not proven")
 	}
 	if detail := forged.audit(path, account.Scope{}, nil).Detail; strings.Contains(detail, "key") {
-		t.Errorf("want nothing said of a key where none is configured, have %s", detail)
+		t.Errorf("want no mention of a key if none is configured, have %s", detail)
 	}
 }
 

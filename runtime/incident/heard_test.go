@@ -253,7 +253,7 @@ func TestStartRepeatsUnconfirmedMessages(t *testing.T) {
 	}
 }
 
-// The incident opens in the millisecond of its declaration, as the table of docs/operations.md says. Each kind has a
+// The incident opens in the millisecond of its declaration, as the table of docs/operations.md specifies. Each kind has a
 // section there.
 func TestOpeningDelayMatchesDocument(t *testing.T) {
 	t.Parallel()

@@ -205,7 +205,7 @@ func TestBlindAccountIsReportedDespiteBlindSymbol(t *testing.T) {
 }
 
 // TestOutageReportsItsWidestState has an exchange silent for half an hour: markets and symbols are blind, too, and after a quarter
-// of an hour its clock is too old. A message about the whole account once said that it ends when its symbol can be read, and there was a
+// of an hour its clock is too old. A message about the whole account once announced that it ends when its symbol can be read, and there was a
 // second incident.
 func TestOutageReportsItsWidestState(t *testing.T) {
 	t.Parallel()

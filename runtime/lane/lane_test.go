@@ -33,7 +33,7 @@ func futures(t *testing.T) *scene {
 	return s
 }
 
-// A level cancels or closes only what it says, in its scope. The stop stays until the position is closed.
+// A level cancels or closes only what it names, in its scope. The stop stays until the position is closed.
 func TestHaltActsByLevelAndScope(t *testing.T) {
 	t.Parallel()
 	opening, exit, shut := "futures_cancel BTC-USDT 2", "futures_cancel BTC-USDT 3", "futures_place BTC-USDT SELL MARKET 20 reduce"

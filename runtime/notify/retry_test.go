@@ -32,7 +32,7 @@ func TestWhenAMessageIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestWhatComesDuringTheTriesIsOneMessageWithWhatFailed(t *testing.T) {
+func TestNotificationsDuringRetriesBecomeOneMessage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, &inbox{failures: 4}, Route{})
@@ -61,7 +61,7 @@ func TestTheEndOfQuietHoursLosesNoError(t *testing.T) {
 	})
 }
 
-func TestAServiceThatAnswersAgainGetsWhatCameMeanwhile(t *testing.T) {
+func TestRecoveredServiceReceivesMissedNotifications(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &inbox{hangs: make(chan struct{})}

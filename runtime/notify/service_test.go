@@ -101,7 +101,7 @@ func TestAnErrorHasNoPartOfTheAddressInAnyForm(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsNoneIsRefusedWithAnExample(t *testing.T) {
+func TestInvalidAddressIsRefusedWithAnExample(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"telegram://x@telegram": "hint: write telegram://TOKEN@telegram?chats=NUMBER",

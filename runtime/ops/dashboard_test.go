@@ -88,10 +88,10 @@ func TestEveryStateOfAStrategyIsDrawn(t *testing.T) {
 // undrawn lists the families without a panel, and the reasons.
 var undrawn = map[string]string{
 	"botd_build_info":                                   "the dashboard's variables are read from it",
-	"botd_mode_info":                                    "says what an alert applies to",
+	"botd_mode_info":                                    "shows what an alert applies to",
 	"botd_config_last_reload_successful":                "BotdConfigReloadFailed",
 	"botd_config_last_reload_success_timestamp_seconds": "the time of the last reload, for a person's query",
-	"botd_last_shutdown_unclean":                        "restarts are annotated; botd status says whether the last run ended unclean",
+	"botd_last_shutdown_unclean":                        "restarts are annotated; botd status shows whether the last run ended unclean",
 	"botd_exchange_backoff_until_timestamp_seconds":     "BotdRateLimited, and the panel of waits",
 	"botd_market_polls_total":                           "part of the requests",
 	"botd_exchange_clock_bound_seconds":                 "how exact the clock's offset is, which is drawn",

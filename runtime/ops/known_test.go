@@ -159,8 +159,8 @@ func TestARemovedStrategyLeavesItsLabelToAnother(t *testing.T) {
 	}
 }
 
-// TestOrdersOfNobodyLeaveNoSeries has an order of a strategy that is not configured.
-func TestOrdersOfNobodyLeaveNoSeries(t *testing.T) {
+// TestOrdersWithoutAnOwnerLeaveNoSeries has an order of a strategy that is not configured.
+func TestOrdersWithoutAnOwnerLeaveNoSeries(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	status := running(t)

@@ -31,7 +31,7 @@ func TestTheUnitExposesLittle(t *testing.T) {
 	output, err := systemd(t, "security", "--offline=true", "--threshold=15", write(t, "botd.service", unit))
 	level := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(output)
 	if level == nil {
-		t.Fatalf("systemd-analyze security said: %v\n%s", err, output)
+		t.Fatalf("systemd-analyze security reported: %v\n%s", err, output)
 	}
 	exposure, _ := strconv.ParseFloat(level[1], 64)
 	t.Logf("exposure %.1f", exposure)
@@ -45,9 +45,9 @@ func TestTheUnitExposesLittle(t *testing.T) {
 		}
 		rated := regexp.MustCompile(`systemd-analyze security\S*(?: \S+)?\s+rates\s+it\s+([0-9]\.[0-9])`).FindStringSubmatch(string(text))
 		if rated == nil {
-			t.Errorf("%s: want it said what systemd-analyze security rates the unit", name)
+			t.Errorf("%s: want the rating by systemd-analyze security in the text", name)
 		} else if figure, _ := strconv.ParseFloat(rated[1], 64); exposure > figure {
-			t.Errorf("%s says %.1f, and systemd %.1f", name, figure, exposure)
+			t.Errorf("%s has %.1f, systemd has %.1f", name, figure, exposure)
 		}
 	}
 }

@@ -310,8 +310,8 @@ func TestARehearsalDecidesAndSendsNothing(t *testing.T) {
 	}
 }
 
-// TestAJournalThatIsNoneEndsARehearsal has another file in its place.
-func TestAJournalThatIsNoneEndsARehearsal(t *testing.T) {
+// TestInvalidJournalEndsARehearsal has another file in its place.
+func TestInvalidJournalEndsARehearsal(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	path := filepath.Join(h.config.DataDir, "demo", journal.FileName)

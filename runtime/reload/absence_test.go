@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestARemovalWaitsUntilTheFileHasStayedAway(t *testing.T) {
+func TestRemovalWaitsUntilFileStaysAbsent(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ import (
 	"botd/strategy"
 )
 
-// step is a change of the files, and what the daemon says of it within so much time.
+// step is a change of the files, and what the daemon reports within a time limit.
 type step struct {
 	put    map[string]string
 	within time.Duration
@@ -353,7 +353,7 @@ func TestNewLiveStrategyWaitsForItsStart(t *testing.T) {
 		four := strings.NewReplacer("two", "four", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two) + "start: running\n"
 		put(t, directory, map[string]string{"strategies/four.yaml": four})
 		if d.after(30 * time.Second); d.position("SOL-USDT") == 0 {
-			t.Errorf("want one that says so to run at once, have %d", d.position("SOL-USDT"))
+			t.Errorf("want one with that setting to run at once, have %d", d.position("SOL-USDT"))
 		}
 	})
 }

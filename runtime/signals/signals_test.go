@@ -23,13 +23,13 @@ const token = "a-token-of-a-test-0123456789"
 
 // desk is a driver whose engine gives the test's answer, and knows ids.
 type desk struct {
-	mu    sync.Mutex // guards all below
-	got   []*engine.EventAudited
-	known map[string]bool
-	says  error // result of the strategy
-	fails error // result of the driver
-	moved int   // how often the strategy changes its memory meanwhile
-	asked int   // number of receptions
+	mu      sync.Mutex // guards all below
+	got     []*engine.EventAudited
+	known   map[string]bool
+	verdict error // result of the strategy
+	fails   error // result of the driver
+	moved   int   // how often the strategy changes its memory meanwhile
+	asked   int   // number of receptions
 }
 
 // hear has the strategy asked off the engine.
@@ -60,8 +60,8 @@ func (d *desk) Send(_ context.Context, event engine.Event) error {
 	switch {
 	case d.fails != nil:
 		return d.fails
-	case d.says != nil:
-		signal.Err = d.says
+	case d.verdict != nil:
+		signal.Err = d.verdict
 	case d.moved > 0:
 		d.moved--
 		signal.Err = engine.ErrMoved
@@ -255,9 +255,9 @@ func TestEveryVerdictHasItsStatus(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	for _, c := range []struct {
-		says, fails error
-		status      int
-		result      string
+		verdict, fails error
+		status         int
+		result         string
 	}{
 		{strategy.ErrLate, nil, http.StatusGone, Late},
 		{strategy.ErrEarly, nil, http.StatusGone, Late},
@@ -273,10 +273,10 @@ func TestEveryVerdictHasItsStatus(t *testing.T) {
 		{nil, errors.New("anything"), http.StatusServiceUnavailable, Unavailable},
 	} {
 		s.desk.mu.Lock()
-		s.says, s.fails = c.says, c.fails
+		s.verdict, s.fails = c.verdict, c.fails
 		s.desk.mu.Unlock()
 		if status, a := s.post(t, tradingView); status != c.status || a.Result != c.result {
-			t.Errorf("%v %v: want %d %s, have %d %+v", c.says, c.fails, c.status, c.result, status, a)
+			t.Errorf("%v %v: want %d %s, have %d %+v", c.verdict, c.fails, c.status, c.result, status, a)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestAStoryOfAStrategyHasTheAccountsFactsToo(t *testing.T) {
 }
 
 // TestRepeatedOutageLinesAreMerged has an exchange silent twice. Two hundred lines of a night were once requests without an answer, and no
-// line said why.
+// line gave the reason.
 func TestRepeatedOutageLinesAreMerged(t *testing.T) {
 	t.Parallel()
 	short, long := &Story{Since: night}, &Story{Since: night, All: true}

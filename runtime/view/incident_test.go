@@ -50,7 +50,7 @@ func TestStatusAndListShowTheSameIncidentsOverARestart(t *testing.T) {
 	board.Show(engine.Status{NowMS: 100_001})
 	// The message about an ongoing incident may have been in flight when the previous run ended.
 	if want, have := "reminder ledger, closed blind, closed clock", strings.Join(*heard, ", "); have != want {
-		t.Errorf("want what goes on said again, and what is over closed once, %s\nhave %s", want, have)
+		t.Errorf("want ongoing ones reported again, and ended ones closed once, %s\nhave %s", want, have)
 	}
 	board.Note(&engine.Note{AtMS: 100_002, Fact: engine.NoteTransfer{Market: exchange.Futures, Asset: "USDT", Text: "5 USDT"}})
 	board.Show(engine.Status{NowMS: 100_003})

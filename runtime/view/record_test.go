@@ -182,7 +182,7 @@ func TestAnOrderHasABoundedNumberOfSteps(t *testing.T) {
 	}
 }
 
-// TestWhatTheAuditShows has each record of a change, and what it says of it.
+// TestWhatTheAuditShows has each record of a change, and the text that describes it.
 func TestWhatTheAuditShows(t *testing.T) {
 	t.Parallel()
 	h, published := journalled()

@@ -190,7 +190,7 @@ func TestAModuleThatTwoImportIsPreloadedOnce(t *testing.T) {
 }
 
 // TestTheKindOfAFile has the kinds that a browser demands: it refuses a module or a style of another, whatever the table of
-// the machine says.
+// the machine reports.
 func TestTheKindOfAFile(t *testing.T) {
 	for _, extension := range []string{".js", ".css", ".html", ".svg", ".txt"} {
 		if err := mime.AddExtensionType(extension, "application/x-machine"); err != nil {

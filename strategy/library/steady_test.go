@@ -52,7 +52,7 @@ func staysSeldom(t *testing.T, name string, s strategy.Strategy, steady strategy
 		}
 		if steady.Stays() {
 			if stays++; !same {
-				t.Fatalf("%s, candle %d: it said that it stays, and went from %+v to %+v", name, i, before, plan)
+				t.Fatalf("%s, candle %d: it reported no change, but went from %+v to %+v", name, i, before, plan)
 			}
 		}
 		before = plan

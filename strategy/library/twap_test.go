@@ -133,7 +133,7 @@ func pacing(t *testing.T, name string, values strategy.Values, ticks string) (he
 	return held
 }
 
-func TestABacklogIsCaughtUpASliceATick(t *testing.T) {
+func TestBacklogIsCaughtUpOneSlicePerTick(t *testing.T) {
 	t.Parallel()
 	const pause = 20
 	for _, c := range []struct {

@@ -179,7 +179,7 @@ func TestAProcessThatDoesNotReadIsLost(t *testing.T) {
 	}
 }
 
-func TestThePartsOfADeclarationThatCannotBeReadAreNamedBriefly(t *testing.T) {
+func TestUnreadablePartsOfADeclarationAreReportedBriefly(t *testing.T) {
 	t.Parallel()
 	setting, _ := views(t, 1)
 	for answer, want := range map[string]string{
@@ -355,7 +355,7 @@ func TestAnUnchangedViewIsSentOnce(t *testing.T) {
 }
 
 // Only finite values are known.
-func TestAColumnThatIsNoNumberIsNotKnown(t *testing.T) {
+func TestColumnThatIsNotANumberIsUnknown(t *testing.T) {
 	t.Parallel()
 	row := newColumnRow(odd{}, []string{"nan", "up", "down", "lost", "zero"}, 7)
 	if row[0] != nil || row[1] != nil || row[2] != nil || row[3] != nil || row[4] == nil || *row[4] != 0 {

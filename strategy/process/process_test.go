@@ -255,10 +255,10 @@ func TestABatchIsAnsweredWithinItsRules(t *testing.T) {
 		{"null", `null,null`, "none none"},
 		{"a plan ends it", `null,{"target":{"quantity":"0.5"}}`, "none 500"},
 		{"it is the same", `{"target":{"quantity":"0.5"}}|true,null|true,true,true`, "500 500 none 500 500 500"},
-		{"it says the same before there is one", `true,null`, "there is none"},
+		{"it reports the same before there is one", `true,null`, "there is none"},
 		{"it goes on after a change", `{"target":{"quantity":"0.5"}},null`, "continues after"},
 		{"a notice is the same", `{"target":{"quantity":"0.5"},"notify":["n"]}|true`, "plan has notices"},
-		{"it says nothing", ``, "decides 0 times at 2 closes"},
+		{"it reports nothing", ``, "decides 0 times at 2 closes"},
 		{"it decides too often", `null,null,null`, "decides 3 times at 2 closes"},
 		{"it is no plan", `3`, "cannot be read"},
 	} {

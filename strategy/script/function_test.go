@@ -163,7 +163,7 @@ func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 	}
 }
 
-// A script that may go short gets an error that says what it was shown.
+// A script that may go short gets an error that shows its input.
 func TestLongOnlyScriptIsNotTestedShort(t *testing.T) {
 	t.Parallel()
 	refuses := "def decide(view):\n    if view.position < 0:\n        fail(\"never short\")\n    return hold(\"long\")\n"

@@ -32,7 +32,7 @@ func wantGenerated(t *testing.T, name string, want []byte, command string) {
 				}
 				return []byte("(the end)")
 			}
-			t.Fatalf("%s:%d is not what the code says\nwant %s\nhave %s\nmake it again: %s", name, i+1, line(wanted), line(had), command)
+			t.Fatalf("%s:%d does not match the code\nwant %s\nhave %s\nregenerate it: %s", name, i+1, line(wanted), line(had), command)
 		}
 	}
 }

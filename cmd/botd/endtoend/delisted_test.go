@@ -14,7 +14,7 @@ import (
 
 // A symbol is delisted while botd has a position in it (exactly-once.md, case 44). It is blind, the other
 // symbol is still traded, and a restart starts without it.
-func TestADelistedSymbolIsBlindAloneAndARestartStartsWithoutIt(t *testing.T) {
+func TestDelistedSymbolBlindsOnlyItselfAndRestartSkipsIt(t *testing.T) {
 	t.Parallel()
 	for _, market := range []string{"futures", "spot"} {
 		t.Run(market, func(t *testing.T) {

@@ -169,7 +169,7 @@ func TestKubernetesOptionsAreSafe(t *testing.T) {
 	t.Parallel()
 	manifest := deployed(t, "kubernetes/botd.yaml")
 	if have := strings.Count(manifest, "kubectl -n botd port-forward deploy/botd 8420\n"); have != 1 {
-		t.Errorf("want the port of the dashboard said once, have it %d times", have)
+		t.Errorf("want the port of the dashboard once, have it %d times", have)
 	}
 	live := regexp.MustCompile(`(?m)^( *)# live: (env|-)`).ReplaceAllString(manifest, "$1$2")
 	pod, files := deployedPod(t, live)

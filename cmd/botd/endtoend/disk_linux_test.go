@@ -151,7 +151,7 @@ func TestTheRunbookMakesRoom(t *testing.T) {
 	b.log.wait(t, `"journal.low"`)
 	text := b.follow("BotdDiskLow")
 	if !strings.Contains(text, "removed ") || !strings.Contains(text, "report.html") || !strings.Contains(text, "DISK") {
-		t.Errorf("want what takes the room, what was removed, and what botd says of it, have %s", text)
+		t.Errorf("want what takes the room, what was removed, and botd's report, have %s", text)
 	}
 	b.log.wait(t, `"journal.back"`)
 	if left := backups(); left != 1 {

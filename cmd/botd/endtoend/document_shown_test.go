@@ -201,7 +201,7 @@ func TestHintsNameOnlyKeysThereAre(t *testing.T) {
 		}
 		total++
 		if !known[found[1]+"."+found[2]] && found[1] != "params" {
-			t.Errorf("a text of the code says %s...}, and %s has no key %s", found[0], found[1], found[2])
+			t.Errorf("a text of the code has %s...}, and %s has no key %s", found[0], found[1], found[2])
 		}
 	}
 	if total < 10 {
@@ -297,7 +297,7 @@ func TestMessagesNameOnlyFlagsThereAre(t *testing.T) {
 		total++
 		text, _, _ := strings.Cut(found[1], " --help")
 		if wrong := wrongIn(root, text); wrong != "" {
-			t.Errorf("a text of the code says botd %s: %s", found[1], wrong)
+			t.Errorf("a text of the code has botd %s: %s", found[1], wrong)
 		}
 	}
 	if total < 60 {

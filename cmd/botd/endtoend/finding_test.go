@@ -261,7 +261,7 @@ func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) { // finding 9
 	}
 }
 
-func TestAWithdrawalLatchesNoLossLimit(t *testing.T) { // finding 11
+func TestWithdrawalDoesNotLatchLossLimit(t *testing.T) { // finding 11
 	t.Parallel()
 	f := begin(t, "futures", "", bought("0.01"))
 	f.append("configs/botd.yaml", "risk: {max_daily_loss: 5%, max_drawdown: 20%}\n")
@@ -316,7 +316,7 @@ func TestALiquidationIsAnErrorAndHaltsItsStrategy(t *testing.T) { // finding 12
 	}
 }
 
-func TestARefusedStopIsSentEverMoreSeldomAndDeclared(t *testing.T) { // finding 16
+func TestRefusedStopIsSentLessOftenAndDeclared(t *testing.T) { // finding 16
 	t.Parallel()
 	f := begin(t, "futures", "", bought("0.5")+"protect: {stop_loss: 5%}\n")
 	f.refuse = func(path, body string) bool {

@@ -66,9 +66,9 @@ func TestOldPositionListDoesNotDelayStop(t *testing.T) { // finding 1
 	}
 }
 
-// TestAnExchangeThatExecutesOtherThanItAnswers buys once. What was executed beyond the answer is found and gets its stop, a person is
+// TestExchangeWhoseExecutionsDifferFromItsAnswers buys once. What was executed beyond the answer is found and gets its stop, a person is
 // notified, and nothing more is bought.
-func TestAnExchangeThatExecutesOtherThanItAnswers(t *testing.T) { // finding 8
+func TestExchangeWhoseExecutionsDifferFromItsAnswers(t *testing.T) { // finding 8
 	t.Parallel()
 	for _, market := range []string{"futures", "spot"} {
 		for name, does := range map[string]deceit{"what it refuses": executed, "twice": twice} {

@@ -29,10 +29,10 @@ const (
 	haltWithin       = 5 * time.Second
 )
 
-// TestAFloodCostsNoMemoryAndNoHalt opens thousands of connections to a trading daemon and to its signals
+// TestFloodTakesNoMemoryAndDelaysNoHalt opens thousands of connections to a trading daemon and to its signals
 // server, sends half a request with a large header on each, and keeps them open. The daemon's memory stays
 // small, and the kill switch works meanwhile.
-func TestAFloodCostsNoMemoryAndNoHalt(t *testing.T) {
+func TestFloodTakesNoMemoryAndDelaysNoHalt(t *testing.T) {
 	p := newPlace(t) // not parallel: it needs the machine's file descriptors
 	own, signaled := p.free(), p.free()
 	p.file("signal-token", "a token of signals, long enough", 0o600)

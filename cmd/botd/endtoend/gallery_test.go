@@ -86,7 +86,7 @@ var libraryTrades = []tradesCounted{
 	{"zscore", 51, 32, 285889},
 }
 
-func TestTheLibraryTradesAsAnIndependentProgramDoes(t *testing.T) {
+func TestLibraryTradesLikeAnIndependentProgram(t *testing.T) {
 	t.Parallel()
 	candles := generated(t)
 	for _, want := range libraryTrades {

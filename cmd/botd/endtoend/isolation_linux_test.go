@@ -151,7 +151,7 @@ func TestTheKillSwitchWorksWhileAStrategyHangs(t *testing.T) {
 	}
 }
 
-func TestAScriptThatMisbehavesCostsItselfAlone(t *testing.T) {
+func TestMisbehavingScriptAffectsOnlyItself(t *testing.T) {
 	t.Parallel()
 	for _, c := range misbehaves {
 		t.Run(c.name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func program(t *testing.T, name string) string {
 	return string(text)
 }
 
-func TestAProgramThatMisbehavesCostsItselfAlone(t *testing.T) {
+func TestMisbehavingProgramAffectsOnlyItself(t *testing.T) {
 	t.Parallel()
 	python(t)
 	text := program(t, "misbehave.py")

@@ -234,9 +234,9 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 	}
 }
 
-// TestTheKillSwitchUnderEverythingAtOnce halts a daemon whose engine hangs while a client without a token
+// TestKillSwitchUnderCombinedLoad halts a daemon whose engine hangs while a client without a token
 // keeps thousands of half-sent requests open and a viewer hammers: everything is flat within five seconds.
-func TestTheKillSwitchUnderEverythingAtOnce(t *testing.T) {
+func TestKillSwitchUnderCombinedLoad(t *testing.T) {
 	p := newPlace(t) // not parallel: it measures, and needs the machine's file descriptors
 	address, own, daemon, log := hungDaemon(t, p)
 	connections := flood(t, own)

@@ -78,7 +78,7 @@ func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.C
 		t.Fatal(err)
 	}
 	log.wait(t, `"journal.lost"`)
-	eventually(t, "a daemon that says that it is not ready", func() bool {
+	eventually(t, "a daemon that reports that it is not ready", func() bool {
 		response, err := http.Get("http://" + listen + "/readyz?verbose")
 		if err != nil {
 			t.Fatal(err)

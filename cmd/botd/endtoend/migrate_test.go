@@ -93,7 +93,7 @@ func TestAnOlderJournalIsMigratedOnceWithABackup(t *testing.T) {
 	}
 	execSQL(t, path, "PRAGMA user_version = 99")
 	if _, output := run(failure.Config); !strings.Contains(output, "newer botd") {
-		t.Errorf("a newer journal: want it said, have %s", output)
+		t.Errorf("a newer journal: want it reported, have %s", output)
 	}
 }
 

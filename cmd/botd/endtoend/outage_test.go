@@ -73,7 +73,7 @@ func TestStartDuringOutageWaitsAndAcceptsHalts(t *testing.T) {
 	log.wait(t, `"position.changed"`)
 }
 
-func TestAStartThatWaitsEndsInOrder(t *testing.T) {
+func TestWaitingStartStopsCleanly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.live("configs", "waits", p.free(), "data_dir: ./data\nlisten: off")

@@ -129,7 +129,7 @@ func (p *place) run(want int, arguments ...string) string {
 	output, err := command.CombinedOutput()
 	wantExit(p.t, "botd "+strings.Join(arguments, " "), err, want)
 	if p.t.Failed() {
-		p.t.Logf("it said %s", output)
+		p.t.Logf("its output: %s", output)
 	}
 	p.sinks["botd "+strings.Join(arguments, " ")] = string(output)
 	return string(output)

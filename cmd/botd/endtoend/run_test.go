@@ -44,7 +44,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	second.until(t, "daemon.unclean")
 	second.until(t, "position.changed") // found again before the first decision
 	if _, have := askDemo(t, directory, "/api/v1/status"); !strings.Contains(have, `"unclean_start":true`) {
-		t.Errorf("status: want it said that the run before was cut off, have %s", have)
+		t.Errorf("status: want a report that the previous run was cut off, have %s", have)
 	}
 	if err := second.process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -94,9 +94,9 @@ func TestASweepOfTheDashboardIsThatOfTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestASweepOfTheDashboardIsTheLowestOfAll checks the process itself: its priority, its limits, its environment, and that it continues
+// TestDashboardSweepHasLowestPriority checks the process itself: its priority, its limits, its environment, and that it continues
 // after a cancellation.
-func TestASweepOfTheDashboardIsTheLowestOfAll(t *testing.T) {
+func TestDashboardSweepHasLowestPriority(t *testing.T) {
 	t.Parallel()
 	s, _ := newSweeper(t)
 	long := aSweep("long")

@@ -90,7 +90,7 @@ func TestABodyIsAMebibyteLong(t *testing.T) {
 	}
 }
 
-// TestPositionsOfAnotherTime: the list is as old as the variant says, and empty in the first milliseconds of each minute.
+// TestPositionsOfAnotherTime: the list is as old as the variant specifies, and empty in the first milliseconds of each minute.
 func TestPositionsOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	list := func(ids ...int64) exchange.Fetched[exchange.Position] {

@@ -134,7 +134,7 @@ func TestAnAccountOfAFileHasItsOwnDepositsAndFees(t *testing.T) {
 	options := Options{FuturesFees: Fees{Taker: 70_000}, Custom: []CustomAccount{{Account{"RICH", "S", false},
 		sim.AccountConfig{Name: "another", FuturesUSDT: exchange.AmountOf(7), SpotMaker: 1}}}}
 	if have := options.account("RICH"); have.Name != "RICH" || have.FuturesUSDT != exchange.AmountOf(7) || have.SpotMaker != 1 || have.FuturesTaker != 0 {
-		t.Errorf("want what the file says, have %+v", have)
+		t.Errorf("want the file's values, have %+v", have)
 	}
 	have, want := options.account("KEY"), sim.DefaultAccount("KEY")
 	if want.FuturesTaker = 70_000; have.FuturesTaker != want.FuturesTaker || have.FuturesMaker != want.FuturesMaker || have.FuturesUSDT != want.FuturesUSDT {

@@ -232,7 +232,7 @@ func TestDamageOtherThanAnIncompleteWriteIsRefused(t *testing.T) {
 	}
 	for _, text := range []string{"", "something else", stateTitle, stateTitle + "00000000 1\n"} {
 		if _, err := parseState([]byte(text)); err == nil || !strings.Contains(err.Error(), "move it away") {
-			t.Errorf("%q: want an error that says what to do, have %v", text, err)
+			t.Errorf("%q: want an error with a hint, have %v", text, err)
 		}
 	}
 }

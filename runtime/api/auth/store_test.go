@@ -89,9 +89,9 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	closing()
 }
 
-// TestASessionIsGoodForTheOriginItWasOpenedAt replays a cookie as a browser would send it for a page of
+// TestSessionIsValidOnlyForItsOrigin replays a cookie as a browser would send it for a page of
 // another port or site, and at other names of this machine.
-func TestASessionIsGoodForTheOriginItWasOpenedAt(t *testing.T) {
+func TestSessionIsValidOnlyForItsOrigin(t *testing.T) {
 	t.Parallel()
 	tokens := Tokens{Operator: newToken()}
 	guard := NewGuard(Config{Tokens: tokens})

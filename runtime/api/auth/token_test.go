@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
+func TestTokensAreAccessibleOnlyToTheirOwner(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	tokens := func(want bool) Tokens {

@@ -211,7 +211,7 @@ func (v *tab) until(what, expression string) {
 		}
 		if time.Now().After(end) {
 			text, _ := try[string](v, "document.body.innerText")
-			v.t.Fatalf("%s: not within %s (%v); the page says:\n%.1500s", what, patience, err, text)
+			v.t.Fatalf("%s: not within %s (%v); the page shows:\n%.1500s", what, patience, err, text)
 		}
 		<-time.After(50 * time.Millisecond)
 	}

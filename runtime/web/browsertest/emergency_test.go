@@ -27,7 +27,7 @@ const manyOrders = `(() => {
 })();`
 
 // TestTheEmergencyControlIsInReachWith200Orders measures its place at every size and on several pages, scrolled to their ends. It is
-// on the screen, on a phone in the lower half, and stays in place with each step shown; it says what it does in one line.
+// on the screen, on a phone in the lower half, and stays in place with each step shown; it shows its effect in one line.
 func TestTheEmergencyControlIsInReachWith200Orders(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -51,7 +51,7 @@ func TestTheEmergencyControlIsInReachWith200Orders(t *testing.T) {
 			v.until(l.name+path+": the control stays in the screen", inside(control))
 		}
 		eval[bool](v, `(document.querySelector("`+control+`").click(), true)`)
-		v.until(l.name+": it says what it does",
+		v.until(l.name+": it shows what it does",
 			`document.querySelector("#emergency-what")?.textContent.startsWith("Flatten closes 3 positions and cancels 200 orders.")`)
 		v.until(l.name+": one more action flattens", inside("#emergency-go")+` && document.activeElement.id === "emergency-go"`)
 		v.shoot(l.name + " emergency")
@@ -86,7 +86,7 @@ func TestTwoKeysFlatten(t *testing.T) {
 		}
 		return flat
 	})
-	v.until("the page says so", says+`("Trading is halted: flatten")`)
-	v.until("with the reason", says+`("(emergency)")`)
+	v.until("the page shows the halt", shows+`("Trading is halted: flatten")`)
+	v.until("with the reason", shows+`("(emergency)")`)
 	v.quiet("two keys")
 }

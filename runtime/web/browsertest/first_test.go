@@ -28,7 +28,7 @@ func TestFirstScreenShowsKeyFigures(t *testing.T) {
 		v.until(part+" is on the first screen", `(e => e && e.getBoundingClientRect().bottom <= innerHeight)(document.querySelector(`+quoted(part)+`))`)
 	}
 	for _, word := range []string{"Equity", "Today", "Drawdown", "Entry", "Mark", "Stop", "Liquidation", "Age"} {
-		v.until("it says "+word, `document.querySelector("main").textContent.includes(`+quoted(word)+`)`)
+		v.until("it shows "+word, `document.querySelector("main").textContent.includes(`+quoted(word)+`)`)
 	}
 	v.until("the liquidation is rounded, and its title has every digit",
 		`[...document.querySelectorAll("[title='333.667005086484552069']")].some(e => e.textContent.startsWith("333.7"))`)

@@ -12,7 +12,7 @@ import (
 func quoted(text string) string { return strconv.Quote(text) }
 func itoa(n int) string         { return strconv.Itoa(n) }
 
-const says = "document.body.innerText.includes"
+const shows = "document.body.innerText.includes"
 
 // TestKillSwitchByKeyboardAlone previews all three levels, flattens the demo, and rearms it, without a
 // pointer.
@@ -23,7 +23,7 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v.visit("/risk")
 	v.do(chromedp.Focus(chromedp.CSS("#halt-level-pause")))
 	v.until("the first level has the focus", `document.activeElement.id === "halt-level-pause"`)
-	v.until("a pause sends nothing", says+`("Nothing: the newest read shows")`)
+	v.until("a pause sends nothing", shows+`("Nothing: the newest read shows")`)
 	before := d.status()
 
 	v.typeKeys(kb.ArrowDown)
@@ -50,7 +50,7 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v.typeKeys(kb.Tab)
 	v.until("the button has the focus", `document.activeElement.id === "halt-engage"`)
 	v.typeKeys(kb.Enter)
-	v.until("the page says that trading is halted", says+`("Trading is halted: flatten")`)
+	v.until("the page shows that trading is halted", shows+`("Trading is halted: flatten")`)
 	d.until("everything is flat", func() bool {
 		s := d.status()
 		flat := s.Halted == "flatten" && s.Open == 0
@@ -59,7 +59,7 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 		}
 		return flat
 	})
-	v.until("the reason is shown as text", says+`("onerror=")`)
+	v.until("the reason is shown as text", shows+`("onerror=")`)
 	if eval[bool](v, `document.querySelector("img") !== null || document.title === "run"`) {
 		t.Error("want a reason shown as text, it became markup")
 	}
@@ -72,12 +72,12 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	v.accessible("rearm")
 	v.shoot("rearm")
 	v.typeKeys("enough" + kb.Enter)
-	v.until("the banner is gone", "!"+says+`("Trading is halted")`)
+	v.until("the banner is gone", "!"+shows+`("Trading is halted")`)
 	if s := d.status(); s.Halted != "" {
 		t.Errorf("want trading armed again, have %+v", s)
 	}
 	v.visit("/audit")
-	v.until("the audit names both", says+`("POST /api/v1/risk/halt") && `+says+`("POST /api/v1/risk/rearm")`)
+	v.until("the audit names both", shows+`("POST /api/v1/risk/halt") && `+shows+`("POST /api/v1/risk/rearm")`)
 	v.quiet("kill switch")
 }
 
@@ -98,7 +98,7 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 	click("Pause entries")
 	v.until("it is halted", `[...document.querySelectorAll(".page-head .tag")].some(t => t.textContent.includes("halted"))`)
 	click("Resume…")
-	v.until("the dialog says what it does", `!!document.querySelector("dialog[open]")?.textContent.includes("the halt of the strategy levels ends")`)
+	v.until("the dialog shows what it does", `!!document.querySelector("dialog[open]")?.textContent.includes("the halt of the strategy levels ends")`)
 	click("Resume")
 	v.until("it runs again", `[...document.querySelectorAll(".page-head .tag")].some(t => t.textContent.includes("running"))`)
 	click("Halt…")
@@ -125,7 +125,7 @@ func TestManualCancelAndClose(t *testing.T) {
 	asks := func(parts ...string) {
 		t.Helper()
 		for _, part := range parts {
-			v.until("the dialog says "+part,
+			v.until("the dialog shows "+part,
 				`!!document.querySelector("dialog[open] .preview") && document.querySelector("dialog[open]").textContent.includes(`+quoted(part)+`)`)
 		}
 		if eval[bool](v, `!document.querySelector("dialog[open] button[type=submit]").disabled`) {
@@ -160,7 +160,7 @@ func TestManualCancelAndClose(t *testing.T) {
 	v.typeKeys("too near")
 	click("dialog[open]", "Cancel the order")
 	v.until("the order is gone", `!document.querySelector("main").textContent.includes(`+quoted(id)+`)`)
-	v.until("it says what was done", says+`("Cancel the order: 1 step in progress.")`)
+	v.until("its result is shown", shows+`("Cancel the order: 1 step in progress.")`)
 	v.shoot("light orders after a cancel")
 
 	v.visit("/positions")
@@ -185,9 +185,9 @@ func TestManualCancelAndClose(t *testing.T) {
 	})
 	v.until("the position is gone", `![...document.querySelectorAll("main h2")].some(h => h.textContent === "BTC-USDT futures")`)
 	v.visit("/audit")
-	v.until("the audit names both", says+`("/api/v1/orders/`+id+`/cancel") && `+says+`("/api/v1/positions/futures/BTC-USDT/close") && `+says+`("too near")`)
+	v.until("the audit names both", shows+`("/api/v1/orders/`+id+`/cancel") && `+shows+`("/api/v1/positions/futures/BTC-USDT/close") && `+shows+`("too near")`)
 	v.visit("/intents/" + id)
-	v.until("the order's life cycle names who ended it", says+`("too near")`)
+	v.until("the order's life cycle names who ended it", shows+`("too near")`)
 	v.shoot("light life of a canceled order")
 	if s := d.status(); s.Open != before.Open-2 { // the order, and the stop of the position
 		t.Errorf("want %d orders left, have %+v", before.Open-2, s)
@@ -201,7 +201,7 @@ func TestViewerIsReadOnly(t *testing.T) {
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token-viewer"))
 	v.visit("/risk")
-	v.until("the viewer is informed", says+`("only an operator can halt")`)
+	v.until("the viewer is informed", shows+`("only an operator can halt")`)
 	if eval[bool](v, `!document.querySelector("#halt-engage").disabled || !document.querySelector("#halt-reason").disabled`) {
 		t.Error("want the switch locked for a viewer")
 	}

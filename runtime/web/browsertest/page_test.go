@@ -45,7 +45,7 @@ func TestEveryPage(t *testing.T) { // not parallel: it measures
 			v := openBrowser(t).open(d, l)
 			v.login(d.token("token"))
 			v.forget()
-			for path, says := range everyPage(d) {
+			for path, shows := range everyPage(d) {
 				took, weight := v.visit(path)
 				for try := 0; took > maxReady && try < 6; try++ { // the machine may be busy otherwise
 					took, weight = v.visit(path)
@@ -57,7 +57,7 @@ func TestEveryPage(t *testing.T) { // not parallel: it measures
 				if took > maxReady && took > readyWithin(v.pace()) {
 					t.Errorf("%s: want it ready within %s, have %s", path, readyWithin(v.pace()), took)
 				}
-				v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
+				v.until(path+" shows "+shows, `document.body.textContent.includes(`+quoted(shows)+`)`)
 				v.fits(l.name + " " + path)
 				if l.name == phone.name {
 					v.short(path, l)
@@ -174,7 +174,7 @@ func TestChartShowsIndicatorsAndDecisions(t *testing.T) { // not parallel: it me
 	})
 	d.settle()
 	v := d.enter(light)
-	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"},
+	for _, c := range []struct{ name, plots, shows string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"},
 		{"ruled", "3", "ema 26: dotted"}, {"large", "0", "1 refusal"},
 		{"accumulate", "0", "the target would"}} {
 		path := "/strategies/" + c.name
@@ -188,12 +188,12 @@ func TestChartShowsIndicatorsAndDecisions(t *testing.T) { // not parallel: it me
 			v.until(path+" has marks", `Number(document.querySelector(".host").dataset.marks) > 0`)
 		}
 		v.until(
-			path+" says "+c.says,
-			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`,
+			path+" shows "+c.shows,
+			`[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.shows)+`)`,
 		)
-		v.until(path+" says why", `["Conditions", "Next tick"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
+		v.until(path+" shows why", `["Conditions", "Next tick"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
 		if c.name == "large" {
-			v.until(path+" says what blocks it", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
+			v.until(path+" shows what blocks it", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
 		}
 		for _, l := range []viewport{light, dark, phone} {
 			v.show(l)
@@ -282,15 +282,15 @@ func TestProblemsAreShown(t *testing.T) {
 		v := openBrowser(t).open(d, l)
 		v.inject(odd)
 		v.login(d.token("token"))
-		for path, says := range map[string]string{"/": "Needs attention", "/strategies": "strategy-96", "/positions": "no stop on the exchange",
+		for path, shows := range map[string]string{"/": "Needs attention", "/strategies": "strategy-96", "/positions": "no stop on the exchange",
 			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
 			if l.mobile { // the first rows of a long list, until more are requested
 				eval[bool](v,
 					`([...document.querySelectorAll("tfoot button")].filter(b => b.textContent.startsWith("Show all")).forEach(b => b.click()), true)`)
 			}
-			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
-			v.until(path+" says since when nothing is seen",
+			v.until(path+" shows "+shows, `document.body.textContent.includes(`+quoted(shows)+`)`)
+			v.until(path+" shows when the data stopped",
 				`/cannot read the exchange since .*No new data of SOL-USDT since .* nothing is accepted/.test(document.getElementById("banners").textContent)`)
 			v.fits(l.name + " " + path)
 			v.accessible("trouble " + l.name + " " + path)

@@ -55,16 +55,16 @@ func TestProfitIsEqualOnEveryPage(t *testing.T) {
 		return len(trips.Items) == 1 && trips.Items[0].PNL == net
 	})
 	v := d.enter(dark)
-	says := func(path, what, expression string) {
+	shows := func(path, what, expression string) {
 		t.Helper()
 		v.visit(path)
 		v.until(path+": "+what, fmt.Sprintf("(() => { %s const net = %q; return %s; })()", shown, net, expression))
 	}
-	says("/", "net and profit", `cell("Profit by strategy", "accumulate", "Net")?.querySelector("[title]")?.title === net &&
+	shows("/", "net and profit", `cell("Profit by strategy", "accumulate", "Net")?.querySelector("[title]")?.title === net &&
 		cell("Profit by strategy", "accumulate", "Profit")?.querySelector("[title]")?.title === net`)
-	says("/strategies", "net", `near(number(cell("Strategies", "accumulate", "Net")?.textContent), net)`)
-	says("/strategies/accumulate", "net", `near(number(fact("Net")?.textContent), net)`)
-	says("/strategies/accumulate?view=trades", "the sum of round trips",
+	shows("/strategies", "net", `near(number(cell("Strategies", "accumulate", "Net")?.textContent), net)`)
+	shows("/strategies/accumulate", "net", `near(number(fact("Net")?.textContent), net)`)
+	shows("/strategies/accumulate?view=trades", "the sum of round trips",
 		`near(number(/net (.*?)USDT/.exec(document.querySelector("[role=tabpanel] .note")?.textContent ?? "")?.[1]), net)`)
 	v.visit("/")
 	v.until("the metrics", fmt.Sprintf(`fetch("/metrics").then(r => r.text()).then(text => Math.abs(Number(

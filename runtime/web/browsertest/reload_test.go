@@ -27,10 +27,10 @@ func TestStrategiesComeAndGo(t *testing.T) {
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token"))
 	v.visit("/strategies")
-	v.until("the others are shown", says+`("accumulate") && !`+says+`("newcomer")`)
+	v.until("the others are shown", shows+`("accumulate") && !`+shows+`("newcomer")`)
 	d.put("strategies/newcomer.yaml", "name: newcomer\nstrategy: rsi\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\nsize: {quantity: 0.001}\n")
 	d.ask("POST", "/api/v1/config/reload", "", nil)
-	v.until("the new one is shown", says+`("newcomer") && `+says+`("accumulate")`)
+	v.until("the new one is shown", shows+`("newcomer") && `+shows+`("accumulate")`)
 	v.shoot("dark a strategy came")
 	d.put("strategies/newcomer.yaml", "")
 	d.until("it may go", func() bool {
@@ -38,7 +38,7 @@ func TestStrategiesComeAndGo(t *testing.T) {
 		d.ask("POST", "/api/v1/config/reload", "", &answer)
 		return len(answer.Does) > 0
 	})
-	v.until("it is gone", `!`+says+`("newcomer") && `+says+`("accumulate")`)
+	v.until("it is gone", `!`+shows+`("newcomer") && `+shows+`("accumulate")`)
 	v.quiet("strategies that come and go")
 }
 
@@ -49,9 +49,9 @@ func TestALimitThatAPersonSet(t *testing.T) {
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token"))
 	v.visit("/risk")
-	v.until("limits are shown", says+`("Limits")`)
+	v.until("limits are shown", shows+`("Limits")`)
 	d.ask("PUT", "/api/v1/risk/limits", `{"limits":{"max_open_orders":"50"},"reason":"economic data tonight"}`, nil)
-	v.until("it is shown who set it", says+`("economic data tonight") && `+says+`("tightened by socket")`)
+	v.until("it is shown who set it", shows+`("economic data tonight") && `+shows+`("tightened by socket")`)
 	for _, l := range []viewport{dark, light, phone} {
 		v.show(l)
 		v.fits("a limit set, " + l.name)

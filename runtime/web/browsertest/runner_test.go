@@ -49,7 +49,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	}
 	previews := func(part string) {
 		t.Helper()
-		v.until("the preview says "+part, `!!document.querySelector(".switch .preview")?.textContent.includes(`+quoted(part)+`)`)
+		v.until("the preview shows "+part, `!!document.querySelector(".switch .preview")?.textContent.includes(`+quoted(part)+`)`)
 	}
 
 	// A long backtest over an invented market is canceled while it runs.
@@ -82,7 +82,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 		t.Error("want no second one while one runs")
 	}
 	eval[bool](v, `(document.querySelector('[aria-label="Cancel the backtest long"]').click(), true)`)
-	v.until("it is canceled", `!document.querySelector("[role=progressbar]") && `+says+`("canceled by a person")`)
+	v.until("it is canceled", `!document.querySelector("[role=progressbar]") && `+shows+`("canceled by a person")`)
 
 	// A backtest over recorded candles has another parameter, and its report is compared.
 	choose("backtest-file", "candles/futures/ETH-USDT/1m.csv")
@@ -99,11 +99,11 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	eval[bool](v, `(document.querySelector('[aria-label="Compare quick"]').click(), true)`)
 	v.until("two are chosen", `[...document.querySelectorAll("button")].some(b => b.textContent === "Compare 2" && !b.disabled)`)
 	eval[bool](v, `([...document.querySelectorAll("button")].find(b => b.textContent === "Compare 2").click(), true)`)
-	v.until("both are compared", `document.body.dataset.ready === "compare" && `+says+`("Differences") && `+says+`("params.lines")`)
+	v.until("both are compared", `document.body.dataset.ready === "compare" && `+shows+`("Differences") && `+shows+`("params.lines")`)
 	v.accessible("compared")
 	v.shoot("light backtests compared")
 	v.visit("/audit")
-	v.until("the audit names who ran and canceled", says+`("POST /api/v1/backtests") && `+says+`("/api/v1/backtests/runs/long/cancel")`)
+	v.until("the audit names who ran and canceled", shows+`("POST /api/v1/backtests") && `+shows+`("/api/v1/backtests/runs/long/cancel")`)
 	v.quiet("backtests")
 	if entries, err := os.ReadDir(filepath.Join(d.directory, "data", "backtests")); err != nil || len(entries) != 3 {
 		t.Errorf("want three reports and nothing half done, have %v, %v", entries, err)

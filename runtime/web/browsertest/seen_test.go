@@ -20,18 +20,18 @@ func TestSinceTheLastVisit(t *testing.T) {
 	v.until("this visit is recorded, at the exchange's time",
 		fmt.Sprintf(`(at => at > %d && at < %d)(JSON.parse(localStorage.getItem("botd.seen.main.demo"))?.at)`, start.UnixMilli(),
 			start.Add(time.Hour).UnixMilli()))
-	if eval[bool](v, says+`("Since your last visit")`) {
+	if eval[bool](v, shows+`("Since your last visit")`) {
 		t.Error("want nothing compared at the first visit")
 	}
 	v.visit("/")
-	if eval[bool](v, says+`("Since your last visit")`) {
+	if eval[bool](v, shows+`("Since your last visit")`) {
 		t.Error("want nothing compared a moment later")
 	}
 	v.inject(fmt.Sprintf(`if (!sessionStorage.getItem("back")) { sessionStorage.setItem("back", "1"); localStorage.setItem("botd.seen.main.demo",
 		JSON.stringify({at: %d, equity: "15000"})); }`, start.Add(-time.Hour).UnixMilli()))
 	v.visit("/")
 	v.until("it is shown",
-		says+`("Since your last visit") && /Fills\s*\d+: /.test(document.querySelector(".since").innerText) &&
+		shows+`("Since your last visit") && /Fills\s*\d+: /.test(document.querySelector(".since").innerText) &&
 			/\+\d,\d\d\d\.\d\d/.test(document.querySelector(".since").innerText)`)
 	for _, l := range []viewport{dark, light, phone, small} {
 		v.show(l)
@@ -40,11 +40,11 @@ func TestSinceTheLastVisit(t *testing.T) {
 		v.shoot(l.name + " since")
 	}
 	eval[bool](v, `([...document.querySelectorAll("main button")].find(b => b.textContent === "Dismiss").click(), true)`)
-	v.until("it is gone", `!`+says+`("Since your last visit")`)
+	v.until("it is gone", `!`+shows+`("Since your last visit")`)
 	v.quiet("since")
 }
 
-// TestNothingConfigured has a botd without a strategy: it says how to start.
+// TestNothingConfigured has a botd without a strategy: it shows how to start.
 func TestNothingConfigured(t *testing.T) {
 	t.Parallel()
 	d := startDaemonWith(t, map[string]string{"strategies/accumulate.yaml": "", "strategies/levels.yaml": "", "strategies/hold.yaml": ""})
@@ -53,7 +53,7 @@ func TestNothingConfigured(t *testing.T) {
 	for path, text := range map[string]string{"/": "botd init", "/strategies": "No strategy is configured", "/positions": "No position is open",
 		"/risk": "Kill switch", "/backtests?new=1": "No strategy is configured", "/orders": "No order is working"} {
 		v.visit(path)
-		v.until(path+" says "+text, says+`(`+quoted(text)+`)`)
+		v.until(path+" shows "+text, shows+`(`+quoted(text)+`)`)
 		for _, l := range []viewport{dark, light, phone} {
 			v.show(l)
 			v.fits("nothing " + l.name + " " + path)

@@ -19,19 +19,19 @@ func TestLoginByLink(t *testing.T) {
 	if have := eval[string](v, "location.pathname"); have != "/login" {
 		t.Errorf("want a new visitor at /login, have %s", have)
 	}
-	if eval[bool](v, says+`("The session has expired")`) {
+	if eval[bool](v, shows+`("The session has expired")`) {
 		t.Error("want no message of a session for a new visitor")
 	}
 	v.accessible("login")
 	v.shoot("login")
 	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "botd_wrong"), chromedp.Click(chromedp.CSS("button[type=submit]")))
-	v.until("a wrong token is said to be wrong", says+`("the token is wrong")`)
+	v.until("a wrong token is rejected", shows+`("the token is wrong")`)
 	v.forget() // the refused requests
 	var link struct{ Path string }
 	d.ask("POST", "/api/v1/session/link", "", &link)
 	d.until("the delay after the wrong token is over", func() bool {
 		v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))
-		v.until("the link was tried", `!document.querySelector("#say") || !`+says+`("Logging in")`)
+		v.until("the link was tried", `!document.querySelector("#say") || !`+shows+`("Logging in")`)
 		return eval[string](v, "location.pathname") == "/positions"
 	})
 	v.do(ready)
@@ -40,7 +40,7 @@ func TestLoginByLink(t *testing.T) {
 		t.Errorf("want neither code nor cookie to be seen by the page, have %s", have)
 	}
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))
-	v.until("a link is good once", says+`("already used")`)
+	v.until("a link is good once", shows+`("already used")`)
 }
 
 // TestConnectionLost kills botd under an open page, and starts it again.
@@ -53,7 +53,7 @@ func TestConnectionLost(t *testing.T) {
 	v.until("the loss is shown",
 		`document.querySelector("#banners").textContent.includes("Connection lost") && document.body.classList.contains("stale") &&
 			document.querySelector(".link").textContent.includes("No connection")`)
-	v.until("the overview claims nothing", says+`("The connection is lost") && !`+says+`("All systems normal")`)
+	v.until("the overview claims nothing", shows+`("The connection is lost") && !`+shows+`("All systems normal")`)
 	if title := eval[string](v, "document.title"); !strings.HasPrefix(title, "[no connection] ") {
 		t.Errorf("want the loss in the tab's title, have %q", title)
 	}
@@ -118,7 +118,7 @@ func TestTwentyTabsShareOneStream(t *testing.T) {
 	}
 	d.ask("POST", "/api/v1/risk/halt", `{"level": "pause", "reason": "all tabs hear this"}`, nil)
 	for i, v := range tabs {
-		v.until("tab "+itoa(i)+" shows the halt", says+`("Trading is halted: pause")`)
+		v.until("tab "+itoa(i)+" shows the halt", shows+`("Trading is halted: pause")`)
 		v.quiet("tab " + itoa(i))
 	}
 }

@@ -19,7 +19,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	d.settle()
 	v := d.enter(light)
 	v.visit("/sweeps")
-	v.until("there is none", says+`("No sweeps yet")`)
+	v.until("there is none", shows+`("No sweeps yet")`)
 	v.do(chromedp.Click(chromedp.CSS("#sweep-open")))
 	fill := func(id, value string) {
 		t.Helper()
@@ -28,7 +28,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	}
 	previews := func(part string) {
 		t.Helper()
-		v.until("the preview says "+part, `!!document.querySelector(".switch .preview")?.textContent.includes(`+quoted(part)+`)`)
+		v.until("the preview shows "+part, `!!document.querySelector(".switch .preview")?.textContent.includes(`+quoted(part)+`)`)
 	}
 	v.until("there is a form", `!!document.querySelector("#sweep-strategy")`)
 	fill("sweep-strategy", "cross")
@@ -60,7 +60,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	v.accessible("a sweep under way")
 	v.shoot("light sweep under way")
 	eval[bool](v, `(document.querySelector('[aria-label="Cancel the sweep first"]').click(), true)`)
-	v.until("it is interrupted", `!!document.querySelector("#sweep-resume") && `+says+`("canceled by a person")`)
+	v.until("it is interrupted", `!!document.querySelector("#sweep-resume") && `+shows+`("canceled by a person")`)
 	v.until("its page is shown", `!!document.querySelector("iframe")?.src.endsWith("/api/v1/sweeps/first/report")`)
 	for _, l := range []viewport{light, phone, small} {
 		v.show(l)
@@ -83,7 +83,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 		document.querySelector("iframe").contentWindow})); dispatchEvent(new MessageEvent("message", {data: {trial: `+quoted(job)+`}, source: window}));
 		document.querySelector("iframe").focus(); return true; })()`)
 	const ready = `!!document.querySelector('a[href^="/api/v1/backtests/first-"]')`
-	for pressed := 0; pressed < 60 && !eval[bool](v, ready+` || `+says+`("Running the trial again")`); pressed++ { // past links, scrolled tables and buttons
+	for pressed := 0; pressed < 60 && !eval[bool](v, ready+` || `+shows+`("Running the trial again")`); pressed++ { // past links, scrolled tables and buttons
 		v.typeKeys(kb.Tab)
 		v.typeKeys(kb.Enter)
 	}
@@ -94,7 +94,8 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	eval[bool](v, `(document.querySelector('[aria-label="Cancel the sweep first"]').click(), true)`)
 	v.until("it is interrupted again", `!!document.querySelector("#sweep-resume")`)
 	v.visit("/audit")
-	v.until("the audit names what was done", says+`("Start a sweep") && `+says+`("Cancel a sweep") && `+says+`("Report a trial") && `+says+`("Resume a sweep")`)
+	v.until("the audit names what was done",
+		shows+`("Start a sweep") && `+shows+`("Cancel a sweep") && `+shows+`("Report a trial") && `+shows+`("Resume a sweep")`)
 	v.quiet("sweeps")
 	if entries, err := os.ReadDir(filepath.Join(d.directory, "data", "backtests")); err != nil || len(entries) != 1 {
 		t.Errorf("want one report and nothing half done, have %v, %v", entries, err)

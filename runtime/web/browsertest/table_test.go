@@ -31,7 +31,7 @@ func TestNoTableIsClipped(t *testing.T) {
 	v.login(d.token("token"))
 	v.visit("/orders")
 	v.short("/orders", phone)
-	v.until("a line sums them up", says+`("200 orders: ")`)
+	v.until("a line sums them up", shows+`("200 orders: ")`)
 	v.until("a row is two or three lines", `[...document.querySelectorAll("main tbody tr")].every(e => e.getBoundingClientRect().height <= 120)`)
 	v.shoot("phone 200 orders")
 	eval[bool](v, `([...document.querySelectorAll("tfoot button")].find(b => b.textContent === "Show all 200").click(), true)`)

@@ -31,7 +31,7 @@ func TestRoundTripsAndPastPositions(t *testing.T) {
 	d := startSettled(t)
 	v := d.enter(dark)
 	v.visit("/strategies/accumulate?view=trades")
-	v.until("there is none yet", says+`("No closed round trips")`)
+	v.until("there is none yet", shows+`("No closed round trips")`)
 	d.ask("POST", "/api/v1/positions/futures/BTC-USDT/close", `{"reason": "enough"}`, nil)
 	v.until("the round trip is shown",
 		`(() => { const row = document.querySelector("[role=tabpanel] tbody tr"); return !!row && ["LONG", "exit", "→"].every(text =>
@@ -48,9 +48,9 @@ func TestRoundTripsAndPastPositions(t *testing.T) {
 			row.textContent.includes("accumulate"))`)
 	v.inspect("past positions")
 	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-closed] tbody a[href*=view]")), ready)
-	v.until("its strategy's round trips are a step away", `location.pathname === "/strategies/accumulate" && `+says+`("1 round trip: ")`)
+	v.until("its strategy's round trips are a step away", `location.pathname === "/strategies/accumulate" && `+shows+`("1 round trip: ")`)
 	v.visit("/reconcile")
-	v.until("no difference is shown", says+`("No differences")`)
+	v.until("no difference is shown", shows+`("No differences")`)
 	v.inspect("differences")
 }
 
@@ -67,9 +67,9 @@ func TestRefusedIntentsAreListed(t *testing.T) {
 			"entry"].every(text => row.textContent.includes(text)); })()`)
 	v.inspect("refused intents")
 	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-refused] tbody tr td:nth-child(2) a")), ready)
-	v.until("what every rule said is a step away", `location.pathname.startsWith("/intents/") && `+says+`("Checks")`)
+	v.until("the result of every rule is a step away", `location.pathname.startsWith("/intents/") && `+shows+`("Checks")`)
 	v.visit("/risk?rule=margin")
-	v.until("another rule refused none", says+`("No refusal by this rule")`)
+	v.until("another rule refused none", shows+`("No refusal by this rule")`)
 }
 
 // TestTokenIsCreatedShownOnceAndRevoked creates a viewer's token, whose user is locked out once it is revoked.
@@ -80,7 +80,7 @@ func TestTokenIsCreatedShownOnceAndRevoked(t *testing.T) {
 	v := b.open(d, dark)
 	v.login(d.token("token"))
 	v.visit("/settings")
-	v.until("who logged in by a token makes none", says+`("token sessions cannot create tokens")`)
+	v.until("who logged in by a token makes none", shows+`("token sessions cannot create tokens")`)
 	var link struct{ Path string }
 	d.ask("POST", "/api/v1/session/link", "", &link)
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))
@@ -105,9 +105,9 @@ func TestTokenIsCreatedShownOnceAndRevoked(t *testing.T) {
 	other := openBrowser(t).open(d, dark)
 	other.login(secret)
 	other.visit("/settings")
-	other.until("its holder looks only", says+`("viewer, by session") && !`+says+`("Back up now")`)
+	other.until("its holder looks only", shows+`("viewer, by session") && !`+shows+`("Back up now")`)
 	v.do(chromedp.Click(chromedp.CSS("[aria-labelledby=p-tokens] tbody button")), chromedp.Click(chromedp.CSS("dialog .button.final")))
-	v.until("it is gone", says+`("No named tokens")`)
+	v.until("it is gone", shows+`("No named tokens")`)
 	other.do(chromedp.Navigate(d.url("/settings")))
 	other.until("its holder is shut out", `location.pathname === "/login"`)
 }
@@ -140,10 +140,10 @@ func TestBackupAndTestMessages(t *testing.T) {
 			`(() => { const b = [...document.querySelectorAll("button")].find(b => b.textContent === `+quoted(text)+`); b?.click(); return !!b; })()`)
 	}
 	click("Back up now…")
-	v.until("it is said what it does", `!!document.querySelector("dialog")?.textContent.includes("data/demo/backups")`)
+	v.until("its effect is shown", `!!document.querySelector("dialog")?.textContent.includes("data/demo/backups")`)
 	v.inspect("back up")
 	click("Back up")
-	v.until("it is done", says+`("The journal is copied into")`)
+	v.until("it is done", shows+`("The journal is copied into")`)
 	if found, err := filepath.Glob(filepath.Join(d.directory, "data/demo/backups/demo-main-*.db")); err != nil || len(found) != 1 {
 		t.Errorf("want one backup, have %v, %v", found, err)
 	}

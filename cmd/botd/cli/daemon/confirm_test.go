@@ -24,7 +24,7 @@ func TestLiveAccountIsConfirmedOrRefused(t *testing.T) {
 		{"live, without input", configs.Live, shell.Globals{NoInput: true}, failure.Usage},
 		{"live, without input but yes", configs.Live, shell.Globals{NoInput: true, Yes: true}, failure.OK},
 		{"demo, without input", configs.Demo, shell.Globals{NoInput: true}, failure.OK},
-		{"live, by a program that said neither", configs.Live, shell.Globals{}, failure.OK},
+		{"live, by a program with neither option", configs.Live, shell.Globals{}, failure.OK},
 	} {
 		command := &cobra.Command{}
 		command.SetContext(c.g.In(t.Context()))

@@ -22,7 +22,7 @@ func TestColorFlagOverridesEnvironment(t *testing.T) {
 		none, force string
 		want        bool
 	}{
-		{"nothing said, no terminal", Globals{}, "", "", false},
+		{"nothing set, no terminal", Globals{}, "", "", false},
 		{"forced", Globals{}, "", "1", true},
 		{"NO_COLOR above FORCE_COLOR", Globals{}, "1", "1", false},
 		{"always above NO_COLOR", Globals{Color: Choice{Word: "always"}}, "1", "", true},

@@ -96,8 +96,8 @@ func TestAListWithoutItemsIsEmpty(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoJSONIsAnError has values that cannot be encoded, and texts that are no JSON.
-func TestWhatIsNoJSONIsAnError(t *testing.T) {
+// TestInvalidJSONIsAnError has values that cannot be encoded, and texts that are not JSON.
+func TestInvalidJSONIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{"json", "jsonl", "csv"} {
 		if err := Print(io.Discard, output, func() {}, nil); err == nil {
