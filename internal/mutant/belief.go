@@ -6,12 +6,12 @@ var belief = []Row{
 		"reconcile TestStrategyKeepsPositionThatOneListOmits", []Edit{
 			{"reconcile.SymbolState.DecisionPosition", "s.Unwitnessed()", "false"},
 		}},
-	{"lost_stop_waits", "where a list alone shows none of a position, a stop of unknown fate waits for L", "39",
+	{"lost_stop_waits", "if only a list shows the position as closed, a stop of unknown outcome waits for L", "39",
 		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
 			{"reconcile.survey.seekWitness", "unseen || stopMissing", "unseen"},
 		}},
-	{"profit_is_a_stop", "where a list alone shows none of a position, a take-profit that stands makes a missing stop wait for L", "39",
-		"reconcile TestRefusedStopReturnsBesideATakeProfit", []Edit{
+	{"profit_is_a_stop", "if only a list shows the position as closed, an open take-profit makes a missing stop wait for L", "39",
+		"reconcile TestRefusedStopReturnsWithOpenTakeProfit", []Edit{
 			{"reconcile.survey.seekWitness", "p.Purpose() == placement.StopLoss", "true"},
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
@@ -22,19 +22,19 @@ var belief = []Row{
 		"reconcile TestPositionInEitherListIsProtected", []Edit{
 			{"reconcile.survey.takeShown", "row.Remaining != 0", "false"},
 		}},
-	{"unexplained_stripped", "one list takes the stop off a position that no fill explained", "39",
+	{"unexplained_stripped", "one list alone cancels the stop of a position that no fill explains", "39",
 		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
 			{"reconcile.observed.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
 		}},
-	{"liquidation_unexplained", "the liquidation of a position that no fill explains is an end like any other", "46",
+	{"liquidation_unexplained", "the liquidation of a position that no fill explains is not reported as a liquidation", "46",
 		"runtime/engine TestLiquidationOfAnUnexplainedPositionIsAnEvent", []Edit{
 			{"reconcile.SymbolState.Liquidation", "s.unexplainedEnd(&snapshot.Closed[i])", "false"},
 		}},
-	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
+	{"margin_unasked", "a position larger than the fills is attributed to others without comparing the margin", "16",
 		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
 			{"reconcile.evidence.marginDenies", "e.fetched.Account.PositionMargin.Less(needed)", "false"},
 		}},
-	{"half_wallet_trusted", "a wallet that freezes less than stands takes stops off", "40",
+	{"half_wallet_trusted", "a wallet that freezes less than the open orders cancels stops", "40",
 		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{
 			{"reconcile.observed.freezesLess", "frozen < 0", "false"},
 		}},
@@ -42,99 +42,99 @@ var belief = []Row{
 		"reconcile TestReadsFromBeforeArrivalDoNotEndStop", []Edit{
 			{"reconcile.dispatched.arrivedMS", "d.delivery(p).answeredMS", "0"},
 		}},
-	{"unanswered_takes_off", "a stop on spot that is not answered takes one off that stands", "protection",
+	{"unanswered_takes_off", "an unanswered stop on spot cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "p.Purpose() == placement.StopLoss && p.OrderID() == 0", "false"},
 		}},
-	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
+	{"repetition_foreign", "a purchase that was executed twice counts as manual if lists omit ids", "42",
 		"reconcile TestEqualRowWithoutIDIsARepetition", []Edit{
 			{"reconcile.evidence.repetition", "sameParameters(order, &one.order)", "false"},
 		}},
-	{"equal_unnamed", "a stop of unknown fate that a list shows without its id is another's", "42",
+	{"equal_unnamed", "a stop of unknown outcome that a list shows without its id counts as foreign", "42",
 		"reconcile TestEqualRowWithoutIDIsTheUncertainStop", []Edit{
 			{"reconcile.evidence.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
 		}},
-	{"refused_sale_rests", "a sale that was refused and stands without an id stays", "42",
+	{"refused_sale_rests", "a refused sale that is open without an id is not canceled", "42",
 		"reconcile TestRefusedSaleThatRestsWithoutIDIsCanceled", []Edit{
 			{"reconcile.evidence.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
 		}},
-	{"confirmed_forgotten", "a sale that lists confirmed as refused before they could show it is another's where they leave ids out", "42",
+	{"confirmed_forgotten", "a sale confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedSaleIsRecognizedAfterConfirmation", []Edit{
 			{"reconcile.survey.confirmRefused", "s.book.noteConfirmed(r)", ""},
 		}},
-	{"late_purchase_anothers", "a purchase that lists confirmed as refused before they could show it is another's where they leave ids out", "42",
+	{"late_purchase_anothers", "a purchase confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
 			{"reconcile.evidence.repetition", "e.book.refusedOrConfirmed()", "e.book.Refused()"},
 		}},
-	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
+	{"equal_stops_stay", "two equal stops without ids both stay open", "14",
 		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
 			{"reconcile.evidence.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
 		}},
-	{"name_forgotten", "an id of another botd's order that a list has shown is forgotten when the next leaves it out", "42",
+	{"name_forgotten", "the id of another botd's order is forgotten when the next list omits it", "42",
 		"reconcile TestListedIDIsRemembered", []Edit{
 			{"reconcile.evidence.named", "e.book.names[o.ID]", `""`},
 		}},
-	{"unnamed_stop_again", "where botd stands down, a stop that shows no id is placed again", "15",
+	{"unnamed_stop_again", "while botd stands down, a stop listed without an id is placed again", "15",
 		"reconcile TestStandingDownStopWithoutIDIsNotRepeated", []Edit{
 			{"reconcile.situation.explainedOnSpot", "s.unnamedStops()", "0"},
 		}},
-	{"one_wallet_strips", "one wallet takes the stop off what a purchase has bought that no list shows", "40",
+	{"one_wallet_strips", "one wallet alone cancels the stop of a purchase that no list shows", "40",
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.SymbolState.vanished", "s.spot.undecided-s.spot.presumed", "0"},
 		}},
-	{"others_keep_stop", "what a wallet showed of a person's purchase beside one whose answer was lost keeps a stop", "16",
+	{"others_keep_stop", "coins of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
 			{"reconcile.survey.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
 		}},
-	{"forgotten_sale_again", "what botd's orders sold of a purchase that an old backup forgot is protected again after a start", "15",
+	{"forgotten_sale_again", "coins that botd sold from a purchase missing in an old backup get a stop again after a start", "15",
 		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
 			{"reconcile.SymbolState.notePeerOrder", "t.peerSold = s.Oversold()", ""},
 		}},
-	{"others_proceeds", "what botd sold of a person's coins on spot is a gain of the strategy", "Limits",
+	{"others_proceeds", "the sale of manually bought coins on spot counts as a gain of the strategy", "Limits",
 		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
 			{"runtime/engine.results.cash", "fill.Others != 0", "false"},
 		}},
-	{"sold_before_bought", "what is sold before its purchase is booked is no gain", "Limits",
+	{"sold_before_bought", "a sale booked before its purchase does not count as a gain", "Limits",
 		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
 			{"reconcile/account.State.fill", "beyond != 0 && s.buys(symbol.key)", "false"},
 		}},
-	{"peer_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
+	{"peer_wallet_strips", "one wallet alone cancels the stop of another botd's purchase", "40",
 		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.derivation.protect", "d.symbol.jointFills() > 0", "false"},
 		}},
-	{"unread_row_unfrozen", "a wallet that freezes less than a stop whose row cannot be read takes it off", "43",
+	{"unread_row_unfrozen", "a wallet that freezes less than a stop with an unreadable row cancels that stop", "43",
 		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
 			{"reconcile.observed.freezesLess", "slices.Contains(o.listed[exchange.Spot].unread, p.OrderID())", "false"},
 		}},
-	{"entry_unread_strips", "one list takes the stop off while the row of the entry cannot be read", "43",
+	{"entry_unread_strips", "one list alone cancels the stop while the row of the entry cannot be read", "43",
 		"reconcile TestStopStaysWhileEntryIsUnreadable", []Edit{
 			{"reconcile.survey.partialPosition", "s.noteUnexplained(symbol)", ""},
 		}},
-	{"paid_once", "what the wallet shows bought twice and paid twice is a deposit", "41",
+	{"paid_once", "a purchase executed and paid twice, as the wallet shows, counts as a deposit", "41",
 		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
 			{"reconcile.evidence.timesPaid", "return mostTimes", "return 1"},
 		}},
-	{"start_strips", "after a start a wallet takes off the stop of a purchase that is not decided", "40",
+	{"start_strips", "after a start a wallet cancels the stop of an uncertain purchase", "40",
 		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{
 			{"reconcile.observed.inheritedSince", "p.SentMS() < o.bootMS", "false"},
 		}},
-	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
+	{"opposite_stays", "the stop of the opposite side stays if the list shows less than the fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
 			{"reconcile.derivation.cancelOpposite", "d.symbol.position.Abs() > known.Abs()", "d.symbol.position.Abs() != known.Abs()"},
 		}},
-	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
+	{"stop_moves_for_exit", "a stop is canceled for a move while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
 			{"reconcile.positionStop.mayMove", "s.exits()", "false"},
 		}},
-	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
+	{"reduction_opens", "an overfilled reduce-only order counts as a position of the opposite side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{
 			{"reconcile.survey.adoptReduced", "beyond != 0", "false"},
 		}},
-	{"reduction_owed_forgotten", "what a reduction filled beyond a position while an opening was live is a position once that has ended", "41",
+	{"reduction_owed_forgotten", "an overfilled reduction during an opening counts as a position once the opening ends", "41",
 		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
 			{"reconcile.Book.Observe", "s.adoptReduced(symbol, symbol.Opened())", ""},
 		}},
-	{"opened_stays", "what an opening that is booked after its reduction has opened counts as a position that is still there", "41",
+	{"opened_stays", "an opening booked after its reduction counts as a position that is still open", "41",
 		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
 			{"reconcile/account.Symbol.fill", "s.opened = within(s.opened, s.known)", ""},
 		}},
@@ -150,23 +150,23 @@ var belief = []Row{
 		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
 			{"reconcile.evidence.contradict", "e.marginContradicts(symbol)", "false"},
 		}},
-	{"unanswered_waits", "on spot a stop is awaited for as long as the client waits for its answer, though the wallet has enough for one only", "protection",
+	{"unanswered_waits", "on spot an unanswered stop delays the next until the client times out, though the wallet covers one only", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
 			{"reconcile.situation.unansweredStop", "p.Order().Type == exchange.StopLimit", "false"},
 		}},
-	{"unanswered_twice", "on spot a stop is placed beside one whose answer does not come, though the wallet has enough for both", "protection",
+	{"unanswered_twice", "on spot a second stop is placed during an unanswered one, though the wallet covers both", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
 			{"reconcile.situation.unansweredStop", "s.repeatable(p)", "true"},
 		}},
 	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
-		"reconcile TestRowWithoutIDEqualToARefusedPurchaseIsIt", []Edit{
+		"reconcile TestRowWithoutIDIsMatchedToEqualRefusedPurchase", []Edit{
 			{"reconcile.survey.unclaimedPurchases", "s.book.repeatsRefused(o)", "false"},
 		}},
 	{"step_outgrows", "a position smaller than a quantity step that has grown is not closed where its stop was passed", "45",
 		"reconcile TestPositionBelowAGrownStepIsClosed", []Edit{
 			{"reconcile.derivation.reduceNow", "d.closeDust(«whole», reason)", "quantity >= d.ownPosition.Abs()"},
 		}},
-	{"no_margin_no_witness", "an account that uses no margin at all denies nothing that a list shows", "39",
+	{"no_margin_no_witness", "an account without used margin does not contradict a listed position", "39",
 		"reconcile TestListedPositionWithoutMarginIsRejected", []Edit{
 			{"reconcile.observed.note", "!s.Account.PositionMargin.IsZero()", "false"},
 		}},
@@ -174,55 +174,55 @@ var belief = []Row{
 		"reconcile TestStopOnUnexplainedPosition", []Edit{
 			{"reconcile.derivation.protectUnexplained", "if «d.pricePassed(placement.StopLoss, price)» {", "false"},
 		}},
-	{"refused_before", "what the exchange refused of an earlier position keeps the next one's stop waiting", "protection",
+	{"refused_before", "refusals for an earlier position delay the stop of the next one", "protection",
 		"runtime/engine TestAStopWaitsForNoRefusalOfAnEarlierPosition", []Edit{
 			{"runtime/engine.round.finishRound", "r.backoffs.watch()", ""},
 		}},
-	{"vanished_opens", "openings are sent though nothing but a list says that a position has ended that no fill explained", "39",
+	{"vanished_opens", "openings are sent after a position ended without a fill, on the evidence of a list alone", "39",
 		"reconcile TestOpeningWaitsForEndOfUnexplainedPosition", []Edit{
 			{"reconcile.survey.observePosition", "!symbol.endUnproved()", "true"},
 		}},
-	{"unshown_reduced", "part of a position is sold that the list does not show, and which it may have lost already", "39",
+	{"unshown_reduced", "a part of a position that the list omits, and that may already be closed, is sold", "39",
 		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
 			{"reconcile.situation.shown", "symbol.Standing() == symbol.position", "true"},
 		}},
-	{"step_below_ask", "one step on spot is bought for its price of now, which buys none of it above that", "class N",
+	{"step_below_ask", "one step on spot is bought for its current price, which buys nothing at a higher price", "class N",
 		"reconcile TestSingleStepIsBoughtThroughCollar", []Edit{
 			{"reconcile.situation.amountFor", "quantity == s.symbol.rules.QuantityTick", "false"},
 		}},
-	{"hung_list_strips", "after a start a wallet takes off the stop of a purchase while the open list cannot be read", "40",
+	{"hung_list_strips", "after a start a wallet cancels the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
 			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, most, sinceMS)", "_, _ = most, sinceMS"},
 		}},
-	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing takes one off that stands", "protection",
+	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.Unlisted)", "false"},
 		}},
-	{"own_next_to_peer", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
+	{"own_next_to_peer", "while botd stands down, its own purchase that no list shows does not count as held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
 			{"reconcile.SymbolState.ownOnSpot", "s.spot.presumed", "0"},
 		}},
-	{"sold_held_twice", "what a sale that no list shows has sold counts as taken of what the wallet has left", "40",
+	{"sold_held_twice", "an unlisted sale is deducted again from the coins left in the wallet", "40",
 		"reconcile TestStopOfRemainderNeedsNoList", []Edit{
 			{"reconcile.derivation.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
 		}},
-	{"outlived_waits", "what is left of a position that was shown beside botd's part waits for L", "41",
+	{"outlived_waits", "the foreign rest of a position, once listed together with botd's part, waits for L", "41",
 		"reconcile TestListedRemainderIsProtectedAtOnce", []Edit{
 			{"reconcile.situation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
 		}},
-	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
+	{"torn_list_confirms", "an open list that omits an open order confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
 			{"reconcile.evidence.omitsOpenOrder", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
 		}},
-	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
+	{"refusal_forgotten", "a removed strategy ends while its refused orders may still appear", "49",
 		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
 			{"runtime/engine.roster.ended", "r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())", "false"},
 		}},
-	{"decided_beside", "what was decided beside an opening that is never sent stays in force", "51",
+	{"decided_beside", "a plan decided together with an opening that is never sent stays in force", "51",
 		"runtime/engine TestUnsentOpeningIsDecidedAgain", []Edit{
 			{"runtime/engine.sender.neverSent", "leg.planned > w.sequence", "false"},
 		}},
-	{"amount_unseen", "a strategy does not see what an amount of money on its way buys", "51",
+	{"amount_unseen", "a strategy does not see the quantity that an order in flight by amount buys", "51",
 		"runtime/engine TestStrategySeesQuantityOfAmountOrder", []Edit{
 			{"runtime/engine.quantityOf", "order.QuoteAmount.IsZero()", "true"},
 		}},
@@ -230,35 +230,35 @@ var belief = []Row{
 		"runtime/engine TestSpotStopsCoverPositionTogether", []Edit{
 			{"runtime/engine.protection.hasStop", "leg.symbol.Key().Market == exchange.Futures", "true"},
 		}},
-	{"standstill_goes_on", "a round goes on by what it read before the process stood still", "44",
+	{"standstill_goes_on", "a round continues with reads from before the process was suspended", "44",
 		"runtime/engine TestRoundRestartsAfterProcessPause", []Edit{
 			{"runtime/engine.Engine.Handle", "nowMS-e.nowMS > patienceMS+standstillMS", "false"},
 		}},
-	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
+	{"moves_refused", "a stop is canceled for a move while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.situation.mayMoveStop", "!refused", "true"},
 		}},
 	{"lost_read", "a read that is not answered is repeated in the next round only", "23",
-		"runtime/engine TestAReadWhoseAnswerIsLostIsRepeatedInItsRound", []Edit{
+		"runtime/engine TestReadWithLostAnswerIsRepeatedInSameRound", []Edit{
 			{"runtime/engine.round.attentionMS", "p.repeated", "true"},
 		}},
-	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",
+	{"unanswered_stop", "an unanswered stop is awaited until the client times out", "1",
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
 			{"reconcile.dispatched.unanswered", "at != 0", "false"},
 		}},
-	{"canceled_by_another", "where botd stands down, a stop that other hands have canceled is placed again at once", "34",
+	{"canceled_by_another", "while botd stands down, a stop canceled by others is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
 			{"reconcile.Book.noteTaken", "b.StandsDown() && b.CancelMS(p.ClientOrderID()) == 0", "false"},
 		}},
-	{"own_is_anothers_too", "what is booked as botd's own by the exchange's id counts as another botd's once a row shows its id", "42",
+	{"own_is_anothers_too", "an order booked as botd's own by the exchange's id counts as foreign once a row shows its id", "42",
 		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{
 			{"reconcile.evidence.isPeerOrder", "e.claimed(o)", "false"},
 		}},
-	{"peer_sold_own", "what another botd bought and sold again takes a stop off, by one wallet", "40",
+	{"peer_sold_own", "one wallet cancels a stop after another botd bought and sold again", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
 			{"reconcile.derivation.takeOffSold", "d.symbol.peerPurchases()", "0"},
 		}},
-	{"sold_without_bought", "a list that has just shown what another botd sold takes a stop off, though it may lack what that one bought", "15",
+	{"sold_without_bought", "a list with another botd's new sale cancels a stop, though it may omit that botd's purchase", "15",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
 			{"reconcile.derivation.takeOffSold", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
 		}},
@@ -266,7 +266,7 @@ var belief = []Row{
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
 			{"reconcile.observed.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
 		}},
-	{"deposit_makes_up", "what orders of the journal's own starts have sold is held again where a deposit makes up for it", "15",
+	{"deposit_makes_up", "coins sold by orders of known starts count as held again after an equal deposit", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
 			{"reconcile.SymbolState.jointPosition", "min(0, s.spot.continued)", "0"},
 		}},
@@ -278,43 +278,43 @@ var belief = []Row{
 		"runtime/engine TestStrategySeesTheCurrentRules", []Edit{
 			{"runtime/engine.tick.refreshView", "leg.symbol.Rules()", "leg.config.Symbol"},
 		}},
-	{"refused_purchase_unseen", "what a refused purchase bought and paid, by the wallet alone, has no stop", "3",
+	{"refused_purchase_unseen", "a refused purchase that only the wallet shows as executed has no stop", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
 			{"reconcile.survey.unlistedPurchases", "refused > 0", "false"},
 		}},
-	{"refused_any_money", "a person's purchase is a refused one's, whatever it cost", "3",
+	{"refused_any_money", "a manual purchase counts as a refused purchase of botd, whatever it cost", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
 			{"reconcile.evidence.boughtWithItsMoney", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
-	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
+	{"none_trusted", "while botd stands down, a wallet without any of the asset prevents a stop", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
 			{"reconcile.observed.walletUntrusted", "symbol.tooSmallToTrade(o.baseBalance(symbol))", "false"},
 		}},
-	{"half_wallet_stands_down", "where botd stands down, a wallet that freezes less than what stands keeps a stop away", "40",
-		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStopWhileStandingDown", []Edit{
+	{"half_wallet_stands_down", "while botd stands down, a wallet that freezes less than the open orders prevents a stop", "40",
+		"reconcile TestWalletThatFreezesLessThanOpenOrdersBoundsNoStopWhileStandingDown", []Edit{
 			{"reconcile.observed.walletUntrusted", "o.freezesLess(symbol)", "false"},
 		}},
-	{"frozen_by_none", "a wallet that freezes more than is open keeps what is sold in place of a stop away", "40",
-		"reconcile TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway", []Edit{
+	{"frozen_by_none", "a wallet that freezes more than the open orders prevents the sale that replaces a stop", "40",
+		"reconcile TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit", []Edit{
 			{"reconcile.derivation.clip", "max(clipped, d.frozenByNone(quantity))", "clipped"},
 		}},
-	{"inherited_forgotten", "a start takes the stop off that protects what a wallet had shown of a refused purchase", "3",
+	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
 			{"reconcile.survey.presume", "bought, most = max(bought, inherited), max(most, inherited)", ""},
 		}},
-	{"inherited_opens", "after a start botd opens beside such a stop, and no person must check", "3",
+	{"inherited_opens", "after a start botd opens next to such a stop without confirmation by a person", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
 			{"reconcile.survey.noteInheritedStops", "explained == 0 && s.book.inheritedStops(symbol) > 0", "false"},
 		}},
-	{"history_unheard", "a stop that the history shows in place has ended, since an older list and wallet do not show it", "40",
+	{"history_unheard", "a stop that the history shows as open counts as ended because an older list and wallet omit it", "40",
 		"reconcile TestAStopWhoseEndTheHistoryDoesNotShowStandsForL", []Edit{
 			{"reconcile.survey.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.OrderID())", "false"},
 		}},
-	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and another is asked for beside it", "40",
+	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and a second one is placed", "40",
 		"reconcile TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop", []Edit{
 			{"reconcile.survey.noteFrozenAgain", "s.book.endPresumption(p.ClientOrderID())", ""},
 		}},
-	{"unread_wallet", "a wallet that cannot be read takes a stop off for an exit that had sold nothing", "40",
+	{"unread_wallet", "an unreadable wallet cancels a stop for an exit that sold nothing", "40",
 		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen", "false"},
 		}},
@@ -322,7 +322,7 @@ var belief = []Row{
 		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
 			{"reconcile.survey.holdInheritedStops", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
 		}},
-	{"inherited_halved", "half a wallet takes such a stop off", "40",
+	{"inherited_halved", "half a wallet cancels such a stop", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
 			{"reconcile.survey.presume", "s.book.freezesLess(symbol)", "false"},
 		}},
@@ -330,15 +330,15 @@ var belief = []Row{
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
 			{"reconcile.survey.unclaimedPurchases", "!s.lost(o)", "true"},
 		}},
-	{"young_stands_down", "where botd stands down, a wallet that may be older than the last fill keeps a stop away", "40",
+	{"young_stands_down", "while botd stands down, a wallet that may be older than the last fill prevents a stop", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
 			{"reconcile.observed.walletUntrusted", "o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
 		}},
-	{"unread_stands_down", "where botd stands down, a wallet of before another botd's purchase keeps a stop away", "40",
+	{"unread_stands_down", "while botd stands down, a wallet from before another botd's purchase prevents a stop", "40",
 		"reconcile TestAnUnreadWalletBoundsNoStopWhileStandingDown", []Edit{
 			{"reconcile.observed.walletUntrusted", "!o.walletRead", "false"},
 		}},
-	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
+	{"twice_sold_unseen", "a sale on spot that was executed twice counts as a withdrawal if nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
 			{"reconcile.evidence.possibleOwnChange", "more < 0", "false"},
 		}},
@@ -350,11 +350,11 @@ var belief = []Row{
 		"runtime/engine TestUnreadableSpotMarketBlocksExits", []Edit{
 			{"runtime/engine.dispatcher.actUnread", "!d.book.WalletConclusive(leg.symbol)", "true"},
 		}},
-	{"equal_ignored", "an opening is placed beside an order without an id that equals one of botd's", "34",
+	{"equal_ignored", "an opening is placed next to an order without an id that equals one of botd's", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
 		}},
-	{"accepted_sale_refused", "what the wallet shows of a sale that the exchange accepted counts as one that it refused", "41",
+	{"accepted_sale_refused", "an accepted sale that the wallet shows counts as a refused one", "41",
 		"reconcile TestSaleOfAcceptedExitIsNotThatOfRefusedStop", []Edit{
 			{"reconcile.survey.noteRefusedSales", "missing - s.maySoldUnlisted(symbol)", "missing"},
 		}},
@@ -362,19 +362,19 @@ var belief = []Row{
 		"reconcile TestAnothersStopThatIsListedAgainSellsOnce", []Edit{
 			{"reconcile.survey.noteUnlisted", "return listed(one.orderID)", "return false"},
 		}},
-	{"equal_forgotten", "openings are placed beside such an order once botd's own has been canceled", "34",
+	{"equal_forgotten", "openings are placed next to such an order once botd's own has been canceled", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.SymbolState.Repeats", "slices.Contains(s.repeated, o.ID)", "false"},
 		}},
-	{"older_equal_ignored", "openings are placed beside such an order of earlier, where no list shows ids", "34",
+	{"older_equal_ignored", "openings are placed next to such an older order if no list shows ids", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.SymbolState.noteRepeated", "order := matched[n].Order(); «sameSize(o, &order)»", "false"},
 		}},
-	{"old_list_confirms", "an open list that still shows an order that has ended confirms that what the exchange refused was not executed", "41",
-		"reconcile TestAListThatShowsAnEndedOrderConfirmsNoRefusal", []Edit{
+	{"old_list_confirms", "an open list that still shows an ended order confirms a refusal", "41",
+		"reconcile TestListThatShowsEndedOrderDoesNotConfirmRefusal", []Edit{
 			{"reconcile.survey.confirms", "!slices.Contains(s.old, r.Symbol.Market)", "true"},
 		}},
-	{"form_ignored", "an opening is placed beside a stop of botd's form, whose id no list shows", "42",
+	{"form_ignored", "an opening is placed next to a stop of botd's form that is listed without an id", "42",
 		"runtime/engine TestStopOfBotdsFormWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "b.Resembles(symbol, o)", "false"},
 		}},
@@ -386,11 +386,11 @@ var belief = []Row{
 		"reconcile TestASaleByOthersTakesTheStopOffInAQuarantine", []Edit{
 			{"reconcile.situation.explainedByFills", "s.symbol.spot.confirmed", "0"},
 		}},
-	{"beyond_clipped", "an old wallet keeps a stop away though the exchange executed more than it answered", "41",
-		"reconcile TestAnOldWalletKeepsNoStopAwayIfTheExchangeExecutedMore", []Edit{
+	{"beyond_clipped", "an old wallet prevents a stop though the exchange executed more than it answered", "41",
+		"reconcile TestOldWalletBlocksNoStopIfTheExchangeExecutedMore", []Edit{
 			{"reconcile.derivation.stoppable", "d.walletBounds()", "symbol.Quarantine() != \"\""},
 		}},
-	{"wrong_wallet_bounds", "in a quarantine a wallet that freezes less than what stands keeps a stop away", "40",
+	{"wrong_wallet_bounds", "in a quarantine a wallet that freezes less than the open orders prevents a stop", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStop", []Edit{
 			{"reconcile.situation.walletBounds", "!s.book.walletWrong(s.symbol)", "true"},
 		}},
@@ -398,11 +398,11 @@ var belief = []Row{
 		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{
 			{"reconcile.survey.emit", "!fills", "!fills && s.book.Track(r.Symbol) == nil"},
 		}},
-	{"former_rules_open", "what was decided by a symbol's former rules opens when they have changed", "45",
-		"runtime/engine TestPlanOfFormerRulesIsDecidedAgain", []Edit{
+	{"former_rules_open", "a plan under a symbol's old rules opens after the rules have changed", "45",
+		"runtime/engine TestPlanUnderOldRulesIsDecidedAgain", []Edit{
 			{"runtime/engine.market.takeRules", "m.tick.decideAgain(leg)", ""},
 		}},
-	{"standing_stop_forgotten", "a stop that botd sends again while it stands down, whatever the wallet shows, waits for no refusal", "40",
+	{"standing_stop_forgotten", "while botd stands down, a repeated stop does not back off after a refusal", "40",
 		"runtime/engine TestStopThatStandsDownBacksOff", []Edit{
 			{"runtime/engine.backoffs.doubtsEnd", "b.book.StandsDown()", "false"},
 		}},
@@ -410,7 +410,7 @@ var belief = []Row{
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
 			{"runtime/engine.results.divide", "r.estimate(leg)", "exchange.Amount{}"},
 		}},
-	{"cancels_out", "a gain and a loss that cancel out are nobody's", "results",
+	{"cancels_out", "a gain and a loss that cancel out are attributed to no strategy", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
 			{"runtime/engine.results.attribute", "!change.IsZero() || r.tradedFutures()", "!change.IsZero()"},
 		}},
@@ -427,11 +427,11 @@ var belief = []Row{
 		"runtime/engine TestPeakWaitsForResults", []Edit{
 			{"runtime/engine.limits.watch", "«!estimated» && w.Day()", "true"},
 		}},
-	{"day_of_estimate", "a day begins with an equity that a fill without a result may lower", "limits",
+	{"day_of_estimate", "a day begins while a fill without a result may still lower the equity", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
 			{"runtime/engine.limits.watch", "estimated && w.Day().StartMS != start", "false"},
 		}},
-	{"day_stops_limits", "no limit is checked while a day waits", "limits",
+	{"day_stops_limits", "no limit is checked while the start of a day is pending", "limits",
 		"runtime/engine TestDrawdownIsCheckedWhileADayWaits", []Edit{
 			{"runtime/engine.limits.watch", "!waits || risk.Rearms(c.Rule)", "!waits"},
 		}},
@@ -472,11 +472,11 @@ var belief = []Row{
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
 			{"runtime/engine.base.unpriced", "!s.Read()", "false"},
 		}},
-	{"price_before_start", "the equity after a start counts with a candle's price of before it", "limits",
+	{"price_before_start", "the equity after a start uses a candle's price from before the start", "limits",
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
 			{"runtime/engine.base.unpriced", "s.LastMS() < b.startMS && !s.Quoted()", "false"},
 		}},
-	{"price_awaited", "limits wait for the price of a delisted symbol for ever", "limits",
+	{"price_awaited", "limits wait forever for the price of a delisted symbol", "limits",
 		"runtime/engine TestMissingPriceSilencesNoLimitForLong", []Edit{
 			{"runtime/engine.limits.awaitsPrice", "l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS", "true"},
 		}},
@@ -488,11 +488,11 @@ var belief = []Row{
 		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{
 			{"runtime/engine.dispatcher.extendLadder", "!leg.announced", "false"},
 		}},
-	{"funding_explains", "an unconfirmed reading over a funding time is booked, whose wallet lacks a trade", "ledger",
+	{"funding_explains", "an unconfirmed reading across a funding time is booked, though its wallet lacks a trade", "ledger",
 		"reconcile/ledger TestUnstableReadOverFundingTimeIsImplausible", []Edit{
 			{"reconcile/ledger.Ledger.usual", "!p.valueHeld.IsZero()", "false"},
 		}},
-	{"outlived_trusted", "a list that is too old shows the stop of an ended position, which counts as that of the next", "13",
+	{"outlived_trusted", "an outdated list shows the stop of a closed position, which counts as the next position's stop", "13",
 		"reconcile TestProtectionOfEndedPositionIsReadByID", []Edit{
 			{"reconcile.Book.Vanished", "b.outlived(p)", "false"},
 		}},

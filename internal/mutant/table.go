@@ -36,13 +36,13 @@ var protocol = []Row{
 		{"reconcile.survey.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS)", "false"},
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
-		"reconcile TestASnapshotInWhichThePositionMovedDoesNotCount", []Edit{
+		"reconcile TestSnapshotDuringPositionChangeDoesNotCount", []Edit{
 			{"reconcile.survey.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
-	{"younger_exit_decided", "an exit of unknown fate is decided with an older one", "equation", "reconcile TestAnExitWithoutAnAnswerWaitsForNoYoungerOne",
+	{"younger_exit_decided", "an exit of unknown outcome is decided with an older one", "equation", "reconcile TestUnansweredExitDoesNotWaitForYoungerExits",
 		[]Edit{{"reconcile.survey.decideUnknown", "p.Fence(s.book.Settle()) > symbol.equalFromMS", "false"}}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
-		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
+		"reconcile TestUncertainOrderIsNotDecidedWhileKnownOrdersFill", []Edit{
 			{"reconcile.survey.decideUnknown", "s.mayPredateFill(symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
@@ -227,14 +227,14 @@ var protocol = []Row{
 	{"earlier_sweep", "the stops that ended with an earlier position witness the end of the next", "39", "", []Edit{
 		{"reconcile.survey.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
 	}},
-	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
+	{"stop_stripped", "a stop is canceled when the list shows no position", "39", "", []Edit{
 		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
 		{"reconcile.derivation.protect", "d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
 	}},
-	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountRegardlessOfLists", []Edit{
+	{"own_trades_ignored", "the position limit counts only listed positions", "40", "reconcile TestOwnTradesCountRegardlessOfLists", []Edit{
 		{"reconcile.SymbolState.Traded", "max(0, s.traded*exchange.Quantity(side.Sign()))", "0"},
 	}},
 	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
@@ -250,10 +250,10 @@ var protocol = []Row{
 		"reconcile TestRefusedExitThatIsLiveCountsAsExit", []Edit{
 			{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 		}},
-	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
+	{"wallet_unseen", "a purchase that only the wallet shows has no stop", "protection", "", []Edit{
 		{"reconcile.survey.presume", "min(own, bought)", "0"},
 	}},
-	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17",
+	{"others_purchases_presumed", "a manual purchase is presumed to be one of unknown outcome, and gets its stop", "17",
 		"reconcile TestManualPurchaseIsNotPresumed", []Edit{
 			{"reconcile.survey.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
@@ -266,16 +266,16 @@ var protocol = []Row{
 		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
 			{"reconcile.survey.observeOpen", "s.precedesPurchase(p, order.Filled)", "false"},
 		}},
-	{"reported_everywhere", "an order that was reported on one symbol accounts for what its start sent on another", "35",
+	{"reported_everywhere", "an order reported on one symbol explains orders of the same start on another", "35",
 		"reconcile TestLostJournalIsFoundOnLaterSymbol", []Edit{
 			{"reconcile/account.starts.noteID", "s.noteOn(«r.Symbol», id)", "exchange.SymbolKey{}"},
 			{"reconcile/account.starts.Sent", "s.reportedOn[«key»]", "exchange.SymbolKey{}"},
 		}},
-	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
+	{"bridge_short", "a stop moves though its replacement covers less than the position at the exchange", "protection",
 		"reconcile TestStopMovesOnlyIfReplacementCoversPosition", []Edit{
 			{"reconcile.positionStop.mayMove", "s.ownPosition == s.symbol.position", "true"},
 		}},
-	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
+	{"bridge_outgrown", "a stop and its bridge both stay when the bridge covers less than a grown position", "protection",
 		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
 			{"reconcile.positionStop.continueMove", "s.ownPosition == s.symbol.position", "false"},
 		}},
@@ -291,7 +291,7 @@ var protocol = []Row{
 		"reconcile TestPositionDatedByFastClockEndsByItsRow", []Edit{
 			{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		}},
-	{"stood_down_sells_again", "while botd stands down a stop on spot sells what orders that the journal does not know have sold", "15",
+	{"stood_down_sells_again", "while botd stands down, a stop on spot covers coins that unjournalled orders have sold", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
 			{"reconcile.derivation.takeOffSold", "excess > 0", "false"},
 		}},
@@ -307,7 +307,7 @@ var protocol = []Row{
 		"reconcile TestExtraStopIsCanceledWithoutOpenList", []Edit{
 			{"reconcile.derivation.protectSpot", "!d.allShown()", "true"},
 		}},
-	{"repeat_fits", "on spot an exit beside a lost one sells what the wallet has free, though the rest is frozen for that one", "20",
+	{"repeat_fits", "on spot an exit after a lost one sells the free coins, though the rest is frozen for the lost one", "20",
 		"reconcile TestLostExitIsNotRepeatedWithManualCoins", []Edit{
 			{"reconcile.derivation.reduceNow", "d.fitsWithUnknown(quantity)", "false"},
 		}},
@@ -319,19 +319,19 @@ var protocol = []Row{
 		"reconcile TestMarginOfEarlierPositionIsNoWitness", []Edit{
 			{"reconcile.survey.witness", "t.shownOf == symbol.OpenedMS()", "true"},
 		}},
-	{"unknown_entry_unprotected", "a list that shows no position takes the stop of an entry of unknown fate away", "protection",
+	{"unknown_entry_unprotected", "a list without the position cancels the stop of an entry of unknown outcome", "protection",
 		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
 			{"reconcile.derivation.protect", "!d.mayProtectUnknown(p)", "true"},
 		}},
-	{"exit_keeps_stop_away", "an exit of unknown fate keeps the stop away until its fence", "20",
+	{"exit_keeps_stop_away", "an exit of unknown outcome prevents the stop until its fence", "20",
 		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{
 			{"reconcile.derivation.exitsWhole", "answerLost(p, d.nowMS)", "false"},
 		}},
-	{"exit_beside_exit", "on spot a part is sold beside an exit in place of a stop", "29",
+	{"exit_beside_exit", "on spot a part is sold in place of a stop while an exit is open", "29",
 		"reconcile TestNoSecondSpotExitDuringExitInPlaceOfStop", []Edit{
 			{"reconcile.situation.stopsOf", "p.Order().Type == exchange.Limit", "false"},
 		}},
-	{"resting_beside_exit", "on spot a resting exit is for what an exit under way sells", "principle",
+	{"resting_beside_exit", "on spot a resting exit covers coins that an exit in flight sells", "principle",
 		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
 			{"reconcile.derivation.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
 		}},
@@ -343,15 +343,15 @@ var protocol = []Row{
 		"reconcile TestStandingDownPersistsAcrossStart", []Edit{
 			{"reconcile.peer.findUnknown", "id := symbol.UnknownOrder(); «id != \"\"»", "false"},
 		}},
-	{"bought_sold_with", "what a purchase bought that no list shows is less once an exit has sold", "protection",
+	{"bought_sold_with", "an unlisted purchase is reduced once an exit has sold", "protection",
 		"reconcile TestExitDoesNotReduceUnlistedPurchase", []Edit{
 			{"reconcile.survey.presume", "min(before, bought, own+sold)", "0"},
 		}},
-	{"sold_stop_stays", "a stop of what is sold stays where a list cannot be read", "protection",
+	{"sold_stop_stays", "the stop of sold coins stays if a list cannot be read", "protection",
 		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{
 			{"reconcile.derivation.protect", "!d.soldAll()", "true"},
 		}},
-	{"halt_waits_for_reads", "a halt cancels and closes nothing where reads hang", "kill switch",
+	{"halt_waits_for_reads", "a halt cancels and closes nothing while reads hang", "kill switch",
 		"runtime/engine TestHaltCancelsAndClosesWithoutReads", []Edit{
 			{"runtime/engine.dispatcher.emergencyOn", "d.halts.stopped || !d.endsSomething(leg, level)", "true"},
 		}},
@@ -362,13 +362,13 @@ var protocol = []Row{
 	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39", "", []Edit{
 		{"reconcile.survey.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
 	}},
-	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
+	{"release_ignored", "the sale that replaces a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
 	}},
-	{"wallet_trusted", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
+	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40", "", []Edit{
 		{"reconcile.derivation.stoppable", "!young && !untrusted", "true"},
 	}},
-	{"spot_latch_removed", "what a person sold on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
+	{"spot_latch_removed", "a manual sale on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
 		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},
 	}},
 	{"adoption_opens", "openings are sent right after an adoption", "16", "runtime/engine TestCase", []Edit{
@@ -377,19 +377,19 @@ var protocol = []Row{
 		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},
 		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
 	}},
-	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestADepositOrAWithdrawalIsNoGainAndNoLoss", []Edit{
+	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestDepositOrWithdrawalIsNeitherGainNorLoss", []Edit{
 		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
 		{"runtime/engine.accounting.fromOutside", "return «a.futures.flow»", "exchange.Amount{}"},
 		{"runtime/engine.accounting.transferred", "amount.IsZero()", "true"},
 	}},
-	{"declaration_is_profit", "a declared transfer moves nothing that losses are measured from", "47",
-		"runtime/engine TestADeclaredTransferIsNoGainAndNoLoss", []Edit{
+	{"declaration_is_profit", "a declared transfer does not move the references of the loss limits", "47",
+		"runtime/engine TestDeclaredTransferIsNeitherGainNorLoss", []Edit{
 			{"runtime/engine.accounting.transfer", "t.Asset == ledger.FuturesAsset", "false"},
 		}},
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestLiquidationIsAnEventAndHaltsStrategy", []Edit{
 		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
-	{"refusal_trusted", "what the exchange refused was not executed, whatever a list shows", "3",
+	{"refusal_trusted", "a refused order counts as not executed, whatever a list shows", "3",
 		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
 			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
 			{"reconcile.evidence.repetition", `order.ClientOrderID != ""`, "true"},
@@ -404,19 +404,19 @@ var protocol = []Row{
 			{"runtime/engine.roster.windUp", "leg.removal() != record.LevelFlatten", "true"},
 		}},
 	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
-		"runtime/reload TestARemovalWaitsUntilTheFileHasStayedAway", []Edit{
+		"runtime/reload TestRemovalWaitsUntilFileStaysAbsent", []Edit{
 			{"runtime/reload.Absences.Poll", "now.Sub(since[name]) < absentFor || polls[name] < absentPolls", "false"},
 		}},
-	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
+	{"catches_up_at_once", "slices missed during a pause are sent at once", "51", "strategy/library TestBacklogIsCaughtUpOneSlicePerTick", []Edit{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
-	{"stop_off_first", "a stop is taken off though the rules accept no other", "45", "runtime/engine TestStopStaysIfRulesAcceptNoReplacement", []Edit{
+	{"stop_off_first", "a stop is canceled though the rules accept no replacement", "45", "runtime/engine TestStopStaysIfRulesAcceptNoReplacement", []Edit{
 		{"reconcile.situation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
 	}},
 	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestLargerStepCausesNoSale", []Edit{
 		{"reconcile.derivation.convergeTarget", "max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees()))", "size.Abs()"},
 	}},
-	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
+	{"unread_waits", "nothing is done on a market while one of its lists is unread", "23", "", []Edit{
 		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.sendsNothing(leg, level)", "true"},
 	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
@@ -424,13 +424,13 @@ var protocol = []Row{
 	}},
 
 	// Nobody and nothing reaches the trading, or the kill switch (docs/security.md).
-	{"no_deadline", "a strategy may think for as long as it likes", "strategies", "runtime/engine TestHungStrategyOpensNoPosition", []Edit{
+	{"no_deadline", "a decision has no time limit", "strategies", "runtime/engine TestHungStrategyOpensNoPosition", []Edit{
 		{"runtime/engine.tick.inquire", "t.nowMS+leg.deadlineMS()+int64(task.To-task.From)*candleDeadlineMS", "int64(never)"},
 	}},
-	{"signal_on_the_engine", "a strategy takes a signal on the engine's turn", "strategies", "runtime/engine TestASignalIsAnsweredOffTheEngine", []Edit{
+	{"signal_on_the_engine", "a signal is handled in the engine's loop", "strategies", "runtime/engine TestSignalIsAnsweredOutsideTheEngineLoop", []Edit{
 		{"runtime/engine.tick.receive", "t.config.Offload", "false"},
 	}},
-	{"signal_without_deadline", "whoever brings a signal waits for the strategy", "strategies",
+	{"signal_without_deadline", "the sender of a signal waits for the strategy", "strategies",
 		"runtime/worker TestSlowSignalDoesNotBlockOthers", []Edit{
 			{"runtime/worker.Pool.Receive", "time.Duration(r.WithinMS) * time.Millisecond", "time.Hour"},
 		}},
@@ -442,7 +442,7 @@ var protocol = []Row{
 			{"internal/inbound.Listener.least", "cmp.Compare(each.rank, least.rank)", "0"},
 			{"internal/inbound.Listener.least", "least == nil || least.rank == Operator", "least == nil"},
 		}},
-	{"no_quota", "logins of a viewer end nobody's session, and are not bounded", "sessions", "runtime/api/auth TestSessionsAreBounded", []Edit{
+	{"no_quota", "a viewer's logins are not bounded and end no other session", "sessions", "runtime/api/auth TestSessionsAreBounded", []Edit{
 		{"runtime/api/auth.sessions.limit", "count >= most", "false"},
 	}},
 	{"downgrade_accepted", "a journal without codes is written where a key is configured", "journal",
@@ -458,7 +458,7 @@ var protocol = []Row{
 	{"links_followed", "a link in the data directory is followed", "files", "internal/private TestPlantedFilesAreNotOpened", []Edit{
 		{"internal/private.Open", "flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK", "flag&^os.O_TRUNC|syscall.O_NONBLOCK"},
 	}},
-	{"last_key_wins", "a signal that has a key twice is taken", "signals", "runtime/signals FuzzMessage", []Edit{
+	{"last_key_wins", "a signal with a duplicate key is accepted", "signals", "runtime/signals FuzzMessage", []Edit{
 		{"internal/inbound.CheckKeys", "keys[folded] > 1", "false"},
 	}},
 	{"forwarded_obeyed", "a forwarded message is obeyed", "Telegram", "runtime/telegram TestAMessageThatItsSenderDidNotTypeIsIgnored", []Edit{

@@ -2,7 +2,7 @@ package mutant
 
 // peer breaks the rules that protect one account with two botds, and the rules about reads that hang.
 var peer = []Row{
-	{"peer_unprotected", "what another botd bought on spot has no stop", "15",
+	{"peer_unprotected", "another botd's purchase on spot has no stop", "15",
 		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
 			{"reconcile.survey.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
 		}},
@@ -11,7 +11,7 @@ var peer = []Row{
 			{"reconcile/account.Symbol.adopt", "max(s.decidedID, body.Decided)", "0"},
 		}},
 	{"clock_ahead_accounts", "an order of a botd whose clock was ahead accounts for what later starts send", "53",
-		"reconcile TestOrderOfAClockAheadHidesNoForgottenOrder", []Edit{
+		"reconcile TestOrderWithClockAheadHidesNoForgottenOrder", []Edit{
 			{"reconcile/account.starts.past", "min(id.Start.Epoch, s.newest.Epoch)", "id.Start.Epoch"},
 		}},
 	{"forgotten_starts_ignored", "a start forgets orders of starts that an old backup lacks, other than the one for which botd stands down", "53",
@@ -23,34 +23,34 @@ var peer = []Row{
 			{"reconcile.survey.forgetUnlisted", "frozen < one.net", "true"},
 		}},
 	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
-		"reconcile TestStopReturnsBesideALostExitWhileStandingDown", []Edit{
+		"reconcile TestStopReturnsDespiteLostExitWhileStandingDown", []Edit{
 			{"reconcile.derivation.leavesUncovered", "d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
 		}},
-	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
+	{"both_stops_stay", "the stops of two botds over the same coins both stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
 			{"reconcile.derivation.mayRemoveExcessStop", "t.excessMS == 0", "true"},
 		}},
-	{"both_sell", "of two botds that hold the same coins each sells them", "34",
+	{"both_sell", "two botds that hold the same coins both sell them", "34",
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
 			{"reconcile.peer.younger", "id.Start.Compare(own) < 0", "false"},
 		}},
-	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
-		"reconcile TestAnExitWaitsWhereAnotherTookTheStopOff", []Edit{
+	{"taken_sells", "an exit on spot is sent though someone else has canceled its stop", "34",
+		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
 			{"reconcile.situation.cancelJustRefused", "s.nowMS-at < takenWaitMS", "false"},
 		}},
-	{"hung_list_freezes", "while the open list hangs, what the wallet freezes for acknowledged stops counts as frozen for a lost exit", "protection",
-		"reconcile TestStopBesideLostExitStaysWithoutOpenList", []Edit{
+	{"hung_list_freezes", "while the open list hangs, coins frozen for acknowledged stops count as frozen for a lost exit", "protection",
+		"reconcile TestStopStaysDespiteLostExitWithoutOpenList", []Edit{
 			{"reconcile.survey.noteUnfrozen", "b.Unlisted(q) || «unread»", "false"},
 		}},
-	{"refused_exit_beside", "a stop on spot stands at once beside an exit that the exchange has refused, and may have executed", "41",
+	{"refused_exit_beside", "a stop on spot is placed at once after a refused exit that may have been executed", "41",
 		"reconcile TestStopAfterRefusedExitCoversWhatIsLeft", []Edit{
 			{"reconcile.derivation.withoutRefused", "age >= confirmMS", "true"},
 		}},
-	{"refused_sold_later", "ten seconds after the exchange refused a sale, what the wallet shows of it is sold again", "41",
+	{"refused_sold_later", "ten seconds after a refused sale, coins that the wallet shows as sold are sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
 			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(key)", "0"},
 		}},
-	{"refused_stopped_later", "ten seconds after the exchange refused a sale, what the wallet shows of it gets a stop again", "41",
+	{"refused_stopped_later", "ten seconds after a refused sale, coins that the wallet shows as sold get a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
 			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "0"},
 		}},
@@ -58,11 +58,11 @@ var peer = []Row{
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
 			{"runtime/engine.round.skipLateRead", "p.kind == callTicker", "false"},
 		}},
-	{"deposit_brings_back", "a deposit brings back what another botd has sold, as a wallet showed", "15",
+	{"deposit_brings_back", "a deposit counts as coins that another botd has sold", "15",
 		"reconcile TestDepositDoesNotBringBackWhatAnotherBotdSold", []Edit{
 			{"reconcile.SymbolState.jointPosition", "s.Cause() != record.SoldByOthers", "true"},
 		}},
-	{"stand_in_ignored", "a stop is placed beside the one that another botd put in its place, where lists omit ids", "34",
+	{"stand_in_ignored", "a stop is placed next to another botd's replacement if lists omit ids", "34",
 		"reconcile TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain", []Edit{
 			{"reconcile.peer.sellsUnknown", "symbol.StandIn()", "0"},
 		}},
@@ -70,15 +70,15 @@ var peer = []Row{
 		"reconcile TestOrderInPlaceOfAStopMayMove", []Edit{
 			{"reconcile.survey.noteStandIns", "s.book.noteTakenStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
 		}},
-	{"moment_excluded", "after a start a sale by others of the moment in which the position last changed is no witness", "40",
+	{"moment_excluded", "after a start, a foreign sale at the time of the last position change is no witness", "40",
 		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
 			{"reconcile.evidence.salesOfOthers", "from -= createdSlackMS", ""},
 		}},
-	{"second_buyer_ignored", "an opening is placed beside a purchase of botd's form, whose id no list shows", "42",
+	{"second_buyer_ignored", "an opening is placed next to a purchase of botd's form that is listed without an id", "42",
 		"runtime/engine TestPurchaseOfBotdsFormWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.survey.quarantineSecondBuyer", "!purchaseOfForm(symbol.rules, newest)", "true"},
 		}},
-	{"lost_purchases_ignored", "a botd whose journal was lost buys beside its own earlier purchases, whose ids no list shows", "42",
+	{"lost_purchases_ignored", "after losing its journal, botd buys again next to its earlier purchases that are listed without ids", "42",
 		"runtime/engine TestPurchasesOfALostJournalBlockOpenings", []Edit{
 			{"reconcile.survey.observeNewest", "s.quarantineSecondBuyer(s.fetched.Newest)", ""},
 		}},
@@ -86,28 +86,28 @@ var peer = []Row{
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
 			{"reconcile.Book.Resolve", "max(symbol.newestPeerOrder(), symbol.spot.secondBuyer)", "symbol.newestPeerOrder()"},
 		}},
-	{"second_buyer_elsewhere", "an order of another botd on one symbol hides what it buys on another, where lists omit ids", "42",
-		"reconcile TestAPurchaseOfBotdsFormIsQuarantinedBesideALostOrderElsewhere", []Edit{
+	{"second_buyer_elsewhere", "another botd's order on one symbol hides its purchase on another if lists omit ids", "42",
+		"reconcile TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere", []Edit{
 			{"reconcile.survey.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
 		}},
 	{"adopted_sale_again", "another botd's sale that was adopted counts again once a list names it", "42",
 		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
 			{"reconcile.survey.decideMissing", "symbol.spot.newestSale()", "0"},
 		}},
-	{"frozen_refusal_ignored", "a stop is placed beside a refused one that rests, as the wallet shows", "41",
+	{"frozen_refusal_ignored", "a stop is placed although the wallet shows that a refused one is open", "41",
 		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
 			{"reconcile.survey.presume", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
 		}},
-	{"refused_exit_unprotected", "on futures an exit that waits after refusals keeps the stop away", "protection",
+	{"refused_exit_unprotected", "on futures an exit that waits after refusals prevents the stop", "protection",
 		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{
 			{"reconcile.derivation.postpones", "d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)",
 				"d.symbol.Key().Market == exchange.Spot && d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)"},
 		}},
-	{"frozen_elsewhere", "what a sale on another symbol of the asset freezes keeps a stop away", "protection",
+	{"frozen_elsewhere", "coins frozen by a sale on another symbol of the asset prevent a stop", "protection",
 		"reconcile TestSalesOnAnotherSymbolFreezeTheirOwnCoins", []Edit{
 			{"reconcile.tracked.ofAsset", "symbol.rules.QuantityOf(rules.QuantityAmount(quantity))", "0"},
 		}},
-	{"cut_sales_sold_again", "an exit after a start sells again what sales that a cut journal lacks have sold", "35",
+	{"cut_sales_sold_again", "an exit after a start sells coins again that sales missing in a cut journal have sold", "35",
 		"reconcile TestExitWaitsForSalesThatACutJournalLacks", []Edit{
 			{"reconcile.evidence.lacksSales", "sum >= missing", "false"},
 		}},
@@ -119,7 +119,7 @@ var peer = []Row{
 		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{
 			{"reconcile.evidence.newestUnclaimed", "e.book.ForgottenID()", "0"},
 		}},
-	{"purchase_unmarked", "two botds make the same purchase in the same moment, and each takes the other's for its own, executed twice", "42",
+	{"purchase_unmarked", "two botds make the same purchase at once, and each counts the other's as its own, executed twice", "42",
 		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
 			{"reconcile.situation.amountFor", "s.symbol.last-purchaseMark(s, quantity)", "s.symbol.last"},
 		}},
@@ -127,23 +127,23 @@ var peer = []Row{
 		"reconcile TestOneOfTwoTwinsSellsFirst", []Edit{
 			{"reconcile.twin.yieldMS", "t.rank > 0", "false"},
 		}},
-	{"beside_a_twins_order", "openings are sent beside an order of their size without an id, though the list may omit the ids of another botd", "42",
-		"reconcile TestOrderOfAPlansSizeBlocksOpenings", []Edit{
+	{"beside_a_twins_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
+		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "b.OfPlan(symbol, o)", "false"},
 		}},
-	{"sold_elsewhere_again", "what another botd has sold, by the newest history, is sold again before that is decided", "42",
-		"reconcile TestWhatAnotherHasSoldIsNotSoldAgain", []Edit{
+	{"sold_elsewhere_again", "coins that another botd has sold, by the newest history, are sold again before the decision", "42",
+		"reconcile TestCoinsSoldByAnotherAreNotSoldAgain", []Edit{
 			{"reconcile.soldElsewhere", "d.symbol.spot.soldElsewhere", "0"},
 		}},
-	{"freed_twice", "an exit counts what a canceled stop held twice, beside a sale of another that rests", "42",
+	{"freed_twice", "an exit counts the coins of a canceled stop twice while a foreign sale is open", "42",
 		"reconcile TestExitSellsWhatACanceledStopHasFreed", []Edit{
 			{"reconcile.freed", "others == 0 || frozen < 0", "true"},
 		}},
-	{"peers_stop_sells_own", "standing down, botd counts another's stop against its own coins before that one's", "15",
+	{"peers_stop_sells_own", "while standing down, botd deducts another's stop from its own coins first", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
 			{"reconcile.situation.ownPart", "min(position, s.symbol.jointPosition()-sells)", "min(position, s.symbol.jointPosition()) - sells"},
 		}},
-	{"passed_leaves_peers", "standing down, what another botd bought has no stop once the price has passed botd's", "15",
+	{"passed_leaves_peers", "while standing down, another botd's purchase has no stop once the price has passed botd's stop", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
 			{"reconcile.derivation.protectSpot", "addSpotStop(d, missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
 		}},

@@ -3,11 +3,11 @@ package mutant
 // wallet breaks the rules about what a wallet or a list alone shows or does not show, about stops that only a later list shows, and about openings that
 // fall short.
 var wallet = []Row{
-	{"short_slice_sent", "what an opening in flight has not filled is opened together with what was decided meanwhile", "51",
-		"runtime/engine TestWhatASliceDidNotFillIsNotSentWithTheNext", []Edit{
+	{"short_slice_sent", "the unfilled part of an opening in flight is added to the next decision", "51",
+		"runtime/engine TestUnfilledPartOfASliceIsNotAddedToTheNext", []Edit{
 			{"runtime/engine.fellShort", "p.Filled()+due/20+rules.QuantityTick < due", "false"},
 		}},
-	{"lag_ignored", "a wallet that is older than a fill is a gain or a loss", "limits",
+	{"lag_ignored", "a wallet older than a fill counts as a gain or a loss", "limits",
 		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
 			{"reconcile.observed.WalletAhead", "symbol.spot.lag.fromMS != 0", "false"},
 		}},
@@ -31,7 +31,7 @@ var wallet = []Row{
 		"reconcile TestMoneyThatAPersonSpentShowsNoPurchase", []Edit{
 			{"reconcile.survey.partialWallet", "min(own, s.boughtUnread(symbol))", "max(min(0, own), s.boughtUnread(symbol))"},
 		}},
-	{"found_stop_refused", "a refused stop that is found to rest makes the next one wait as long as its repetitions", "41",
+	{"found_stop_refused", "a refused stop that turns out to be open delays the next one like a repetition", "41",
 		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
 			{"runtime/engine.backoffs.watch", "b.stands(one)", "false"},
 		}},
@@ -43,7 +43,7 @@ var wallet = []Row{
 		"reconcile TestRefusedPurchaseIsProtectedWhileNoListCanBeRead", []Edit{
 			{"reconcile.evidence.boughtUnread", "sum += r.bought", "sum += 0"},
 		}},
-	{"contradicted_rest_stays", "the rest of a contradicted position is not sold when its price is passed, though the wallet shows it again", "40",
+	{"contradicted_rest_stays", "the rest of a contradicted position is not sold at its stop price, though the wallet shows it again", "40",
 		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
 			{"reconcile.derivation.protectSpot", "len(d.stops) == 0 && d.ownPosition == 0", "false"},
 		}},
@@ -59,7 +59,7 @@ var wallet = []Row{
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
 			{"reconcile.situation.unpaid", "got.Sign() <= 0", "false"},
 		}},
-	{"unpaid_with_others", "where a person has coins too, an exit that brought no money has a stop over as many", "41",
+	{"unpaid_with_others", "if a person has coins too, an exit without proceeds gets a stop over as many coins", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
 			{"reconcile.situation.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
 		}},
@@ -71,15 +71,15 @@ var wallet = []Row{
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
 			{"reconcile.Restore", "b.notePriorBalance(p)", "_ = p"},
 		}},
-	{"old_coins_of_others", "the coins that a wallet of before a sale shows are a person's once nothing is held", "40",
-		"reconcile TestWalletOfBeforeASaleShowsNoCoinsOfOthers", []Edit{
+	{"old_coins_of_others", "coins in a wallet from before a sale count as manual once nothing is held", "40",
+		"reconcile TestWalletReadBeforeASaleShowsNoForeignCoins", []Edit{
 			{"reconcile.survey.observeWallet", "s.book.showsBeforeSale(symbol)", "false"},
 		}},
-	{"peer_stop_forgotten", "after a start, a history takes a stop off that protects what another botd bought", "15",
+	{"peer_stop_forgotten", "after a start, a history cancels the stop of another botd's purchase", "15",
 		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
 			{"reconcile.derivation.mayProtectPeer", "!d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))", "false"},
 		}},
-	{"refused_sold_unread", "while the open list cannot be read, what the wallet shows of a refused sale is sold again", "41",
+	{"refused_sold_unread", "while the open list cannot be read, coins that a refused sale has sold are sold again", "41",
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
 			{"reconcile.survey.partialWallet", "s.noteRefusedSales(symbol)", ""},
 		}},
@@ -87,16 +87,16 @@ var wallet = []Row{
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
 			{"reconcile.derivation.reduce", "d.book.refusedExit(d.symbol.Key())", "false"},
 		}},
-	{"only_own_waits", "a wallet that still freezes what a canceled stop held keeps the next one away, though nobody else has coins", "41",
-		"reconcile TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins", []Edit{
+	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
+		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
 			{"reconcile.derivation.frozenByNone", "unknown && !onlyOwn(&d.situation)", "unknown"},
 		}},
-	{"refusal_rests_alone", "a stop that the exchange refused, and that may rest, keeps the next one away, though nobody else has coins", "41",
-		"reconcile TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins", []Edit{
+	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has coins", "41",
+		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
 			{"reconcile.derivation.withoutRefused", "!onlyOwn(&d.situation)", "true"},
 		}},
-	{"others_coins_too", "where others have coins, a stop too many is placed as if the exchange refused it", "41",
-		"reconcile TestOldWalletKeepsNoStopAwayWhereNobodyElseHasCoins", []Edit{
+	{"others_coins_too", "if others have coins, an excess stop is placed as if the exchange refused it", "41",
+		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
 			{"reconcile.onlyOwn", "symbol.tooSmallToTrade(others)", "true"},
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
