@@ -96,8 +96,8 @@ func NewBook(settle placement.Settle) *Book {
 	return newBook(account.New(account.Options{Settle: settle}))
 }
 
-// NewBookWithoutLedger returns the same without a ledger: it books no fills, for runs that never read
-// the ledger.
+// NewBookWithoutLedger returns the book of an account with an empty journal and without a ledger. It books
+// no fills, for runs that never read the ledger.
 func NewBookWithoutLedger(settle placement.Settle) *Book {
 	return newBook(account.New(account.Options{Settle: settle, WithoutLedger: true}))
 }

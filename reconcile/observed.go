@@ -58,7 +58,7 @@ func (q *quotation) Price() exchange.Price {
 }
 
 // observation is the state of a symbol as shown by snapshots. Observe and the records that it derives change it, TakePrice changes its price, and
-// Forget clears it.
+// Forget clears the whole observation.
 type observation struct {
 	position   exchange.Quantity // signed
 	entryPrice exchange.Amount
@@ -133,7 +133,7 @@ func (d *declared) UnprotectedMS() int64 { return d.unprotectedMS }
 // BeginUnprotected begins a time without a stop.
 func (d *declared) BeginUnprotected(atMS int64) { d.unprotectedSinceMS = atMS }
 
-// EndUnprotected ends such a time, if there is one.
+// EndUnprotected ends the time without a stop, if one is running.
 func (d *declared) EndUnprotected(nowMS int64) {
 	if d.unprotectedSinceMS != 0 {
 		d.unprotectedMS, d.unprotectedSinceMS = d.unprotectedMS+max(0, nowMS-d.unprotectedSinceMS), 0
@@ -144,7 +144,7 @@ func (d *declared) EndUnprotected(nowMS int64) {
 // none does.
 func (d *declared) ForeignSinceMS() int64 { return d.foreignSinceMS }
 
-// NoteForeign sets that time.
+// NoteForeign sets the time since when a foreign order blocks openings; 0 for none.
 func (d *declared) NoteForeign(sinceMS int64) { d.foreignSinceMS = sinceMS }
 
 // NoteContradicted records whether the newest list is trusted, and reports whether that has changed.

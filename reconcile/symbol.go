@@ -89,7 +89,7 @@ type planOrder struct {
 // Live yields the live placements on the symbol, oldest first.
 func (s *SymbolState) Live() iter.Seq[*account.Placement] { return slices.Values(s.live) }
 
-// LiveCount returns their number.
+// LiveCount returns the number of live placements on the symbol.
 func (s *SymbolState) LiveCount() int { return len(s.live) }
 
 // MeanEntry returns the mean price of the position: the exchange's entry price, or the price paid

@@ -351,7 +351,7 @@ func (s *SymbolState) declare(why string, atMS int64) {
 	s.contradicted, s.contradictedSinceMS = why, cmp.Or(s.contradictedSinceMS, atMS)
 }
 
-// clearContradiction ends that state.
+// clearContradiction marks the symbol's reads as no longer contradicted.
 func (s *SymbolState) clearContradiction() { s.contradicted, s.contradictedSinceMS = "", 0 }
 
 // EndContradiction ends the contradiction because a person has decided that the newest read is right.

@@ -10,7 +10,7 @@ type Parity struct {
 	Sentence string `json:"sentence"`
 	Comparison
 	LivePNL      float64     `json:"live_pnl"`      // of the round trips that ended within, net of fees and funding
-	BacktestPNL  float64     `json:"backtest_pnl"`  // likewise
+	BacktestPNL  float64     `json:"backtest_pnl"`  // of the same round trips in the backtest
 	LiveFees     float64     `json:"live_fees"`     // of those
 	BacktestFees float64     `json:"backtest_fees"` // of those
 	Cash         float64     `json:"cash"`          // initial cash of both: the value of the market's wallet at that time

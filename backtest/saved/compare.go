@@ -16,7 +16,7 @@ type Comparison struct {
 	SameData   bool       `json:"same_data"`
 	SameConfig bool       `json:"same_config"`
 	Config     [][]string `json:"config"`      // for each run, the lines of its strategies that some other run lacks
-	Assumed    [][]string `json:"assumptions"` // likewise
+	Assumed    [][]string `json:"assumptions"` // for each run, the assumptions that some other run lacks
 	FirstFill  string     `json:"first_fill_that_differs"`
 }
 

@@ -40,7 +40,7 @@ type Report struct {
 	Late        int      `json:"late_refused"`                   // refused for a timestamp that a pause made late
 	Repeats     int      `json:"repeats_refused"`                // repeated exits and stops that the exchange already had
 	Lied        int      `json:"refused_and_executed,omitempty"` // on an exchange that does so
-	Doubled     int      `json:"executed_twice,omitempty"`       // likewise
+	Doubled     int      `json:"executed_twice,omitempty"`       // on an exchange that executes orders twice
 	Resolved    int      `json:"resolved,omitempty"`             // quarantines that the habits of the exchange caused, ended by a person's decision
 	Fills       int      `json:"fills"`
 	Records     int      `json:"journal_records"`

@@ -8,9 +8,9 @@ type Class uint8
 // The classes.
 const (
 	LyingPositions  Class = iota // the position list is empty, short, smaller, torn, or older than L
-	LyingWallet                  // likewise for the wallet
-	LyingOrders                  // likewise for the open orders
-	LyingHistory                 // likewise for order history, user trades and closed positions
+	LyingWallet                  // the wallet is empty, short, smaller, torn, or older than L
+	LyingOrders                  // the list of open orders is wrong in these ways
+	LyingHistory                 // order history, user trades or closed positions are wrong in these ways
 	HungReads                    // one kind of read is never answered
 	ExecutedRefusal              // the exchange executes orders that it refuses
 	DoubleExecution              // the exchange executes a placement twice

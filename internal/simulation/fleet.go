@@ -20,7 +20,7 @@ type Fleet struct {
 	Crashes  bool // rerun each seed once for each of its crash points
 	Options  Options
 	Progress func(done, total int) // called by one goroutine at a time; nil for none
-	Broke    func(Failure)         // called likewise for each failing seed, immediately
+	Broke    func(Failure)         // called immediately for each failing seed, by one goroutine at a time
 }
 
 // Failure is a seed that broke an invariant.

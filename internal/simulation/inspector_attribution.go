@@ -14,7 +14,7 @@ import (
 // A journalled wallet is a state that the exchange's wallet was in, and the booked fills show which one. So what each strategy made between two
 // such states is known, whatever happens meanwhile. The exchange reports neither the price nor the fee of a futures fill to botd, only the wallet:
 //
-//   - If one strategy traded, the change is its result to the last digit; likewise if one position alone pays funding.
+//   - If one strategy traded, the change is its result to the last digit. The same holds for funding if only one position pays it.
 //   - If several traded, each gets the value that it closed at the last price that botd read, and the rest, mostly fees, is divided in
 //     proportion to traded value. So a result is wrong by at most what the fills' prices differ from that price, in the strategy's own fills and
 //     its part of all, and by the difference between its fee and its part of all fees: a maker pays less than a taker.

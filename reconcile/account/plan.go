@@ -39,8 +39,8 @@ func (p Plan) Covers(newer *strategy.Plan) bool { return p.inForce.Covers(newer)
 // Orders is a read-only view of the orders in a plan in force.
 type Orders struct{ list []strategy.DesiredOrder }
 
-// Len returns their number.
+// Len returns the number of orders.
 func (o Orders) Len() int { return len(o.list) }
 
-// At returns one of them.
+// At returns the order with the index.
 func (o Orders) At(i int) strategy.DesiredOrder { return o.list[i] }

@@ -152,15 +152,15 @@ func (s *State) Strategies() iter.Seq[*Strategy] { return slices.Values(s.record
 // Live yields the placements that are not final, oldest first.
 func (s *State) Live() iter.Seq[*Placement] { return slices.Values(s.live) }
 
-// AnyLive reports whether one of them satisfies the condition.
+// AnyLive reports whether a live placement satisfies the condition.
 func (s *State) AnyLive(satisfies func(*Placement) bool) bool {
 	return slices.ContainsFunc(s.live, satisfies)
 }
 
-// LiveCount returns their number.
+// LiveCount returns the number of live placements.
 func (s *State) LiveCount() int { return len(s.live) }
 
-// LiveAt returns one of them, by its index from the oldest.
+// LiveAt returns a live placement by its index from the oldest.
 func (s *State) LiveAt(i int) *Placement { return s.live[i] }
 
 // Placement returns a live placement by its client order id, or nil.

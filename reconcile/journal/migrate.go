@@ -87,7 +87,7 @@ func BackupOlder(ctx context.Context, path string, key *Key) (name string, err e
 	defer func() { err = errors.Join(err, store.Close()) }()
 	newest, err := store.Newest(ctx)
 	if err != nil || newest.Records > 0 && keyed(newest.Hash) != (key != nil) {
-		return "", nil // likewise
+		return "", nil // opening it for writing reports this reason too
 	}
 	what := fmt.Sprintf("schema%d", store.Schema())
 	if store.Schema() >= NewestSchema {

@@ -43,8 +43,7 @@ func all[T any](get func(*Server, *request) ([]T, error)) endpoint {
 	})
 }
 
-// change answers with the effects of a change. A dry run only answers; the rest is done once it is
-// answered.
+// change answers with the effects of a change. A dry run returns the effects without performing them.
 func change[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
 	return changing(http.StatusOK, do)
 }

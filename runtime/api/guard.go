@@ -80,7 +80,7 @@ func (s *Server) admitted(minimum auth.Role, serve http.HandlerFunc) http.Handle
 	}
 }
 
-// once repeats the answer of a change that was already answered under its key.
+// once wraps a change so that a repeated Idempotency-Key gets the first answer.
 func (m *idempotency) once(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
@@ -117,7 +117,7 @@ func (m *idempotency) once(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// deny answers a request that is not let in.
+// deny answers a rejected request.
 func deny(w http.ResponseWriter, r *http.Request, denied *auth.Denied) {
 	if denied.Wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(denied.Wait.Seconds())))

@@ -28,7 +28,7 @@ var routes = slices.Concat(statusRoutes, strategyRoutes, parityRoutes, previewRo
 // fallback is the pattern of paths under /api/ without a route.
 const fallback = "/api/"
 
-// routed builds the handler of everything.
+// routed returns the server's handler.
 func (s *Server) routed() http.Handler {
 	mux := http.NewServeMux()
 	for i := range routes {

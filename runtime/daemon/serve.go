@@ -160,7 +160,7 @@ func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 			return
 		case <-poll.C:
 			_ = tokens.Restore(p.directory) // tried again; the journal's watch reports missing files of the directory
-			_ = p.lock.Renew()              // likewise; if another botd was faster, this one stands down
+			_ = p.lock.Renew()              // tried again; if another botd was faster, this one stands down
 		}
 	}
 }

@@ -43,11 +43,11 @@ type round struct {
 	singly           map[exchange.Market]int64    // time until which a market's prices are read by single tickers
 	listFrom         int                          // number of symbols from which on the list is read (polling.TickersFrom); tests have fewer symbols
 	request          exchange.Request             // scratch of Config.Read
-	requestPurpose   pendingCall                  // likewise
-	instant          EventAnswer                  // likewise
+	requestPurpose   pendingCall                  // scratch of Config.Read
+	instant          EventAnswer                  // scratch of Config.Read
 	before           []symbolBefore               // scratch of settle
-	live             []*account.Placement         // likewise
-	filled           []exchange.Quantity          // likewise, for each of live
+	live             []*account.Placement         // scratch of settle
+	filled           []exchange.Quantity          // scratch of settle, for each of live
 }
 
 // reading is the progress of the current round.
@@ -56,7 +56,7 @@ type reading struct {
 	pending   int       // pending answers of this phase
 	lateMS    int64     // earliest time at which one of the reads may be late
 	failures  []failure // one per domain
-	late      []failure // likewise, of pending reads
+	late      []failure // one per domain, of pending reads
 	snapshot  reconcile.Snapshot
 	account   exchange.MarginAccount // the snapshot points to it
 	vanished  []*account.Placement   // missing in the open lists

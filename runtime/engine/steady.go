@@ -8,7 +8,7 @@ import (
 // steady skips calls to strategies of a backtest that report that a candle changed nothing: the plan of their last decision stays in force.
 type steady struct {
 	strategy strategy.Steady // nil if the strategy does not support it, receives more than candles, or runs live
-	passer   strategy.Passer // likewise
+	passer   strategy.Passer // nil in the same cases
 	decided  int             // candles seen at the decision in leg.plan, or at the last decision that left it unchanged; 0 for none
 }
 

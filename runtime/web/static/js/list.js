@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 
 const FILTERED = 12, // rows from which a list has a filter
   PHONE = 14, // rows on a phone before a request for more
-  TALL = 7; // likewise, if a column has a text on its own lines
+  TALL = 7; // rows on a phone before a request for more, if a column has a text on its own lines
 const lists = new Map();
 export const narrow = matchMedia("(max-width: 640px)");
 
