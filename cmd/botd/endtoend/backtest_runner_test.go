@@ -100,7 +100,7 @@ func TestBacktestRunnerRefusesInvalidRequests(t *testing.T) {
 		{"an unknown parameter", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"color": "red"}}, "no parameter"},
 		{"a parameter out of bounds", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"fast": "-1"}}, "fast"},
 		{"a file that leads out", api.BacktestRequest{Strategy: "cross", File: "candles/../../secret.csv"}, "is not in the list of files"},
-		{"a file that leads out and back", api.BacktestRequest{Strategy: "cross", File: "candles/futures/../futures/BTC-USDT/1h.csv"}, "is not in the list of files"},
+		{"out and back", api.BacktestRequest{Strategy: "cross", File: "candles/futures/../futures/BTC-USDT/1h.csv"}, "is not in the list of files"},
 		{"an absolute file", api.BacktestRequest{Strategy: "cross", File: filepath.Join(directory, "secret.csv")}, "is not in the list of files"},
 		{"a link", api.BacktestRequest{Strategy: "cross", File: "candles/linked.csv"}, "is not in the list of files"},
 		{"a device", api.BacktestRequest{Strategy: "cross", File: "/dev/zero"}, "is not in the list of files"},
