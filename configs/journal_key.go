@@ -11,7 +11,7 @@ import (
 // minJournalKey is the minimum length of a journal's key in characters, which makes guessing infeasible.
 const minJournalKey = 32
 
-const keyElsewhere = "anybody who can write to data_dir could read the key there: put it elsewhere, such as /etc/botd/journal-key"
+const keyElsewhere = "anyone who can write to data_dir could read the key there: put it elsewhere, such as /etc/botd/journal-key"
 
 // checkJournalKey refuses a key in place of its file's path, and a key file within data_dir.
 func (l *loader) checkJournalKey(s *section) {

@@ -36,7 +36,7 @@ func (r *strategyReader) protectKeys() []key {
 		{name: "stop_loss", value: r.distance(&c.Protect.StopLoss, exchange.RateOne-1), check: r.looksLikeShare,
 			what: "a stop on the exchange for the whole position, a share of the entry price or a price", example: "2%"},
 		{name: "take_profit", value: r.distance(&c.Protect.TakeProfit, mostReturn), check: r.looksLikeShare,
-			what: "a take-profit on the exchange, likewise a share or a price", example: "6%"},
+			what: "a take-profit on the exchange, also a share or a price", example: "6%"},
 		{name: "trailing", after: checkTrailing, hidden: func() bool { return e.TrailingDistance == 0 }, keys: []key{
 			{name: "distance", value: share(&e.TrailingDistance, exchange.RateOne/10_000, exchange.RateOne-1),
 				what: "distance of the stop from the best price since the entry", example: "1.5%"},

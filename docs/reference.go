@@ -83,7 +83,8 @@ func APIReference() ([]byte, error) {
 	b.WriteString("\nFor example, with the viewer's token of the demo:\n\n" +
 		"    curl -s -H \"Authorization: Bearer $(cat data/demo/token-viewer)\" http://127.0.0.1:8420/api/v1/status\n" +
 		"    curl -sN --unix-socket data/demo/botd.sock 'http://localhost/api/v1/events?topics=fill,risk'\n")
-	b.WriteString("\n## Operations\n\nWhoever asks is a viewer (v), an operator (o), or anybody (-). Parameters in *italics* are in the path or in a header.\n")
+	b.WriteString("\n## Operations\n\nA request is made by a viewer (v), an operator (o), or anyone (-). " +
+		"Parameters in *italics* are in the path or in a header.\n")
 	for _, tag := range document.Tags {
 		fmt.Fprintf(&b, "\n### Operations: %s\n\n%s\n\n| operation | who | what it does | parameters | body | answer |\n|---|---|---|---|---|---|\n",
 			tag.Name, tag.Description)

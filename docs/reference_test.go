@@ -130,7 +130,7 @@ func TestTheReferenceHasEachOperation(t *testing.T) {
 		"# The API\n\n<!-- Made by `go run ./cmd/botd man --api --into docs/api.md` from docs/api.yaml",
 		"\n\nFor example, with the viewer's token",
 		"/api/v1/events?topics=fill,risk'\n",
-		"\n## Operations\n\nWhoever asks is a viewer (v)",
+		"\n## Operations\n\nA request is made by a viewer (v)",
 		"\n### Operations: ",
 		"\n| operation | who | what it does |",
 		"| `POST /api/v1/risk/halt` | o |",

@@ -280,14 +280,14 @@ func (a Amount) Max(b Amount) Amount {
 // Mul returns a x n.
 func (a Amount) Mul(n int64) Amount { return a.MulDiv(n, 1) }
 
-// Div returns a / n, truncated towards zero; n is not zero.
+// Div returns a / n, truncated toward zero; n is not zero.
 func (a Amount) Div(n int64) Amount { return a.MulDiv(1, n) }
 
-// MulRate returns a x rate, truncated towards zero beyond 18 places: exact if the product has no
+// MulRate returns a x rate, truncated toward zero beyond 18 places: exact if the product has no
 // more places than that.
 func (a Amount) MulRate(rate Rate) Amount { return a.MulDiv(int64(rate), int64(RateOne)) }
 
-// MulDiv returns a x n / m, truncated towards zero, with a 192-bit product in between.
+// MulDiv returns a x n / m, truncated toward zero, with a 192-bit product in between.
 func (a Amount) MulDiv(n, m int64) Amount {
 	if m == 0 {
 		panic("exchange: amount divided by zero")
@@ -320,7 +320,7 @@ func (a Amount) MulDiv(n, m int64) Amount {
 	return result
 }
 
-// Quo returns the number of whole times b fits into a, truncated towards zero; b is not zero. It is
+// Quo returns the number of whole times b fits into a, truncated toward zero; b is not zero. It is
 // for sizing and ratios, not for the inner loop.
 func (a Amount) Quo(b Amount) int64 {
 	if b.IsZero() {
@@ -361,7 +361,7 @@ func quotient(a, b Amount) (uint64, bool) {
 	return q, true
 }
 
-// MulQuo returns a x b / c, truncated towards zero, with a 256-bit product in between; c is not zero.
+// MulQuo returns a x b / c, truncated toward zero, with a 256-bit product in between; c is not zero.
 func (a Amount) MulQuo(b, c Amount) Amount {
 	if c.IsZero() {
 		panic("exchange: amount divided by zero")
@@ -376,7 +376,7 @@ func (a Amount) MulQuo(b, c Amount) Amount {
 	return result
 }
 
-// Ratio returns a / b as a Rate, truncated towards zero, or zero if b is zero.
+// Ratio returns a / b as a Rate, truncated toward zero, or zero if b is zero.
 func (a Amount) Ratio(b Amount) Rate {
 	if b.IsZero() {
 		return 0

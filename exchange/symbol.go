@@ -243,7 +243,7 @@ func (s *Symbol) QuantityAmount(quantity Quantity) Amount {
 	return scaled(int64(quantity), PowerOf10(AmountScale-s.QuantityScale))
 }
 
-// QuantityOf returns an amount of the base asset as a Quantity, truncated towards zero and at most
+// QuantityOf returns an amount of the base asset as a Quantity, truncated toward zero and at most
 // maxUnits.
 func (s *Symbol) QuantityOf(amount Amount) Quantity {
 	return Quantity(units(amount, scaled(1, PowerOf10(AmountScale-s.QuantityScale))))
@@ -255,7 +255,7 @@ func (s *Symbol) PriceOf(amount Amount) Price {
 	return Price(units(amount, scaled(1, PowerOf10(AmountScale-s.PriceScale))))
 }
 
-// AverageCost returns cost / quantity as a mean price with 18 places, truncated towards zero; or
+// AverageCost returns cost / quantity as a mean price with 18 places, truncated toward zero; or
 // zero if the quantity is zero.
 func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	if quantity == 0 {
@@ -264,7 +264,7 @@ func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	return cost.MulDiv(int64(PowerOf10(s.QuantityScale)), int64(quantity))
 }
 
-// Cost returns a mean price x quantity with 18 places, truncated towards zero. It has the sign of
+// Cost returns a mean price x quantity with 18 places, truncated toward zero. It has the sign of
 // the quantity. The part of a mean price beyond the range of prices is ignored.
 func (s *Symbol) Cost(mean Amount, quantity Quantity) Amount {
 	whole := s.PriceOf(mean)
@@ -288,7 +288,7 @@ func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
 // two does not overflow.
 const maxUnits = 1<<62 - 1
 
-// units returns the number of whole times unit fits into amount, truncated towards zero.
+// units returns the number of whole times unit fits into amount, truncated toward zero.
 func units(amount, unit Amount) int64 {
 	count := int64(maxUnits)
 	if q, fits := quotient(amount.Abs(), unit); fits && q < maxUnits {
@@ -314,7 +314,7 @@ func (s *Symbol) NotionalWithin(price Price, quantity Quantity, limit Amount) (A
 	return notional, !limit.Less(notional)
 }
 
-// FloorQuantity truncates a quantity towards zero to a multiple of the tick.
+// FloorQuantity truncates a quantity toward zero to a multiple of the tick.
 func (s *Symbol) FloorQuantity(q Quantity) Quantity { return q - q%s.QuantityTick }
 
 // FloorPrice rounds a positive price down to a multiple of the tick.

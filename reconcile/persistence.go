@@ -1,6 +1,6 @@
 package reconcile
 
-// mostGapMS is the maximum time between two snapshots that counts towards persistence.
+// mostGapMS is the maximum time between two snapshots that counts toward persistence.
 const mostGapMS = 1_000
 
 // persistence measures for how long a condition has persisted from snapshot to snapshot. Between

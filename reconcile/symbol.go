@@ -36,7 +36,7 @@ type SymbolState struct {
 	refusedMS           int64                // when the exchange last refused an opening; 0 for never
 	unread              bool
 	sinceFill           persistence // time since the last fill, or since a start soon after it; otherwise not measured
-	stable              stable      // content of the snapshots that count towards the fence
+	stable              stable      // content of the snapshots that count toward the fence
 	equal               persistence // for how long it has been equal
 	equalFromMS         int64       // start of the first of these snapshots
 }

@@ -26,6 +26,26 @@ var figures = []struct {
 		{"runtime/api/log.go", "the newest %s log lines"},
 		{"cmd/botd/cli/daemon/logs.go", "the newest %s log lines"},
 	}},
+	{"exchange/polling", "IdleRoundMS", 1_000, []figureText{
+		{"docs/ARCHITECTURE.md", "uncertain or unsettled, else every %s seconds"},
+		{"docs/concepts.md", "while something is in flight, and otherwise every %s seconds"},
+		{"docs/risk.md", "while orders are in flight, otherwise every %s seconds"},
+		{"docs/exactly-once.md", "while anything is in flight, else within %s s"},
+		{"docs/library.md", "Between the fill and the next round (%s s at most)"},
+		{"docs/strategies.md", "from the last round, at most %s s ago"},
+	}},
+	{"runtime/engine", "blindAfterMS", 1_000, []figureText{
+		{"docs/exactly-once.md", "(orders, positions, wallet), or %s s without one"},
+		{"docs/exactly-once.md", "(price, an order, its history), or %s s without one"},
+		{"docs/exactly-once.md", "blind after 3 failed snapshots or %s s"},
+		{"docs/operations.md", "3 failed rounds, or %s s |"},
+		{"docs/risk.md", "orders and positions could not be read for %s s"},
+		{"docs/ARCHITECTURE.md", "but %s s without a read still make its domain blind"},
+	}},
+	{"runtime/engine", "blindAfter", 1, []figureText{
+		{"docs/exactly-once.md", "blind after %s failed snapshots"},
+		{"docs/operations.md", "| %s failed rounds, or 30 s |"},
+	}},
 	{"runtime/backups", "maxBackups", 1, []figureText{
 		{"runtime/api/backup.go", "The newest %s such copies are stored."},
 		{"cmd/botd/cli/offline/backup.go", "newest %s"},

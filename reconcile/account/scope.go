@@ -16,10 +16,10 @@ type ScopeName struct {
 	Symbol   string
 }
 
-// Resolve finds the scope of a name. known contains the strategies, each with its symbol, and other
+// Find returns the scope of a name. known contains the strategies, each with its symbol, and other
 // valid scopes, such as halted ones. A name that matches nothing is an error: a person who mistypes
 // it must not believe it halted.
-func (n ScopeName) Resolve(known []Scope) (Scope, error) {
+func (n ScopeName) Find(known []Scope) (Scope, error) {
 	switch {
 	case n.Strategy != "" && n.Symbol != "":
 		return Scope{}, errors.New("set strategy or symbol, not both")

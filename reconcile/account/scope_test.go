@@ -36,7 +36,7 @@ func TestScopeIsResolvedByName(t *testing.T) {
 		{ScopeName{Symbol: "ETH-USDT", Market: "futures"}, Scope{}, `no strategy trades "futures ETH-USDT": nothing was changed`},
 		{ScopeName{Symbol: "SOL-USDT"}, Scope{}, `no strategy trades "SOL-USDT"`},
 	} {
-		have, err := c.name.Resolve(known)
+		have, err := c.name.Find(known)
 		switch {
 		case have != c.want:
 			t.Errorf("%+v: want %v, have %v", c.name, c.want, have)

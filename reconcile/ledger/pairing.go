@@ -87,7 +87,7 @@ func (s *Stock) Move(x *Execution) (realized exchange.Amount) {
 	return realized
 }
 
-// mean returns a mean price with 18 places, truncated towards zero.
+// mean returns a mean price with 18 places, truncated toward zero.
 func mean(value, quantity exchange.Amount) exchange.Amount {
 	if quantity.IsZero() {
 		return exchange.Amount{}

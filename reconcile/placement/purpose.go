@@ -8,8 +8,8 @@ type Purpose uint8
 
 // The purposes. Entry and Order open risk; all others reduce or protect.
 const (
-	Entry      Purpose = iota + 1 // towards a target, opening
-	Exit                          // towards a target, reducing
+	Entry      Purpose = iota + 1 // toward a target, opening
+	Exit                          // toward a target, reducing
 	Order                         // a plan's opening order under its key
 	ExitOrder                     // a plan's exit order under its key
 	StopLoss                      // protection

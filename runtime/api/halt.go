@@ -137,7 +137,7 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	}
 	err := m.controls.queryWithin(r, within, func() {
 		status := m.config.Engine.Status()
-		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
+		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Find(scopes(&status)); unknown != nil {
 			return
 		}
 		if level == record.LevelNone {
@@ -176,7 +176,7 @@ const lanePatience = time.Second
 
 // haltByLane previews a halt while the engine does not answer.
 func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown error) {
-	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(m.config.Lane.Scopes())
+	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Find(m.config.Lane.Scopes())
 	out.Does = []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
 		"halt the " + scope.String() + ": " + does(level)}
 	for _, line := range m.config.Lane.Preview(level, scope) {

@@ -71,7 +71,7 @@ func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 		s := &config.Strategies[i]
 		known = append(known, account.Scope{Strategy: s.Name, Symbol: exchange.SymbolKey{Market: s.Market, Name: s.Symbol}})
 	}
-	return account.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
+	return account.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Find(known)
 }
 
 // Write writes a halt into a file of its own, durably, as a whole or not at all. With a key it adds a code. An

@@ -91,7 +91,7 @@ func TestWhatAnEntryShows(t *testing.T) {
 	s.Record(stored(2, "", "", record.Audit{Actor: "phone", Role: "operator", Action: "POST /api/v1/halt", Detail: "pause:  night"}))
 	s.Incident(&view.Incident{ID: "3", Kind: "blind", Severity: "critical", Cause: "EOF", Strategy: "trend", Market: "spot", Symbol: "BTC-USDT",
 		Opened: night.Add(3 * time.Second).In(time.FixedZone("east", 7_200))})
-	want := []Entry{
+	want := []Event{
 		{At: night.Add(time.Second), Source: "journal", Event: "unknown", Strategy: "trend", Market: "spot", Symbol: "BTC-USDT", ClientOrderID: "bx-1-2",
 			Text: order.Summary()},
 		{At: night.Add(2 * time.Second), Source: "audit", Event: "POST /api/v1/halt", Text: "phone operator pause: night"},

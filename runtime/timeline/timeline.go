@@ -19,8 +19,8 @@ import (
 // maxEntries bounds a story.
 const maxEntries = 20_000
 
-// Entry is one fact of the story.
-type Entry struct {
+// Event is one fact of the story.
+type Event struct {
 	At            time.Time `json:"at"`     // UTC
 	Source        string    `json:"source"` // log, journal, audit, incident
 	Event         string    `json:"event"`  // of the log, or the record's kind
@@ -42,7 +42,7 @@ type Story struct {
 	All          bool      // routine lines too
 	Left         int       // entries beyond maxEntries
 
-	entries  []Entry
+	entries  []Event
 	failing  map[string]int  // the index of the entry of a repeated event
 	logLines map[string]bool // event and order of a line of the log
 	when     []saying        // events of the log without an order
@@ -98,7 +98,7 @@ func (s *Story) Line(l *ops.LogLine) {
 	if !s.All && slices.Contains(routine, l.Event) {
 		return
 	}
-	e := Entry{At: at, Source: "log", Event: l.Event, Level: l.Level, Strategy: l.Strategy, Market: l.Market, Symbol: l.Symbol,
+	e := Event{At: at, Source: "log", Event: l.Event, Level: l.Level, Strategy: l.Strategy, Market: l.Market, Symbol: l.Symbol,
 		ClientOrderID: l.ClientOrderID, Text: l.Message}
 	if slices.Contains(repeated, l.Event) {
 		if !s.All && s.again(&e) {
@@ -112,7 +112,7 @@ func (s *Story) Line(l *ops.LogLine) {
 }
 
 // again counts a repetition of a recent entry; otherwise it stores where the entry will be.
-func (s *Story) again(e *Entry) bool {
+func (s *Story) again(e *Event) bool {
 	key := strings.Join([]string{e.Event, e.Strategy, e.Market, e.Symbol, e.Text}, "\n")
 	if i, known := s.failing[key]; known && i < len(s.entries) && s.entries[i].Event == e.Event && strings.HasPrefix(s.entries[i].Text, e.Text) {
 		first := &s.entries[i]
@@ -142,7 +142,7 @@ func (s *Story) Record(r *journal.Stored) {
 	if fill, is := r.Body.(record.Fill); is && fill.Filled == 0 { // an order that rests: nothing was filled
 		return
 	}
-	e := Entry{At: at, Source: "journal", Event: r.Kind().String(), Strategy: r.Strategy, Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID,
+	e := Event{At: at, Source: "journal", Event: r.Kind().String(), Strategy: r.Strategy, Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID,
 		Text: r.Summary()}
 	if r.Symbol.Name != "" {
 		e.Market = r.Symbol.Market.String()
@@ -169,7 +169,7 @@ func (s *Story) Incident(i *view.Incident) {
 	text := i.ID + ", " + string(i.Severity) + ": " + strings.ToUpper(i.Kind) + ": " + i.Cause
 	add := func(at time.Time, event, text string) {
 		if !s.logged(event, "", at) {
-			s.add(Entry{At: at, Source: "incident", Event: event, Strategy: i.Strategy, Market: i.Market, Symbol: i.Symbol, Text: text})
+			s.add(Event{At: at, Source: "incident", Event: event, Strategy: i.Strategy, Market: i.Market, Symbol: i.Symbol, Text: text})
 		}
 	}
 	add(i.Opened, "incident.opened", text)
@@ -182,7 +182,7 @@ func (s *Story) within(at time.Time) bool {
 	return !at.Before(s.Since) && (s.Until.IsZero() || !at.After(s.Until))
 }
 
-func (s *Story) add(e Entry) {
+func (s *Story) add(e Event) {
 	e.At = e.At.UTC()
 	switch {
 	case !s.within(e.At) || s.Strategy != "" && e.Strategy != "" && e.Strategy != s.Strategy:
@@ -194,7 +194,7 @@ func (s *Story) add(e Entry) {
 }
 
 // Entries returns the entries in order of time.
-func (s *Story) Entries() []Entry {
-	slices.SortStableFunc(s.entries, func(a, b Entry) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+func (s *Story) Entries() []Event {
+	slices.SortStableFunc(s.entries, func(a, b Event) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 	return slices.Clip(s.entries)
 }

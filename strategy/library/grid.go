@@ -20,7 +20,7 @@ type gridParams struct {
 	Initial  bool            `param:"initial" default:"false" help:"start by buying the quantity that the lines above the price will sell"`
 	Reinvest decimal.Decimal `param:"reinvest" default:"0" min:"0" max:"1" help:"share of the profit of closed pairs that goes into new orders; with quote"`
 	Stop     decimal.Decimal `param:"stop" default:"0" min:"0" help:"close everything when the price reaches this level, beyond the grid; 0 for none"`
-	Target   decimal.Decimal `param:"target" default:"0" min:"0" help:"likewise on the winning side"`
+	Target   decimal.Decimal `param:"target" default:"0" min:"0" help:"the same on the winning side"`
 	Spacing  string          `param:"spacing" default:"arithmetic" oneof:"arithmetic|geometric" help:"equal distances, or equal ratios"`
 	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line, sells at the next; short mirrors it (futures)"`
 	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"maximum number of orders on each side, the nearest ones"`

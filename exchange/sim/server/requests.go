@@ -37,22 +37,22 @@ type requests struct {
 	record []*requestRecord
 }
 
-// entry is a request in the journal whose answer is recorded later; nil if the journal is not
+// recording is a request in the journal whose answer is recorded later; nil if the journal is not
 // exposed.
-type entry struct {
+type recording struct {
 	journal *requests
 	record  *requestRecord
 }
 
 // journal records a received request if the control interface can query it.
-func (s *Server) journal(r *http.Request, body []byte) *entry {
+func (s *Server) journal(r *http.Request, body []byte) *recording {
 	if !s.control {
 		return nil
 	}
 	record := &requestRecord{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Body: string(body[:min(len(body), maxBodyShown)]),
 		Account: r.Header.Get(wire.HeaderKey), Pending: true}
 	s.requests.add(record, s.clock.nowMS)
-	return &entry{&s.requests, record}
+	return &recording{&s.requests, record}
 }
 
 // add appends a record. The time is read in the order of the ids.
@@ -70,7 +70,7 @@ func (j *requests) add(record *requestRecord, nowMS func() int64) {
 }
 
 // recordAnswer records a request's answer and the fault that affected it.
-func (e *entry) recordAnswer(status int, fault string) {
+func (e *recording) recordAnswer(status int, fault string) {
 	if e == nil {
 		return
 	}

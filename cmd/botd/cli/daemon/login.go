@@ -30,7 +30,7 @@ func NewLogin() *cobra.Command {
 		Use: "login", Short: "a one-time link that logs you in to the dashboard", Args: cobra.NoArgs,
 		Long: `Prints a link to the running daemon's dashboard that works once, within ten minutes.
 It requests the link over the unix socket in the data directory, which only its owner can use:
-anybody who can read the daemon's files may operate it. The code follows the # of the link, which
+anyone who can read the daemon's files may operate it. The code follows the # of the link, which
 browsers do not send, so that no log contains it. Without TLS the link uses a host name of this
 botd's own below localhost, which browsers resolve to the machine itself: a cookie set at
 127.0.0.1 would be sent to every port there.`,

@@ -255,7 +255,7 @@ func newVerifyJournal() *cobra.Command {
   the end      the record named in journal.db.head exists: a running botd updates that file
                every minute, at a clean stop, and with each backup
 
-A chain cannot reveal by itself that records were cut off its end, and anybody who can change the
+A chain cannot reveal by itself that records were cut off its end, and anyone who can change the
 journal can change the head file: note a hash elsewhere, and pass it to --expect. Without
 journal_key_file it cannot reveal a complete rewrite either: the result states whether only
 consistency is proven, or whether a key authenticates the journal ("proves").
@@ -310,7 +310,7 @@ func (v *verifiedJournal) proof() string {
 	case v.Keyed > 0:
 		return fmt.Sprintf("keyed from record %d on, but checked without the key: this proves only consistency, not authorship", v.Keyed)
 	}
-	return "not keyed: this proves only consistency; anybody who can write to the file can rebuild it (journal_key_file; --expect HASH)"
+	return "not keyed: this proves only consistency; anyone who can write to the file can rebuild it (journal_key_file; --expect HASH)"
 }
 
 // where describes the part of the chain that is verified.

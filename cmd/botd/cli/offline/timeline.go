@@ -125,7 +125,7 @@ func (f *timelineFlags) run(command *cobra.Command) error {
 }
 
 // textOf formats an entry as a line: the message of a log entry, or the kind of a journal record.
-func textOf(e *timeline.Entry) string {
+func textOf(e *timeline.Event) string {
 	text := e.Text
 	if e.Source != "log" {
 		text = fmt.Sprintf("%-9s %s", e.Event, text)
