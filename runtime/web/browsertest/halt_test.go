@@ -165,7 +165,8 @@ func TestManualCancelAndClose(t *testing.T) {
 
 	v.visit("/positions")
 	click("main", "Close the position BTC-USDT futures")
-	asks("accumulate: close by SELL MARKET 0.006 on futures BTC-USDT", "strategy accumulate is halted at level flatten", "its plan currently desires long 0.006")
+	asks("accumulate: close by SELL MARKET 0.006 on futures BTC-USDT", "strategy accumulate is halted at level flatten",
+		"its plan currently desires long 0.006")
 	v.accessible("close a position")
 	v.shoot("light close a position")
 	v.show(dark)
