@@ -150,7 +150,7 @@ func TestComparisonStartsBeforeFirstFill(t *testing.T) {
 	}
 	for what, change := range map[string]func(r *Replay){
 		"has traded nothing in that time":             func(r *Replay) { r.FromMS = at(196) },
-		"are later than the recorded candles":          func(r *Replay) { r.Traded.Fills = []view.Fill{{AtMS: at(400), Quantity: "1"}}; r.FromMS = at(60) },
+		"are later than the recorded candles":         func(r *Replay) { r.Traded.Fills = []view.Fill{{AtMS: at(400), Quantity: "1"}}; r.FromMS = at(60) },
 		"the account's equity of 2024-01-01 00:00:00": func(r *Replay) { r.Traded.Equity = brokenEquity },
 		"no equity": func(r *Replay) {
 			r.Traded.Equity = func(int64) (view.EquitySeries, error) { return view.EquitySeries{}, errors.New("no equity") }
