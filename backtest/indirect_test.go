@@ -161,7 +161,7 @@ func TestTheTablesOfGroups(t *testing.T) {
 	var table strings.Builder
 	r := &Result{ByExit: []ReasonRow{{"stop_loss", 12, 3, "-4.5"}, {"exit", 1, 0, "0"}}}
 	r.groupTables(&table, false)
-	want := []string{"│ LEFT BY   │ ROUND TRIPS │ WON │ PROFIT USDT │", "│ stop_loss │          12 │   3 │       -4.50 │",
+	want := []string{"│ EXIT      │ ROUND TRIPS │ WON │ PROFIT USDT │", "│ stop_loss │          12 │   3 │       -4.50 │",
 		"│ exit      │           1 │   0 │       +0.00 │"}
 	for _, line := range want {
 		if !strings.Contains(table.String(), line) {
