@@ -77,7 +77,7 @@ func TestGroupsHaveATableWhereThereAreSeveral(t *testing.T) {
 	}
 	r.BySymbol, r.ByExit = append(r.BySymbol, SymbolRow{Name: "dip", Symbol: "ETH-USDT", RoundTrips: 1, Wins: 1, PNL: "0"}), nil
 	if have := shown(); !strings.Contains(have, "│ trend BTC-USDT │ 3 │ 2 │ +1.01 │") ||
-		!strings.Contains(have, "│ dip ETH-USDT │ 1 │ 1 │ +0.00 │") || strings.Contains(have, "LEFT BY") {
+		!strings.Contains(have, "│ dip ETH-USDT │ 1 │ 1 │ +0.00 │") || strings.Contains(have, "EXIT ") {
 		t.Errorf("two symbols, no reason: have %s", have)
 	}
 	r.BySymbol = nil

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -206,36 +205,6 @@ func TestHintsNameOnlyKeysThereAre(t *testing.T) {
 	}
 	if total < 10 {
 		t.Errorf("want the keys in the texts of the code found, have only %d", total)
-	}
-}
-
-// TestFiguresInDocumentsAreTheCodes counts the items that a document gives a number for.
-func TestFiguresInDocumentsAreTheCodes(t *testing.T) {
-	t.Parallel()
-	pages, tickets := 0, 0
-	for _, alert := range ops.Alerts() {
-		switch alert.Severity {
-		case ops.Page:
-			pages++
-		case ops.Ticket:
-			tickets++
-		}
-	}
-	for _, c := range []struct {
-		name, output string
-		want         int
-	}{
-		{"cmd/botd/cli/offline/ops.go", `and (\d+) alerts`, len(ops.Alerts())},
-		{"cmd/botd/cli/offline/ops.go", `(\d+) that page`, pages},
-		{"cmd/botd/cli/offline/ops.go", `once\), (\d+)\s+tickets`, tickets},
-	} {
-		text, err := os.ReadFile(filepath.Join(above, c.name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := regexp.MustCompile(c.output).FindStringSubmatch(string(text)); found == nil || found[1] != strconv.Itoa(c.want) {
-			t.Errorf("%s: want %s to be %d, have %v", c.name, c.output, c.want, found)
-		}
 	}
 }
 
