@@ -13,7 +13,6 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/offline"
 	"botd/configs"
-	"botd/runtime/ops"
 )
 
 var (
