@@ -1088,7 +1088,7 @@ class Parity(TypedDict):
     slippage_pct: Optional[float]  # Mean of the pairs with a price, weighted by quantity times price.
     slippage_usdt: float
     live_pnl: float  # Of the round trips that ended within, net of fees and funding.
-    backtest_pnl: float  # Likewise.
+    backtest_pnl: float  # Of the same round trips in the backtest.
     live_fees: float  # Of those.
     backtest_fees: float  # Of those.
     cash: float  # Initial cash of both: the value of the market's wallet at that time.
