@@ -15,7 +15,7 @@ type Effects struct {
 	Abandoned []int64         // Asks that took too long: the worker that runs the strategy is stopped if possible
 	Ended     []EndedStrategy // strategies that are no longer called
 	Recalls   []int64         // earlier Calls that are no longer desired: each is answered as never sent, unless it has already left
-	Notes     []Note          // for EventStretch: number of candles taken; the effects belong to the close of the last one
+	Notes     []Note          // facts for logs, metrics and screens
 	Taken     int             // EventStretch: number of candles taken; the effects belong to the last one's close
 }
 
