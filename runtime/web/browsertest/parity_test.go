@@ -36,8 +36,8 @@ func TestLiveIsComparedWithBacktest(t *testing.T) {
 		v.show(l)
 		v.visit("/strategies/accumulate?view=parity")
 		v.until("the sentence", `document.querySelector("main").innerText.includes("1 of 3 orders match between live trading and the backtest.")`)
-		v.until("both profits", `document.querySelectorAll("[aria-label^='What accumulate made'] canvas").length > 0 &&
-			/live.*−1\.50 USDT.*backtest.*\+2\.00 USDT/s.test(document.querySelector("[aria-label^='What accumulate made'] .legend").innerText)`)
+		v.until("both profits", `document.querySelectorAll("[aria-label^='Profit of accumulate'] canvas").length > 0 &&
+			/live.*−1\.50 USDT.*backtest.*\+2\.00 USDT/s.test(document.querySelector("[aria-label^='Profit of accumulate'] .legend").innerText)`)
 		v.until("its orders", `(rows => rows.length === 3 && rows[0].innerText.includes("none") && rows.some(e => e.innerText.includes("−0.01")))(
 			[...document.querySelectorAll("[aria-label='Orders live and in the backtest'] tbody tr")])`)
 		v.accessible(l.name + " parity")
