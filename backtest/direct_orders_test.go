@@ -206,7 +206,7 @@ func TestGridsTradeTheSameByBothMachines(t *testing.T) {
 		leg.Kind, leg.Strategy.Size, leg.Strategy.Strategy = "grid", strategy.Size{}, nil
 		leg.Make = func(*tape.Tape) (strategy.Strategy, error) { return build(t, "grid", setting, values), nil }
 		direct, engine := mustRun(t, config), mustRun(t, backtest.ByEngine(config))
-		if direct.Machine != c.machine || direct.Fills < 20 || direct.ResultSHA256 != engine.ResultSHA256 {
+		if direct.Machine != c.machine || direct.Fills < 20 || direct.ResultSHA256 != engine.ResultSHA256 || explained(direct) != explained(engine) {
 			t.Errorf("%v: want %d fills by %q and %s, have %d by %q, and %s: %s", c.values, engine.Fills, c.machine, engine.ResultSHA256[:8], direct.Fills,
 				direct.Machine, direct.ResultSHA256[:8], difference(direct, engine))
 		}

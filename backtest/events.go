@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ import (
 
 // OrderCounts counts the outcomes of orders: derived, refused by rule, placed, ended.
 type OrderCounts struct {
-	Derived    int         `json:"wanted"`   // intents, each counted once. The key stays: result_sha256 covers it.
+	Derived    int         `json:"derived"`  // intents, each counted once
 	Refused    []RuleCount `json:"refused"`  // by botd's own rules
 	Placed     int         `json:"placed"`   // sent to the exchange
 	Rejected   []RuleCount `json:"rejected"` // by the exchange, at the placement
@@ -25,6 +26,22 @@ type OrderCounts struct {
 	Part       int         `json:"part_filled"` // ended after a partial fill
 	Canceled   int         `json:"canceled"`    // ended without a fill
 	Unfinished int         `json:"waiting"`     // not ended at the last candle
+}
+
+// UnmarshalJSON also reads the key of earlier versions, "wanted" for "derived".
+func (c *OrderCounts) UnmarshalJSON(text []byte) error {
+	type plain OrderCounts
+	old := struct {
+		*plain
+		Wanted *int `json:"wanted"`
+	}{plain: (*plain)(c)}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return err
+	}
+	if old.Wanted != nil {
+		c.Derived = *old.Wanted
+	}
+	return nil
 }
 
 // RuleCount is the number of refusals by a rule.

@@ -300,7 +300,8 @@ func (r *run) openPosition(l *leg) *OpenPosition {
 }
 
 // sign hashes everything that must be equal in every run of the same data and configuration. It omits the duration,
-// the program's version, the paths, and other runs: the columns, which have their own signatures, and the study.
+// the program's version, the paths, other runs (the columns, which have their own signatures, and the study), and the
+// sentences that explain the figures: of a warning it covers the code, and of suppressed trades the counts.
 func (r *Result) sign() error {
 	body, err := r.signed()
 	if err != nil {
@@ -316,7 +317,19 @@ func (r *Result) signed() ([]byte, error) {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
 	same.Finals, same.Ordered, same.Machine = nil, nil, ""
-	same.Warnings = slices.DeleteFunc(slices.Clone(r.Warnings), Warning.aboutOtherRuns)
+	same.Warnings, same.Assumptions = []Warning{}, nil
+	for _, w := range r.Warnings {
+		if !w.aboutOtherRuns() {
+			same.Warnings = append(same.Warnings, Warning{Code: w.Code})
+		}
+	}
+	same.NotTraded = slices.Clone(r.NotTraded)
+	for i := range same.NotTraded {
+		same.NotTraded[i].Reason, same.NotTraded[i].First = "", ""
+	}
+	if r.EndedBy != nil {
+		same.EndedBy = &EndedBy{Limit: r.EndedBy.Limit, Time: r.EndedBy.Time, Strategy: r.EndedBy.Strategy}
+	}
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return nil, fmt.Errorf("hash the result: %w", err)

@@ -93,7 +93,7 @@ func TestADipAtAnyCloseStopsARun(t *testing.T) {
 		for text, stops := range map[string]bool{"drawdown>20%": true, "loss>20%": true, "drawdown>25%": false, "loss>25%": false} {
 			config.StopWhen, _ = backtest.ParseStopWhen(text)
 			have, engine := mustRun(t, config), mustRun(t, backtest.ByEngine(config))
-			if have.Machine != "direct" || have.ResultSHA256 != engine.ResultSHA256 || !have.To.Equal(engine.To) {
+			if have.Machine != "direct" || have.ResultSHA256 != engine.ResultSHA256 || explained(have) != explained(engine) || !have.To.Equal(engine.To) {
 				t.Errorf("%+v, %s: want the engine's result to %s, have one to %s by %q", c, text, engine.To, have.To, have.Machine)
 			}
 			passed, want := int(have.To.Sub(have.From)/time.Minute), c.candles

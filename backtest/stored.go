@@ -18,8 +18,8 @@ import (
 // maxReport bounds a report.json.
 const maxReport = 1 << 30
 
-// Read reads a result that WriteDir wrote. The result is intact when its hash matches its content: it is unedited,
-// and this program reads all of it.
+// Read reads a result that WriteDir wrote. The result is intact when its hash matches its figures: they are unedited,
+// and this program reads all of them.
 func Read(path string) (result *Result, intact bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {

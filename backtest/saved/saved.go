@@ -61,7 +61,7 @@ type Run struct {
 	DataSHA256   string    `json:"data_sha256"`
 	ConfigSHA256 string    `json:"config_sha256"`
 	ResultSHA256 string    `json:"result_sha256"`
-	Intact       bool      `json:"intact"` // its hash matches its content
+	Intact       bool      `json:"intact"` // its hash matches its figures
 
 	Result *backtest.Result `json:"-"`
 }
