@@ -87,13 +87,13 @@ func (c *builder) reach(price exchange.Price) {
 }
 
 // minutesFrom returns at least the minutes that open from fromMS to untilMS, inclusive.
-func (b *book) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
+func (b marketData) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
 	base := &b.candles.base
 	if b.past == nil || fromMS >= b.past.toMS || base.OpenMS[0] != b.past.toMS { // the oldest minutes may have been dropped
 		return base
 	}
 	all := &exchange.Candles{Interval: exchange.Minute1}
-	b.past.minutes(b, all, fromMS, untilMS)
+	b.past.minutes(b.book, all, fromMS, untilMS)
 	for i := 0; i < base.Len() && base.OpenMS[i] <= untilMS; i++ {
 		all.Append(base.At(i))
 	}
@@ -102,7 +102,7 @@ func (b *book) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
 
 // builtFrom returns the candles of an interval for at least a period, oldest first, built from the
 // minutes.
-func (b *book) builtFrom(interval exchange.Interval, fromMS, untilMS int64) *exchange.Candles {
+func (b marketData) builtFrom(interval exchange.Interval, fromMS, untilMS int64) *exchange.Candles {
 	if b.last == 0 {
 		return &exchange.Candles{Interval: interval}
 	}
@@ -133,7 +133,7 @@ func clone(c *exchange.Candles) *exchange.Candles {
 
 // window returns the candles with an open time within startMS..endMS, inclusive: the first ones if
 // there is a start, otherwise the newest.
-func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStart bool, offset, limit int) *exchange.Candles {
+func (b marketData) window(interval exchange.Interval, startMS, endMS int64, fromStart bool, offset, limit int) *exchange.Candles {
 	aboutMS, untilMS := startMS, b.exchange.nowMS
 	if fromStart && b.past != nil {
 		untilMS = min(untilMS, max(startMS, b.past.fromMS)+int64(interval)*int64(offset+limit+1))
@@ -144,7 +144,7 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 			aboutMS = min(aboutMS, endMS-int64(interval)*int64(limit+1))
 		}
 	}
-	all, last, forming := b.market.candlesOf(b, interval) // the current one may be separate
+	all, last, forming := b.market.candlesOf(b.book, interval) // the current one may be separate
 	recorded := all != nil
 	if !recorded {
 		all = b.builtFrom(interval, aboutMS, untilMS)
@@ -194,7 +194,7 @@ const recordedGrain = 1e8
 
 // volumeSteps returns the number of volume steps in one unit: the power of ten of a quantityTick,
 // and of a quantityTick times a priceTick. Recorded volumes may be finer.
-func (b *book) volumeSteps(recorded bool) (base, quote float64) {
+func (b marketData) volumeSteps(recorded bool) (base, quote float64) {
 	if recorded {
 		return recordedGrain, recordedGrain
 	}

@@ -3,7 +3,7 @@ package sim
 import "botd/exchange"
 
 // depth answers a depth or books request: accounts' orders and the market's quotes in one book.
-func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refusal) {
+func (b marketData) depth(request *exchange.Request) (exchange.Depth, *exchange.Refusal) {
 	maximum := maxDepth
 	if request.Operation == exchange.SpotDepth {
 		maximum = spotMaxDepth
@@ -32,7 +32,7 @@ func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refus
 }
 
 // side merges one side's orders with quotes that begin at a price and continue in steps.
-func (b *book) side(orders *ladder, quote exchange.Price, quoted bool, step exchange.Price, count int) []exchange.Level {
+func (b marketData) side(orders *ladder, quote exchange.Price, quoted bool, step exchange.Price, count int) []exchange.Level {
 	levels := make([]exchange.Level, 0, count)
 	next, away := len(orders.levels)-1, rising
 	if step < 0 {

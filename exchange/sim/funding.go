@@ -97,7 +97,7 @@ func (c *clearing) payFunding(b *book) {
 
 // reportFunding returns a symbol's funding in the form of the interface: the next payment's rate, the
 // last one's time, the next one's time.
-func (b *book) reportFunding() exchange.FundingRate {
+func (b marketData) reportFunding() exchange.FundingRate {
 	next := b.fundingMS
 	if next <= b.exchange.nowMS {
 		next = floorTo(b.exchange.nowMS, b.fundingInterval()) + b.fundingInterval()

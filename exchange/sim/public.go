@@ -11,6 +11,9 @@ const (
 	spotMaxDepth = 100
 )
 
+// marketData answers public requests about one symbol.
+type marketData struct{ *book }
+
 // public answers the operations that need no account.
 func (c *call) public() *exchange.Refusal {
 	switch c.request.Operation {
@@ -27,13 +30,13 @@ func (c *call) public() *exchange.Refusal {
 	case exchange.FuturesTickers, exchange.SpotTickers:
 		var tickers []exchange.Ticker
 		for _, b := range c.exchange.booksOf(c.request.Operation.Market()) {
-			tickers = append(tickers, b.ticker())
+			tickers = append(tickers, marketData{b}.ticker())
 		}
 		c.answer.Tickers = exchange.FetchedOf(tickers)
 	case exchange.FuturesMarginLevels:
 		var levels []exchange.SymbolBracket
 		for _, b := range c.exchange.booksOf(exchange.Futures) {
-			levels = append(levels, b.levels()...)
+			levels = append(levels, marketData{b}.levels()...)
 		}
 		c.answer.Levels = exchange.FetchedOf(levels)
 	default:
@@ -41,13 +44,13 @@ func (c *call) public() *exchange.Refusal {
 		if refusal != nil {
 			return refusal
 		}
-		return b.public(c.request, &c.answer)
+		return marketData{b}.public(c.request, &c.answer)
 	}
 	return nil
 }
 
-// public answers a public request about one symbol.
-func (b *book) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
+// public answers one request.
+func (b marketData) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	var refusal *exchange.Refusal
 	switch request.Operation {
 	case exchange.FuturesTicker, exchange.SpotTicker:
@@ -70,9 +73,9 @@ func (b *book) public(request *exchange.Request, answer *exchange.Answer) *excha
 }
 
 // lastTrades returns the newest trades, oldest first.
-func (b *book) lastTrades(count int) (list []exchange.Trade) {
+func (b marketData) lastTrades(count int) (list []exchange.Trade) {
 	if missing := count - len(b.trades); missing > 0 && b.past != nil {
-		list = b.past.trades(b, missing)
+		list = b.past.trades(b.book, missing)
 	}
 	return append(list, b.trades[max(0, len(b.trades)-count):]...)
 }
@@ -87,7 +90,7 @@ func (x *Exchange) booksOf(market exchange.Market) []*book {
 	return all
 }
 
-func (b *book) levels() []exchange.SymbolBracket {
+func (b marketData) levels() []exchange.SymbolBracket {
 	all := make([]exchange.SymbolBracket, len(b.symbol.Brackets))
 	for i, bracket := range b.symbol.Brackets {
 		all[i] = exchange.SymbolBracket{Symbol: b.symbol.Name, Bracket: bracket}
@@ -96,7 +99,7 @@ func (b *book) levels() []exchange.SymbolBracket {
 }
 
 // ticker computes the last 24 hours from the minutes' candles.
-func (b *book) ticker() exchange.Ticker {
+func (b marketData) ticker() exchange.Ticker {
 	now := b.exchange.nowMS
 	t := exchange.Ticker{Symbol: b.symbol.Name, Last: b.last, Open: b.last, High: b.last, Low: b.last, OpenMS: now - int64(exchange.Day1), CloseMS: now}
 	t.Bid, _ = b.best(exchange.Sell)
@@ -123,7 +126,7 @@ func (b *book) ticker() exchange.Ticker {
 }
 
 // since sums up the candles that open from a time on.
-func (b *book) since(fromMS int64) (sum exchange.Candle) {
+func (b marketData) since(fromMS int64) (sum exchange.Candle) {
 	interval, recorded := b.tickerInterval()
 	base, quote := b.volumeSteps(recorded)
 	list, first := &b.candles.base, 0
@@ -132,7 +135,7 @@ func (b *book) since(fromMS int64) (sum exchange.Candle) {
 	} else {
 		b.candles.roll(b.exchange.nowMS, b.last)
 		if b.past != nil && fromMS < b.past.toMS && list.OpenMS[0] == b.past.toMS {
-			sum = b.past.since(b, fromMS)
+			sum = b.past.since(b.book, fromMS)
 		}
 		first = sort.Search(list.Len(), func(i int) bool { return list.OpenMS[i] >= fromMS })
 	}
@@ -145,7 +148,7 @@ func (b *book) since(fromMS int64) (sum exchange.Candle) {
 
 // mean returns a mean price with four more places than prices have; rounding would lose the mean of
 // a coin at 0.00001.
-func (b *book) mean(price float64) exchange.Amount {
+func (b marketData) mean(price float64) exchange.Amount {
 	const finer = 10_000
 	units := price / b.symbol.PriceFloat(1)
 	if units > float64(maxPrice) {
@@ -157,9 +160,9 @@ func (b *book) mean(price float64) exchange.Amount {
 }
 
 // tickerInterval returns the shortest interval of the market's recorded candles, or else a minute.
-func (b *book) tickerInterval() (interval exchange.Interval, recorded bool) {
+func (b marketData) tickerInterval() (interval exchange.Interval, recorded bool) {
 	for _, interval := range exchange.Intervals() {
-		if closed, _, _ := b.market.candlesOf(b, interval); closed != nil && interval < exchange.Day1 {
+		if closed, _, _ := b.market.candlesOf(b.book, interval); closed != nil && interval < exchange.Day1 {
 			return interval, true
 		}
 	}
@@ -167,7 +170,7 @@ func (b *book) tickerInterval() (interval exchange.Interval, recorded bool) {
 }
 
 // candlesFor answers a candle request of either market.
-func (b *book) candlesFor(request *exchange.Request) (*exchange.Candles, *exchange.Refusal) {
+func (b marketData) candlesFor(request *exchange.Request) (*exchange.Candles, *exchange.Refusal) {
 	op, interval := request.Operation, request.Interval
 	spot := op == exchange.SpotCandles
 	known := false

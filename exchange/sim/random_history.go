@@ -162,7 +162,7 @@ func (p *past) since(b *book, fromMS int64) (sum exchange.Candle) {
 		return p.day
 	}
 	p.dayMS = openMS
-	base, quote := b.volumeSteps(false)
+	base, quote := marketData{b}.volumeSteps(false)
 	hour := int64(exchange.Hour1)
 	for openMS < p.toMS {
 		endMS := min(openMS-openMS%hour+hour, p.toMS)

@@ -154,10 +154,10 @@ func TestVolumesAreMultiplesOfTheTicks(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := &book{symbol: symbol}
-		if base, quote := b.volumeSteps(false); base != c.base || quote != c.quote {
+		if base, quote := (marketData{b}).volumeSteps(false); base != c.base || quote != c.quote {
 			t.Errorf("%s and %s: want %g and %g, have %g and %g", c.quantityTick, c.priceTick, c.base, c.quote, base, quote)
 		}
-		if base, quote := b.volumeSteps(true); base != 1e8 || quote != 1e8 {
+		if base, quote := (marketData{b}).volumeSteps(true); base != 1e8 || quote != 1e8 {
 			t.Errorf("recorded: have %g and %g", base, quote)
 		}
 	}

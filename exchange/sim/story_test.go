@@ -131,7 +131,7 @@ func (d *desk) wantOneStory(whole bool) {
 	b := d.find(d.key())
 	trades := b.trades
 	if len(trades) < maxTrades { // none was dropped yet
-		trades = b.lastTrades(len(trades) + 40_000)
+		trades = marketData{b}.lastTrades(len(trades) + 40_000)
 	}
 	for i := 1; i < len(trades); i++ {
 		if a, c := &trades[i-1], &trades[i]; c.ID != a.ID+1 || c.TimeMS < a.TimeMS {
@@ -309,7 +309,7 @@ func recordedDay(interval exchange.Interval, whole bool) *exchange.Candles {
 func (d *desk) wantRecordedStory(interval exchange.Interval, whole bool) {
 	d.Helper()
 	b := d.find(d.key())
-	candles, trades := d.candles(interval), b.lastTrades(maxTrades)
+	candles, trades := d.candles(interval), marketData{b}.lastTrades(maxTrades)
 	if candles.Len() < 8 || len(trades) < 30 {
 		d.Fatalf("want candles and trades to compare, have %d and %d", candles.Len(), len(trades))
 	}
