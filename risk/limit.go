@@ -181,8 +181,8 @@ var limitTable = []Limit{
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "maximum position of the strategy, including its openings",
 		Near: NearIsUsual, measure: ownPosition, hint: "the position if everything in flight fills; reduce the order",
-		Counts: "the larger of its position and of the quantity that its own fills opened and have not reduced, " +
-			"plus all its openings on the side, in base units", Effect: isRefused, Ends: isReduced},
+		Counts: "its position, or the quantity that its own fills opened and have not reduced if that is larger, " +
+			"plus all its openings on the same side, in base units", Effect: isRefused, Ends: isReduced},
 }
 
 // Bounds of values, chosen to reveal a forgotten percent sign.

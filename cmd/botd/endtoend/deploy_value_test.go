@@ -67,7 +67,7 @@ func gibibytes(t *testing.T, text string) int {
 
 func TestDeploymentsHaveTheDocumentedBounds(t *testing.T) {
 	t.Parallel()
-	memory, stop, processes := documentedBound(t, "bound memory to"), documentedBound(t, "and a stop to"), documentedBound(t, "bound processes to")
+	memory, stop, processes := documentedBound(t, "limit memory to"), documentedBound(t, "the time to stop to"), documentedBound(t, "limit processes to")
 	unit := ops.UnitFile(ops.Unit{Binary: "/usr/bin/botd", Config: "/etc/botd", Mode: "demo", Watchdog: 120, StopAfter: stop})
 	setting := func(name string) string {
 		found := regexp.MustCompile(`(?m)^` + name + `=(.*)$`).FindStringSubmatch(unit)

@@ -38,8 +38,9 @@ func newTokenCreate() *cobra.Command {
 	command := &cobra.Command{
 		Use: "create NAME", Short: "create a token, shown only once", Args: cobra.ExactArgs(1),
 		Long: `Creates a token and prints it, this once. It logs you in to the dashboard, or authenticates a
-request in the header Authorization: Bearer. Tokens are created only over the daemon's unix
-socket, so that a token cannot create others.`,
+request in the header Authorization: Bearer. Tokens are created over the
+daemon's unix socket, or on the settings page in a session opened by a link of botd login, so that
+a token cannot create others.`,
 		Example: "  botd token create phone --role viewer --for 30d\n  botd token create grafana > grafana.token && chmod 600 grafana.token",
 		RunE: func(command *cobra.Command, names []string) error {
 			request := api.TokenRequest{Name: names[0], Role: role}

@@ -53,9 +53,8 @@ func newSweepWalk() *cobra.Command {
 		Use: "walk", Short: "walk-forward analysis: choose on one window, trade the next", Args: cobra.NoArgs,
 		Long: `Runs a walk-forward test. The candles are divided into equal parts. The combinations of --vary are
 ranked over the first --train parts, and the best one trades the next, unseen part; then the window
-moves forward by one part. A part is not traded if --require or --stop-when leaves no combination
-for it. The result of all unseen parts together is the out-of-sample result of the selection
-procedure.
+moves forward by one part. A part for which no combination can be chosen is not traded. The result
+of all unseen parts together is the out-of-sample result of the selection procedure.
 Strategies warm up within each part: make the parts much longer than the slowest average needs.
 --vary takes any key, as in botd sweep run: intervals and costs too.
 --purge and --embargo leave candles out on both sides of each cut, so that training and test data
