@@ -38,7 +38,7 @@ func TestDecisionsThatAreMadeAtOnceAreTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := string(text)
-	p.run(failure.OK, "data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "700", "--out", "candles.csv")
+	p.run(failure.OK, "data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "240", "--out", "candles.csv")
 	result := regexp.MustCompile(`(?s)"fills": ([0-9]+),.*"result_sha256": "([0-9a-f]+)"`)
 	for _, c := range []struct{ name, program, more string }{
 		{"stopped", strings.Replace(program, "reason=\"fast above slow\"", "reason=f\"above {view.last}, {view.equity}\", memory={\"n\": len(closes)}", 1),
