@@ -1,8 +1,8 @@
 // Package backtest runs the engine on recorded candles, measures the result, and sweeps parameters.
 //
-// It drives the very engine that trades live, over recorded candles, on the
-// simulated exchange in process. Under next_open what a strategy decides on a
-// candle's close reaches the market at the next candle's open.
+// It runs the same engine as live trading, over recorded candles on a simulated exchange in
+// the same process. With next_open, a decision at a candle's close reaches the market at the
+// next candle's open.
 package backtest
 
 import (
@@ -41,7 +41,8 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	return result, err
 }
 
-// played plays a configuration to its end. A case that the direct machine does not cover starts it over with the engine.
+// played runs a configuration to its end. If the direct machine meets a case that it does not cover, the run
+// starts over with the engine.
 func (c Config) played(ctx context.Context) (*run, error) {
 	r, err := newRun(&c)
 	if err != nil {

@@ -30,9 +30,9 @@ type Config struct {
 	PurgeMS, EmbargoMS int64
 
 	StopWhen StopWhen              // ends the run early; its figures cover the time until then
-	Progress func(done, total int) // in candles, called now and then
-	Pace     func(done, total int) // called alike in every run, also the auxiliary ones; it may wait, to yield the machine to others
-	Rest     bool                  // each trial of a sweep rests as long as it works
+	Progress func(done, total int) // in candles, called from time to time
+	Pace     func(done, total int) // called in every run, auxiliary ones included; it may wait, to leave processor time to others
+	Rest     bool                  // each trial of a sweep pauses for as long as it works
 	Most     int                   // maximum fills of a run; more is an error. 0 for no limit but memory
 	InTurn   bool                  // RunColumns and RunStudy run one after the other, on the caller's goroutine
 	Record   func(*record.Record)  // every journal record; nil for none

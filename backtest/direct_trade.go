@@ -37,7 +37,7 @@ func (d *direct) round(nowMS int64) {
 		d.convergeOrders(nowMS)
 	case d.pending == 0:
 		d.converge()
-	case d.held.Quantity != 0 && d.inForce.Target != d.sentFor: // the engine may reduce the position beside the order
+	case d.held.Quantity != 0 && d.inForce.Target != d.sentFor: // the engine may reduce the position in addition to the order
 		d.giveUp("a target that changed beside an order under way")
 	}
 }

@@ -15,19 +15,19 @@ import (
 type Figures struct {
 	Daily    Series  `json:"daily"`            // of equity at each UTC midnight
 	Hourly   *Series `json:"hourly"`           // of equity at each full hour: for runs of less than 60 days with candles of at most an hour
-	RiskFree string  `json:"risk_free_annual"` // taken off each return, a share a year
+	RiskFree string  `json:"risk_free_annual"` // annual share, subtracted from each return
 
 	Drawdowns       []Drawdown  `json:"drawdowns"`         // the ten deepest, by candle closes
 	LongestDrawdown *Drawdown   `json:"longest_drawdown"`  // from peak to recovery, or to the end
 	BuyAndHold      *float64    `json:"buy_and_hold_pct"`  // the same symbols bought with equal shares at the first open, without costs
 	Leverage        float64     `json:"average_leverage"`  // mean position value as a share of equity, over all candles
-	Turnover        *float64    `json:"turnover_yearly"`   // value filled as a multiple of the mean equity, a year
+	Turnover        *float64    `json:"turnover_yearly"`   // value filled per year, as a multiple of the mean equity
 	Gross           string      `json:"gross_profit"`      // profit before fees, funding and slippage
 	FeeDrag         *float64    `json:"fee_drag_pct"`      // of the gross profit; null without one
 	FundingDrag     *float64    `json:"funding_drag_pct"`  // of the gross profit
 	SlipDrag        *float64    `json:"slippage_drag_pct"` // of the gross profit
 	Trips           TripFigures `json:"trades"`
-	ByWeekday       []TimeRow   `json:"weekdays"` // round trips by when they were entered, UTC
+	ByWeekday       []TimeRow   `json:"weekdays"` // round trips by the time of their entry, UTC
 	ByHour          []TimeRow   `json:"hours"`
 	Months          []MonthRow  `json:"months"`
 	Bootstrap       *Bootstrap  `json:"bootstrap"` // of the daily returns; null with too few

@@ -11,8 +11,9 @@ const (
 	restAtMost  = 250 * time.Millisecond
 )
 
-// Rest returns a function for one goroutine, to call between stretches of work. It waits as long as has passed since
-// its last return, so the work takes half a core at most. The end of the context ends a wait.
+// Rest returns a function for one goroutine, to be called between stretches of work. It waits for as long as
+// the goroutine has worked since the last call, so the work takes half a core at most. It returns early when
+// the context ends.
 func Rest(ctx context.Context) func() {
 	last := time.Now()
 	return func() {

@@ -17,7 +17,7 @@ const (
 // never a sentinel (definitions: docs/backtest.md, Metrics).
 type Series struct {
 	Returns    int      `json:"returns"`  // N, the number of returns
-	PerYear    int      `json:"per_year"` // P, returns a year
+	PerYear    int      `json:"per_year"` // P, returns per year
 	Sharpe     *float64 `json:"sharpe"`
 	Sortino    *float64 `json:"sortino"`
 	Volatility *float64 `json:"volatility_pct"`

@@ -1,8 +1,8 @@
 // Package apart runs the dashboard's sweeps in their own processes, which never delay trading.
 //
-// Such a process is this binary again, as botd sweep: it has no secret in its environment, the lowest
-// priority, a bound on its memory, and ends with botd. What it needs besides its candles it finds in
-// the directory of the sweeps.
+// Each process runs this binary as botd sweep, with no secret in its environment, the lowest
+// priority and a memory limit, and ends with botd. Apart from the candles, it reads all its
+// inputs from the directory of the sweeps.
 package apart
 
 import (

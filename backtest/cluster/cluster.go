@@ -1,18 +1,17 @@
 // Package cluster spreads the trials of sweeps over many machines, on NATS JetStream.
 //
-// A trial follows from its job alone, the hash of all that it is made of, so that
-// work may be done twice and nothing is lost by it: messages are delivered at least
-// once, and a job's first row is the one that counts. Any further row of the same job
-// must equal it; a fixed hundredth of the jobs is run a second time for that purpose,
-// by another worker. Nothing here places orders or knows of a running daemon.
+// A job is the hash of all inputs of a trial, so running it twice gives the same row.
+// Messages are delivered at least once. The first row of a job counts, and any further row
+// must equal it; to verify that, a second worker repeats a fixed hundredth of the jobs.
+// The package places no orders and does not communicate with a daemon.
 //
-// On the server there are four things:
+// The server holds:
 //
-//	stream botd_jobs     work queue: botd.jobs.PROGRAM.SWEEP, a few trials a message
-//	bucket botd_rows     SWEEP.row.JOB, SWEEP.check.JOB, SWEEP.failed.JOB: created once
-//	bucket botd_sweeps   SWEEP: what a sweep is of, how far it is, who coordinates it
-//	bucket botd_workers  one key a worker, renewed every few seconds
-//	objects botd_files   candles and other inputs by the hash of their content
+//	stream botd_jobs     work queue: botd.jobs.PROGRAM.SWEEP, a few trials per message
+//	bucket botd_rows     SWEEP.row.JOB, SWEEP.check.JOB, SWEEP.failed.JOB: each written once
+//	bucket botd_sweeps   SWEEP: description, progress and coordinator of a sweep
+//	bucket botd_workers  one key per worker, renewed every few seconds
+//	objects botd_files   candles and other inputs, by the hash of their content
 package cluster
 
 import (
@@ -46,7 +45,7 @@ const (
 	ackWait      = 15 * time.Second // redelivery timeout: after it a message goes to another worker
 	beat         = 5 * time.Second  // of workers and coordinators
 	silent       = 20 * time.Second // without a beat a worker or coordinator counts as ended
-	away         = time.Minute      // how long a row waits for an unreachable server; then another worker runs its trial
+	away         = time.Minute      // maximum wait of a row for an unreachable server; then another worker runs its trial
 	keep         = 7 * 24 * time.Hour
 	batchWork    = 10 * time.Second // of one message
 	maxBatch     = 500              // trials of one message
@@ -209,10 +208,10 @@ func sweepOf(text []byte) (*Sweep, error) {
 	return &found, nil
 }
 
-// errIncomplete is the reason of a text that can be read and is none of botd's.
+// errIncomplete is the reason for rejecting a text that parses but was not written by botd.
 var errIncomplete = errors.New("it lacks a field")
 
-// foreign reports a text on the server that is none of botd's.
+// foreign returns the error for a text on the server that botd did not write.
 func foreign(what string, err error) error {
 	return fmt.Errorf("the server's data is not %s: %w", what, cmp.Or(err, errIncomplete))
 }

@@ -28,7 +28,7 @@ type Worker struct {
 	Version string
 	ID      string        // unique among workers
 	Slots   int           // trials at a time
-	Idle    time.Duration // ends after so long without work; 0 for never
+	Idle    time.Duration // ends after this long without work; 0 for never
 	Cache   string        // directory of the received candles
 	Files   func() inputs.Files
 	Log     func(format string, arguments ...any)
@@ -154,8 +154,8 @@ func (w *Worker) watch(ctx context.Context) {
 	}
 }
 
-// ended reports whether a sweep wants no more trials. A sweep that was over may have been resumed, so ended reads the
-// server's record again.
+// ended reports whether a sweep needs no more trials. A completed sweep may have been resumed, so ended reads
+// the server's record again.
 func (w *Worker) ended(ctx context.Context, key string) bool {
 	over := func(found *Sweep) bool {
 		return found.State == Canceled || found.State == Failed || found.State == Done
@@ -264,7 +264,7 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	}
 	if err := w.each(ctx, held, &request, deliveries); err != nil {
 		w.Log("%v; the work goes back", err)
-		if w.giveBack(held, &request) != nil { // the server is unreachable and redelivers by itself
+		if w.giveBack(held, &request) != nil { // the server is unreachable, and will redeliver the message
 			return
 		}
 		pause(ctx, silent/2) // lets other workers go first
@@ -284,7 +284,7 @@ func (w *Worker) each(ctx, held context.Context, request *message, deliveries ui
 		}
 		if deliveries > 1 {
 			if _, err := w.store.rows.Get(held, request.Sweep+kindOf(request)+one.Job); err == nil {
-				continue // an earlier worker of this message has done it
+				continue // an earlier worker of this message has run it
 			}
 		}
 		made := &row{Worker: w.ID}

@@ -56,7 +56,7 @@ func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	return &stored, config, nil
 }
 
-// elsewhere takes each file from its path in the report, unless another one is given.
+// elsewhere reads each file from its path in the report, unless another path is given.
 func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	b.Repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
 	if b.Symbols == "" && inputs.Symbols != nil {

@@ -45,8 +45,8 @@ const (
 	FundingName   = "funding.csv" // in the folder of recorded candles
 )
 
-// Runner runs backtests of the configured strategies while botd trades. One goroutine runs them, and rests as long as
-// it works.
+// Runner runs backtests of the configured strategies while botd trades. One goroutine runs them, and pauses
+// for as long as it works.
 type Runner struct {
 	Current  func() *configs.Config
 	Symbols  func() []*exchange.Symbol
@@ -426,7 +426,8 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 	return config, inputs.ShareAccount(&config, []*configs.StrategyConfig{c})
 }
 
-// pace makes a run rest as long as it works, so that it takes half a core at most, and reports its progress.
+// pace makes a run pause for as long as it works, so that it takes half a core at most, and reports its
+// progress.
 type pace struct {
 	rest     func()
 	progress func(string, float64)

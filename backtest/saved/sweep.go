@@ -38,7 +38,7 @@ type Sweep struct {
 	Require    string             `json:"require,omitempty"`
 	Short      int                `json:"short_of_required,omitempty"` // whole trials that do not meet the requirement: they rank last
 	Stopped    int                `json:"stopped_early,omitempty"`     // trials that --stop-when ended: they rank last
-	Unranked   int                `json:"unranked,omitempty"`          // these, and trials without a value of the objective
+	Unranked   int                `json:"unranked,omitempty"`          // the two above, and trials without a value of the objective
 	Machines   []MachineCount     `json:"machines,omitempty"`          // of the trials, the most frequent first
 	Conclusion string             `json:"verdict,omitempty"`           // Verdict
 	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill; null if unknown

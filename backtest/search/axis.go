@@ -1,9 +1,8 @@
 // Package search chooses the trials of a sweep: every combination, random ones, or those that the results so
 // far suggest.
 //
-// It knows names and values as text, and the objective of each trial as a
-// number. What it proposes follows from the axes, the seed and the results
-// alone, in whatever order they came in.
+// Names and values are text, and the objective of a trial is a number. The proposals depend
+// only on the axes, the seed and the results, not on the order in which results arrive.
 package search
 
 import (

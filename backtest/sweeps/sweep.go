@@ -1,7 +1,7 @@
 // Package sweeps searches for a strategy's settings, trial by trial, and resumes interrupted sweeps.
 //
-// The trials follow from the specification, the seed and the results alone: with one core or many,
-// in one run or resumed, the rows and their hash are the same.
+// The trials depend only on the specification, the seed and the results. With one core or
+// many, in one run or resumed, the rows and their hash are the same.
 package sweeps
 
 import (

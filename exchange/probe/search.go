@@ -119,7 +119,7 @@ func (s *search) untried() (text string) {
 	return text
 }
 
-// partly names the accepted reads if the venue did not accept all of them.
+// partly names the accepted reads if the venue accepted only some of them.
 func (s *search) partly() (text string) {
 	for i := range s.reads {
 		if r := &s.reads[i]; r.accepted != "" {

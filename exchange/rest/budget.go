@@ -33,7 +33,7 @@ func priorityOf(request *exchange.Request) priority {
 		return priorityEnter
 	case operation.Changes():
 		return priorityExit
-	case operation.Signed(), operation == exchange.FuturesTime, // without the clock there is no signature
+	case operation.Signed(), operation == exchange.FuturesTime, // no request can be signed without the clock
 		operation == exchange.FuturesTickers, operation == exchange.SpotTickers: // a round waits for the prices
 		return prioritySettle
 	}

@@ -155,8 +155,8 @@ func (c *Client) String() string { return c.config.String() }
 // GoString returns the same as String, so that no verb of fmt prints the secret.
 func (c *Client) GoString() string { return c.String() }
 
-// PausedUntil returns the time at which a market's requests resume after the venue requested a
-// pause, or zero if there is no pause.
+// PausedUntil returns the time until which a market's requests pause because the venue demanded it, or zero
+// if there is no pause.
 func (c *Client) PausedUntil(market exchange.Market) time.Time { return c.budgets[market].paused() }
 
 // Symbols returns the table of instruments, which is empty until a request needs it.

@@ -40,7 +40,7 @@ func tooLong(operation exchange.Operation) error {
 	return malformed
 }
 
-// neverConnected recognizes a connection error by its type, for transports that do not report
+// neverConnected recognizes an error of connecting by its type, for transports that do not report
 // connections.
 func neverConnected(err error) bool {
 	var (

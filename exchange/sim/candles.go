@@ -180,8 +180,8 @@ func (b marketData) window(interval exchange.Interval, startMS, endMS int64, fro
 	return part
 }
 
-// snap rounds the volumes of candles, from a given one on, to the sums of their parts: adding
-// floats made the last digits inexact.
+// snap rounds the volumes of candles, from a given one on, because adding floats made their last digits
+// inexact.
 func snap(c *exchange.Candles, from int, base, quote float64) {
 	for i := from; i < c.Len(); i++ {
 		c.Volume[i], c.TakerBase[i] = snapped(c.Volume[i], base), snapped(c.TakerBase[i], base)

@@ -103,8 +103,8 @@ func (b *book) postpone(o *order) bool {
 // recorded reports whether taking orders are filled from a record, as in a backtest.
 func (b *book) recorded() bool { return b.costs.Bounded || b.traded != nil }
 
-// await returns the rest of an order to the book when a candle opens. Until then it is visible and
-// can be canceled.
+// await puts the rest of an order back into the book when a candle opens. Until then it is visible and can be
+// canceled.
 func (b *book) await(o *order) {
 	b.exchange.queue.push(b.market.opensMS(b), o, false)
 }

@@ -11,7 +11,7 @@ type Market interface {
 	openAt(timeMS int64) (exchange.Price, bool) // the recorded open of the candle that begins at the time
 	fundingRate(timeMS int64) exchange.Rate     // of a payment without a recorded rate
 	pricedMS(b *book) int64                     // the clock's time, or the time of the next price that an order can meet
-	opensMS(b *book) int64                      // when the next candle opens
+	opensMS(b *book) int64                      // time at which the next candle opens
 
 	// candlesOf returns recorded candles up to the clock's time, the current one separately; nil if
 	// the market has none.

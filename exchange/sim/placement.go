@@ -109,7 +109,7 @@ func (p *placement) value() *exchange.Refusal {
 	return p.bounds(s.Notional(basis, p.request.Quantity))
 }
 
-// basis is the basis of the order that it will be.
+// basis returns the basis of the order that would result from the request.
 func (p *placement) basis() exchange.Price {
 	return p.book.basis(p.request.Type, p.request.Price, p.request.StopPrice)
 }

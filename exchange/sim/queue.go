@@ -97,7 +97,7 @@ func (x *Exchange) delay() int64 {
 	return x.config.OrderDelayMS + int64(draw%uint64(x.config.OrderDelaySpreadMS+1))
 }
 
-// mix turns a counter into a uniform draw of 64 bits (splitmix64).
+// mix returns a uniform random number of 64 bits for a counter (splitmix64).
 func mix(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9

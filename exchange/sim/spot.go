@@ -11,7 +11,7 @@ func (o *order) spotFee(value exchange.Amount, quantity exchange.Quantity, maker
 	return value.MulRate(rate), s.Quote
 }
 
-// paid and received are the assets that an order pays and receives.
+// paid and received return the assets that an order pays and receives.
 func (o *order) paid() *balance {
 	if o.Side == exchange.Buy {
 		return &o.account.balances[o.book.quote]

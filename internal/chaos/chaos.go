@@ -1,9 +1,9 @@
 // Package chaos kills the real binary over a failing exchange and judges the outcome by the exchange's own state.
 //
-// A trial starts a simulated exchange and a daemon as processes, with a witness between
-// them that sees the bytes of every placement. The daemon is killed again and again, at
-// random or at named points, while the exchange drops, delays and refuses requests; then
-// it is left alone, and the position must equal the target exactly.
+// A trial starts a simulated exchange and a daemon as processes, with a witness between them
+// that records every placement. The daemon is killed again and again, at random moments or at
+// named points, while the exchange drops, delays and refuses requests. Then it is left alone,
+// and the position must become exactly the target.
 package chaos
 
 import (
@@ -164,8 +164,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 	return t.judge(ctx)
 }
 
-// start starts the daemon, and again if it gave up because the exchange did not answer, as
-// a supervisor would.
+// start starts the daemon, and restarts it, as a supervisor would, if it gave up because the exchange did not
+// answer.
 func (t *trial) start(ctx context.Context, point string) error {
 	for range mostStarts {
 		d, err := startDaemon(t.Binary, t.Directory, point)

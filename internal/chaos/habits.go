@@ -27,7 +27,7 @@ const (
 
 func (h *Habits) has(variant string) bool { return slices.Contains(h.Variants, variant) }
 
-// breaksItsWord reports whether orders have effects that their answers did not report.
+// breaksItsWord reports whether the exchange executes orders differently from what it answers.
 func (h *Habits) breaksItsWord() bool { return h.has(refusesAndExecutes) || h.has(executesTwice) }
 
 // needsAPerson reports whether a quarantine is correct: unannounced effects, or a lost answer on an exchange

@@ -127,7 +127,8 @@ func (t *trial) judgeLog() error {
 	return nil
 }
 
-// adopted returns how far an adopted position may exceed its target: the wallet balance already lacks a fee that the fills of the target count again.
+// adopted returns how far an adopted position may exceed its target: the wallet balance is already net of a
+// fee that the target's fills deduct again.
 func (t *trial) adopted(w *Target) decimal.Decimal {
 	if t.report.Resolved == 0 || w.Market != "spot" {
 		return decimal.Zero
@@ -190,8 +191,8 @@ func (t *trial) replay(ctx context.Context) (records []record.Record, err error)
 	return records, nil
 }
 
-// journalled returns the ids of all placements in the journal, and counts those that were
-// uncertain: the answer was lost, or the daemon died before it came.
+// journalled returns the ids of all placements in the journal, and counts the uncertain ones: the answer was
+// lost, or the daemon died before it arrived.
 func (r *Report) journalled(records []record.Record) map[string]bool {
 	ids, unanswered := map[string]bool{}, map[string]bool{}
 	epoch := int64(0)
@@ -245,7 +246,7 @@ func (t *trial) judgeSending(state *accountState, sent []placement, unread []str
 		case p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests:
 			r.Unavailable++
 		case p.status == http.StatusUnauthorized && p.late:
-			r.Late++ // the window, on which the proof of absence relies, worked
+			r.Late++ // refused by the window, on which the proof of absence relies
 		case p.status/100 == 4 && p.reduces:
 			r.Repeats++
 		case p.status/100 == 4 && accepted[p.clientID] > 0 && t.Habits.has(refusesAndExecutes):

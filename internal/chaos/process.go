@@ -95,7 +95,7 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// freeze suspends the process; thaw resumes it.
+// freeze suspends the process, and thaw resumes it.
 func (p *process) freeze() error { return p.command.Process.Signal(syscall.SIGSTOP) }
 func (p *process) thaw() error   { return p.command.Process.Signal(syscall.SIGCONT) }
 
@@ -179,7 +179,7 @@ type strategyStatus struct {
 	Settled  bool
 }
 
-// get requests a path of its API as a viewer.
+// get sends a GET request to the daemon's API as a viewer.
 func (d *daemon) get(ctx context.Context, path string, read func(io.Reader) error) error {
 	d.mu.Lock()
 	address := d.address

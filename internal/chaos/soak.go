@@ -142,7 +142,7 @@ func (d *daemon) takes(ctx context.Context) (m Measurement, err error) {
 	return m, err
 }
 
-// metrics returns its metrics, summed over their labels.
+// metrics returns the daemon's metrics, each summed over its labels.
 func (d *daemon) metrics(ctx context.Context) (values map[string]float64, err error) {
 	values = map[string]float64{}
 	return values, d.get(ctx, "/metrics", func(body io.Reader) error {
@@ -174,8 +174,9 @@ func (r *SoakReport) sum(warm time.Duration) {
 	r.HeapMB, _ = slope(counted, func(m *Measurement) float64 { return m.HeapMB })
 }
 
-// slope returns the growth of a value per hour, by least squares, and its standard error. Successive measurements correlate, as between two
-// collections; the error therefore uses the effective number of independent measurements, from the correlation of each with the next.
+// slope returns the growth of a value per hour, by least squares, and its standard error. Successive
+// measurements correlate, such as those between two garbage collections. The error therefore uses the
+// effective number of independent measurements, derived from the correlation of successive ones.
 func slope(all []Measurement, of func(*Measurement) float64) (perHour, deviation float64) {
 	var t, y, tt, ty float64
 	n := float64(len(all))

@@ -23,7 +23,7 @@ const (
 	accountSecret = "not-a-secret"
 )
 
-// venue is the simulated exchange as a process, with its control interface.
+// venue is the simulated exchange as a process, controlled through its control interface.
 type venue struct {
 	*process
 	address string

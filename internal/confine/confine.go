@@ -1,8 +1,8 @@
 // Package confine starts programs under limits: no secrets, no writable files and no network, as far as the system allows.
 //
-// Start runs this binary again (Enter), which limits itself. It then becomes botd's process for scripts
-// or, on Linux, starts a program under limits and ends its remaining processes together with botd.
-// docs/security.md lists the limits that each system supports.
+// Start runs this binary again (Enter), which first limits itself. It then becomes botd's
+// process for scripts, or the program. On Linux a program has a keeper: the keeper starts
+// the program under limits, and ends all its processes when the program or botd ends. docs/security.md lists the limits that each system supports.
 package confine
 
 import (
@@ -124,7 +124,7 @@ func environment() []string {
 // ID is the system's number of the process.
 func (p *Process) ID() int { return p.command.Process.Pid }
 
-// Write sends part of a request, and grants the processor time that a response may take.
+// Write sends a part of a request, and grants the processor time for its response.
 func (p *Process) Write(text []byte) (int, error) {
 	p.written.Store(0)
 	p.allow()
@@ -200,7 +200,8 @@ func (p *Process) drain(stderr *os.File) {
 	}
 }
 
-// sayings keep the line of stderr that explains the end of a program: the first fatal one, otherwise the last one.
+// sayings selects the line of stderr that explains the end of a program: the first fatal one, otherwise the
+// last one.
 type sayings struct{ fatal, last, line string }
 
 const maxLine = 300

@@ -18,8 +18,8 @@ func selfPath() (string, error) { return "/proc/self/exe", nil }
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 
-// wait waits until the program has ended, and ends its descendants: no process leaves the group. The group is
-// killed before Wait reaps the leader, so that no other group can have its number.
+// wait waits until the program has ended, and ends its descendants, none of which can leave the group. It
+// kills the group before Wait reaps the leader, so that no other group can have the same number.
 func wait(command *exec.Cmd) {
 	for unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}

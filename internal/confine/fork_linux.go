@@ -93,7 +93,7 @@ func fork(path string, arguments, environment []string, calls []call) (*child, e
 	return c, nil
 }
 
-// divide returns in the parent alone. The child has one thread and the parent's memory as it was: it
+// divide returns only in the parent. The child has one thread and the parent's memory as it was: it
 // allocates nothing, takes no lock and needs no more stack.
 //
 //go:norace

@@ -104,7 +104,8 @@ func describe(status syscall.WaitStatus) string {
 	return "exit status " + strconv.Itoa(status.ExitStatus())
 }
 
-// keep makes this process the keeper of a program. It returns only an error, before the program runs.
+// keep makes this process the keeper of a program. It returns only if the program cannot be started, with the
+// error.
 func keep(p *Program) error {
 	if unix.Getpgrp() != unix.Getpid() {
 		return fmt.Errorf("%s is botd's own: it leads a group of processes", Verb)

@@ -2,10 +2,11 @@
 //
 // The cases are text that a trader can read (rules/*.txt), grouped by the part of the
 // interface that they test (Subjects). Every case runs on the simulated exchange directly
-// and on the signed client over its server; those that speak HTTP themselves run on the
-// server alone (Machines). Their expectations are copied from the interface and
-// docs/exchange.md. Read performs all reads on any venue, simulated or real, and checks that
-// the answers are consistent. botd-sim conformance runs both.
+// and through the signed client over its server; cases that send raw HTTP run on the server
+// only (Machines). Their expectations are copied from the interface and docs/exchange.md.
+//
+// Read performs all reads on any venue, simulated or real, and checks that the answers are
+// consistent with each other. botd-sim conformance runs both.
 package conformance
 
 import (
@@ -32,7 +33,7 @@ type Wired interface {
 	Send(Call) (Reply, error)
 }
 
-// run runs one case on a new venue with differences.
+// run runs one case on a new venue that may differ from the cases.
 func run(c *Case, open Open, d difference) (err error) {
 	venue, err := open(c.World)
 	if err != nil {

@@ -44,8 +44,9 @@ func (m *Machine) Run(c *Case) error { return run(c, m.open, nil) }
 // direct reports whether a case calls the exchange, and sends no raw HTTP.
 func (c *Case) direct() bool { return !c.Wired() }
 
-// unstored are the subjects of what is not part of an exchange's stored state and starts from scratch: candles, public trades, the day's statistics.
+// unstored lists the subjects that are not part of an exchange's stored state and start from scratch:
+// candles, public trades, the statistics of the day.
 var unstored = []string{"candles", "public-trades", "ticker", "limits-default", "limits-maximum"}
 
-// stored reports whether all that a case asks for survives a restart.
+// stored reports whether everything that a case checks survives a restart.
 func (c *Case) stored() bool { return c.direct() && !slices.Contains(unstored, c.Subject) }

@@ -8,7 +8,8 @@ import (
 	"botd/exchange/sim"
 )
 
-// Row counts the cases for one item that the suite must cover. One without a case fails the suite's tests.
+// Row counts the cases of one item that the suite must cover. The tests of the suite fail for an item without
+// a case.
 type Row struct {
 	What   string `json:"what"` // operation, subject, refusal, status, state, field, limit
 	Name   string `json:"name"`

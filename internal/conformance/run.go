@@ -35,8 +35,8 @@ type runner struct {
 	difference difference         // nil: the venue behaves as the cases expect
 }
 
-// difference runs a step on a venue whose behavior differs from the case; met is false for any other step. It
-// returns errEnds if everything after the step differs too.
+// difference runs a step on a venue that behaves differently from the case. met is false for any step that it
+// does not concern. It returns errEnds if everything after the step differs too.
 type difference func(r *runner, s *step) (met bool, err error)
 
 var errEnds = errors.New("what follows is different on this venue")
@@ -143,7 +143,7 @@ func (s *step) operation() exchange.Operation {
 	return 0
 }
 
-// call performs an operation and checks its answer in the interface's own text.
+// call performs an operation and checks the text of its answer.
 func (r *runner) call(s *step) error {
 	if r.difference != nil {
 		if met, err := r.difference(r, s); met {

@@ -30,7 +30,7 @@ func (v simulated) Advance(ms int64) error {
 // Close does nothing.
 func (v simulated) Close() error { return nil }
 
-// restart opens a world on the simulated exchange, which ends before each step and is restored from its stored
+// restart opens a world on a simulated exchange that ends before each step and is restored from its stored
 // state: alternately from a snapshot, and from a snapshot with the changes after it.
 func restart(w World) (Venue, error) {
 	x, err := w.exchange()

@@ -1,7 +1,7 @@
 // Package failure attaches an exit code and a hint to an error.
 //
-// A package that is not the command line returns these too: the code is the kind
-// of the failure, and who asked decides what to make of it.
+// Packages below the command line return such errors too: the exit code classifies the
+// failure, and the caller decides how to handle it.
 package failure
 
 import (

@@ -1,9 +1,9 @@
 // Package freeze serializes a value with everything that it points to, including unexported fields, and restores it.
 //
-// What a checkpoint holds must be the whole state. Fields listed manually would be
-// forgotten one day, and a start would decide without them; so this walks the types. Two
-// values are equal when their texts are, and Layout names the types: what was written
-// with another layout is not read.
+// A checkpoint must contain the whole state. A manual list of fields would become
+// incomplete one day, and a start would decide without the missing ones. So the package
+// walks the types. Equal values have equal texts. Layout names the types: a text that was
+// written with another layout is not read.
 package freeze
 
 import (

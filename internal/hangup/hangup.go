@@ -10,8 +10,9 @@ import (
 
 // Held reports whether this process holds SIGHUP and SIGUSR1 until it acts on them.
 //
-// It is set while packages are initialized, because a reload may be requested before the others are. This package has few imports, so it is
-// initialized first. A signal during that time needs no action: fingerprints identify files that changed since they were read.
+// It is set during the initialization of packages, because a reload may be requested before all of them are
+// initialized. This package has few imports, so it is initialized first. A signal during that time requires
+// no action: files that changed since they were read are found by their fingerprints.
 var Held = hold(os.Args)
 
 // hold ignores the signals in a process that is to become a daemon.

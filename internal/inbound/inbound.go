@@ -1,9 +1,9 @@
 // Package inbound limits the resources that clients may occupy: connections, header bytes and time.
 //
-// A cap that makes newcomers wait, as netutil.LimitListener does, lets whoever holds all
-// connections keep the operator out. Here a newcomer is always let in, and the connection
-// that matters least is closed for it: the oldest of those that have shown no credential,
-// then the oldest of a viewer. An operator's connection is closed for nobody else's.
+// A cap that makes new clients wait, as netutil.LimitListener does, lets whoever holds all
+// connections lock the operator out. This package always accepts a new connection and
+// closes the least important one to make room: the oldest without a credential, then the
+// oldest of a viewer. It never closes an operator's connection for another client.
 package inbound
 
 import (

@@ -1,33 +1,32 @@
 // Package mutant holds the mutants: rules of the protocol, each with the edit of the source that breaks it.
 //
-// The simulation is worth what it catches, so every rule is broken once, in the
-// code that ships, and a test must notice it. Nothing of this is linked into the
-// binary that trades: a mutant is data (table.go), and Overlay writes an overlay for
-// the go command, which builds all mutants into one binary, each behind a switch:
+// The simulation proves only what it can detect. So every rule is broken once, in the
+// code that ships, and a test must fail. The binary that trades contains no mutant: a
+// mutant is data (table.go). Overlay writes an overlay for the go command that builds all
+// mutants into one binary, each behind a switch:
 //
 //	go test -overlay "$(go run ./cmd/botd-sim overlay)" -run 'EveryMutant|WhenTheyAreBroken' \
 //		./internal/simulation ./reconcile ./runtime/engine ./runtime/reload ./strategy/library ./reconcile/journal ./exchange/rest \
 //		./internal/inbound ./internal/private ./runtime/api/auth ./runtime/signals ./runtime/telegram ./runtime/worker
 //
-// # When you move or reword code that a mutant edits
+// # When you move or rewrite code that a mutant edits
 //
-// TestEveryEditFindsItsCode (internal/tidy) fails, names the mutant and reports where its code went.
-// Carry the mutant along: open table.go, find the row by its name, and change its
-// Edit so that
+// TestEveryEditFindsItsCode (internal/tidy) fails, names the mutant, and reports where its
+// code is now. Update the mutant's row: find it by its name, and change its Edit so that
 //
 //   - In names the function, as package.Function or package.Receiver.Method;
-//   - Code is a snippet found exactly once in that function (white space and
-//     comments do not count; a part in «guillemets» is what is replaced, and the
-//     rest only states the place);
-//   - Wrong is what stands there instead, so that the row's Does stays true.
+//   - Code is a snippet found exactly once in that function (white space and comments
+//     are ignored; if a part is in «guillemets», only that part is replaced, and the
+//     rest determines the position);
+//   - Wrong is the replacement, and the row's Does still describes its effect.
 //
-// Code and Wrong are both an expression, or statements. A condition becomes
-// (broken && (Wrong) || !broken && (Code)), any other expression a choice between
-// two values that are both computed, statements an if with two branches. Wrong may be empty
-// for statements that are left out. Keep snippets short: one condition, one call.
+// Code and Wrong must both be expressions, or both be statements. A condition becomes
+// (broken && (Wrong) || !broken && (Code)). Any other expression becomes a choice between
+// two values, both of which are computed. Statements become an if with two branches; an
+// empty Wrong omits them. Keep snippets short: one condition, or one call.
 //
-// A rule that lives in the simulated client, journal or start has no Edit: it
-// stands in internal/simulation as mutant.Is("name").
+// A rule of the simulated client, journal or start has no Edit: internal/simulation
+// checks mutant.Is("name") instead.
 package mutant
 
 import "fmt"

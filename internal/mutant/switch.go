@@ -1,6 +1,7 @@
 package mutant
 
-// Built reports whether this build can break rules. The overlay replaces this file by testdata/switch.go, whose Built returns true.
+// Built reports whether this build can break rules. The overlay replaces this file by testdata/switch.go, in
+// which Built returns true.
 func Built() bool { return false }
 
 // Is reports whether a rule is broken; in this build it is not.

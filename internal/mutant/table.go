@@ -466,7 +466,7 @@ var protocol = []Row{
 	}},
 }
 
-// cancelAnswerTrusted takes the answer of a cancel for the end of its order.
+// cancelAnswerTrusted treats the answer to a cancel as the end of its order.
 func cancelAnswerTrusted(condition string) Edit {
 	return Edit{"runtime/engine.dispatcher.canceled", "d.requestRoundSoon()", `if o := d.book.Placement(p.clientID); o != nil && ` + condition + ` {
 		d.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
@@ -474,13 +474,13 @@ func cancelAnswerTrusted(condition string) Edit {
 	d.requestRoundSoon()`}
 }
 
-// unchecked passes over rules of the gate: most rules stand twice, where an
-// intent is derived and in the gate, and a mutant breaks both.
+// unchecked disables rules of the gate. Most rules exist twice, in the derivation of an intent and in the
+// gate; a mutant breaks both.
 func unchecked(rules ...string) Edit {
 	return Edit{"risk.Gate.judge", "r.find(g, intent, facts, f); give(f); if «f.refused» {", "f.refused" + others(rules)}
 }
 
-// uncheckedLimit passes over limits.
+// uncheckedLimit disables limits.
 func uncheckedLimit(limits ...string) Edit {
 	return Edit{"risk.Gate.judge", "l.judge(s, f); give(f); if «f.refused» {", "f.refused" + others(limits)}
 }

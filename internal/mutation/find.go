@@ -115,7 +115,7 @@ func isType(n ast.Node) bool {
 	return is
 }
 
-// quiet reports whether an expression is a text for people, or a size without an effect.
+// quiet reports whether an expression is text for people, or a capacity without an effect.
 func (f *finder) quiet(e ast.Expr) bool {
 	call, is := e.(*ast.CallExpr)
 	if !is {
@@ -283,7 +283,7 @@ func (f *finder) constant(e ast.Expr, value types.TypeAndValue) {
 	f.edit(e, func(in inner) string { return fmt.Sprintf("mutation.Constant(%d, %s(%s))", number, name, in(from, to)) }, number)
 }
 
-// another returns the constant that package active substitutes.
+// another returns the constant with which package active replaces it.
 func another(value constant.Value) string {
 	n, exact := constant.Int64Val(value)
 	switch {
@@ -339,7 +339,7 @@ func blank(s *ast.AssignStmt) bool {
 	return true
 }
 
-// locks reports whether a call acquires or releases a lock: without it a test hangs.
+// locks reports whether a call acquires or releases a lock: if it is omitted, a test hangs.
 func locks(call *ast.CallExpr) bool {
 	selector, is := call.Fun.(*ast.SelectorExpr)
 	return is && (strings.HasSuffix(selector.Sel.Name, "Lock") || selector.Sel.Name == "Wait" || selector.Sel.Name == "Done")

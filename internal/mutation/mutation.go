@@ -1,12 +1,12 @@
 // Package mutation measures what tests notice: it changes one small thing of a package after another, and runs the package's tests.
 //
-// A mutant is a comparison at its bound or turned around, a condition negated, && for
-// ||, + for -, another constant, a statement left out, or a zero value returned. All
-// mutants of a package are built into one test binary, each behind a number that the
-// environment chooses (package active), by an overlay of the go command: the source
-// stays as it is. A mutant that no test reaches, and one with which all tests pass,
-// survives. Either a test is missing, or the mutant changes nothing that could be seen:
-// then equivalent.txt names it with the reason.
+// A mutant shifts a comparison by one or inverts it, negates a condition, swaps && and ||
+// or + and -, changes a constant, omits a statement, or returns a zero value. An overlay
+// for the go command builds all mutants of a package into one test binary; an environment
+// variable selects one of them by its number (package active). The source stays unchanged.
+// A mutant survives if no test reaches it or if all tests pass with it. Either a test is
+// missing, or the mutant has no observable effect; in that case equivalent.txt lists it
+// with the reason.
 //
 //	go run ./cmd/botd-sim mutate ./risk                   # all mutants of a package
 //	go run ./cmd/botd-sim mutate ./risk --sample 100      # a sample, the same for the same --seed
@@ -120,8 +120,8 @@ func sample(packages []*source, options *Options) {
 	}
 }
 
-// Below reports whether the killed mutants of a sample are significantly fewer than atLeast percent: with that share,
-// one sample in a hundred would have so few. Without a sample it compares the percentage itself.
+// Below reports whether significantly fewer mutants of a sample were killed than atLeast percent: with that
+// share, only one sample in a hundred would have so few. Without a sample it compares the percentage itself.
 func Below(killed, mutants int, atLeast float64, sampled bool) bool {
 	share := atLeast / 100
 	if !sampled {

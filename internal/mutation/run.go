@@ -26,7 +26,7 @@ const (
 	memoryKB    = 6 << 20          // address space of a test with a mutant, which may allocate without bound
 	slack       = 3 * time.Second  // processor time, in addition to that of its tests without a mutant
 	slower      = 4                // multiple of the time without a mutant
-	hanging     = 20 * time.Second // wall-clock time, in addition to that of its tests without a mutant: a mutant that waits for ever uses no processor time
+	hanging     = 20 * time.Second // wall-clock time, in addition to that of its tests without a mutant: a mutant that waits forever uses no processor time
 	firstTests  = 6                // the tests that reach the fewest mutants run first
 	outputLimit = 1 << 20
 	leastBudget = 40 * time.Second // of a package, if so much is left: its build and the traces of its tests come first
@@ -79,7 +79,8 @@ type suite struct {
 	of                         *source
 }
 
-// testedBy names the packages whose tests also test a package: it was split off from them, or makes sense only within them.
+// testedBy lists, for a package, other packages whose tests also test it: it was split off from them, or
+// makes sense only within them.
 var testedBy = map[string][]string{
 	"botd/reconcile/account":   {"botd/reconcile"},
 	"botd/reconcile/placement": {"botd/reconcile"},

@@ -1,8 +1,9 @@
 // Package notation reads and writes numbers, shares, durations and quantities as configuration files write them.
 //
-// The configuration, the limits that are set while botd runs, and flags use this one notation. A value that is refused
-// has a problem and a hint: the problem continues a sentence that begins with the name of the setting (" 0 is not between
-// 1 and 9"), and the hint, which may be empty, is what to write.
+// Configuration files, limits that are set while botd runs, and flags use the same
+// notation. A refused value has a problem and a hint. The problem continues a sentence that
+// begins with the name of the setting (" 0 is not between 1 and 9"). The hint, which may be
+// empty, shows what to write.
 package notation
 
 import (

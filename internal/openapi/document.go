@@ -1,8 +1,8 @@
 // Package openapi checks requests and answers against an OpenAPI document.
 //
-// Answers may have no field that the document does not name; operations, statuses,
-// parameters and fields that no answer had are listed at the end. Document and server
-// therefore agree in both directions.
+// An answer may have no field that the document does not name. At the end, Unseen lists the
+// operations, statuses, parameters and fields that no answer used. So document and server
+// agree in both directions.
 package openapi
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Document is an OpenAPI document that records the parts that a server has used.
+// Document is an OpenAPI document that records which of its parts a server has used.
 type Document struct {
 	Root       map[string]any
 	Operations map[string]*Operation // by operationId

@@ -1,21 +1,20 @@
 // Package oracle judges an account from its order and trade log alone: positions, exposure and protection.
 //
-// It is a second model of the market's consequences, and a judge shares no code
-// with what it judges: the package imports neither the simulated exchange nor
-// anything else of botd. A log is fed in the order in which things happened on the
-// exchange; the oracle keeps its own sums and reports what must never be:
+// It is a second model of trading. A judge must not share code with what it judges, so
+// the package imports neither the simulated exchange nor any other package of botd. The
+// caller passes events in the order in which they happened on the exchange. The oracle
+// keeps its own sums and reports violations of these rules:
 //
-//   - exposure: what is held, together with everything that can still open, is
-//     above the limit by more than one placement;
-//   - unprotected: a position that a read has shown to botd stays without a stop
-//     on the exchange for longer than the patience given, though the exchange would
-//     have taken one;
-//   - oversold: on spot, botd sold more than its own orders ever bought, by more than dust;
-//   - flipped: an order that may only reduce took a position across zero.
+//   - exposure: the position, together with everything that can still open, exceeds
+//     the limit by at most one placement;
+//   - unprotected: a position that a read has shown to botd has a stop on the exchange
+//     within the given patience, unless the exchange would not have accepted one;
+//   - oversold: on spot, botd sells no more than its own orders bought, except for dust;
+//   - flipped: an order that may only reduce never takes a position across zero.
 //
-// Quantities are integers in units of the caller's choice, the same for all of a
-// symbol. Times are milliseconds and never go back. The rules are those of the
-// interface (futures rules 1 to 7) and of exactly-once.md, "How it is proven".
+// Quantities are integers. Their unit is the caller's choice, but the same for all
+// quantities of a symbol. Times are milliseconds and never go back. The rules are those
+// of the interface (futures rules 1 to 7) and of exactly-once.md, "How it is proven".
 package oracle
 
 import (

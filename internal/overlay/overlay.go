@@ -1,11 +1,11 @@
 // Package overlay edits functions of the source for one build, by snippets of their code.
 //
-// Tests need botd changed in places where botd itself must know nothing of it: a
-// rule broken (internal/mutant), a process that ends itself at a named point
-// (internal/chaos/crash). An Edit names the function, the snippet, and the code that
-// takes its place; Write makes of all edits an overlay for the go command (go build
-// -overlay), and nothing changes in the module itself. A snippet that is not found
-// exactly once in its function is an error that reports where its words stand now.
+// Some tests need a changed botd: one with a broken rule (internal/mutant), or one that
+// kills itself at a named point (internal/chaos/crash). The shipped code must not contain
+// any support for that. An Edit names a function, a snippet in it, and its replacement.
+// Write turns all edits into an overlay for the go command (go build -overlay); the module
+// itself stays unchanged. A snippet that is not found exactly once in its function is an
+// error, which reports the functions that contain it now.
 package overlay
 
 import (
@@ -32,8 +32,8 @@ type Edit struct {
 	Import  string                   // the package that the new code needs; empty for none
 }
 
-// Write writes the edited files into a directory, and returns the path of an overlay for the go command. The map
-// files names, for further files, those that replace them, both below the root.
+// Write writes the edited files into a directory, and returns the path of an overlay for the go command.
+// files maps further files to their replacements; both paths are relative to root.
 func Write(root, directory string, edits []Edit, files map[string]string) (overlay string, err error) {
 	changed, err := Apply(root, edits)
 	if err != nil {

@@ -32,7 +32,7 @@ type function struct {
 	from, to int
 }
 
-// spot is the code that one edit replaces.
+// spot is the code that an edit replaces.
 type spot struct {
 	edit     *Edit
 	from, to int
@@ -58,7 +58,7 @@ func parse(path, name string) (*source, error) {
 	return s, nil
 }
 
-// FunctionName returns a function's name; a method has its type's name and a dot before it: "Type.Method".
+// FunctionName returns a function's name; the name of a method is "Type.Method".
 func FunctionName(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name

@@ -1,7 +1,8 @@
 // Package paint colors botd's own words on a terminal, and lets no other escape sequence through.
 //
-// A text from outside may hold any sequence, that of a color too. So botd's own colors carry a number
-// that nobody outside can know until the stream's end, where Writer takes it out again.
+// External text may contain any escape sequence, including colors. Therefore botd marks its
+// own colors with a secret number, which Writer removes at the end of the stream; all other
+// sequences are escaped.
 package paint
 
 import (

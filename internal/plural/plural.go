@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Of returns a number with its word: "1 file", "2 files", "3 strategies".
+// Of returns a number with its noun: "1 file", "2 files", "3 strategies".
 func Of(n int, word string) string {
 	stem, y := strings.CutSuffix(word, "y")
 	switch {

@@ -1,8 +1,9 @@
 // Package printable makes text from outside safe to show on a terminal, in a log, on a page or in a message.
 //
-// A symbol's name, a refusal or a file may hold escape sequences that move a cursor or forge a
-// line, and signs that reverse the direction of writing. Each such sign becomes the text that
-// JSON writes for it, as \u202e: what was there stays visible, and JSON stays the same value.
+// A symbol's name, a refusal or a file may contain escape sequences that move the cursor or
+// forge a line, and characters that reverse the writing direction. Each of these characters
+// is replaced by its JSON escape, such as \u202e: it becomes visible, and text in JSON
+// keeps its value.
 package printable
 
 import (

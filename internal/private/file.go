@@ -29,7 +29,7 @@ func Open(path string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// sound checks an open file, which nobody can replace any more.
+// sound checks an open file, which nobody can replace from now on.
 func sound(path string, file *os.File) error {
 	found, err := file.Stat()
 	switch {

@@ -1,7 +1,7 @@
 // Package private refuses a data directory in which others could have put or changed a file.
 //
-// It looks before anything is read or written. What is sound then stays so: nobody but the
-// owner can change it afterwards.
+// It checks the directory before anything in it is read or written. A sound directory
+// stays sound, because nobody but its owner can change it.
 package private
 
 import (
@@ -86,11 +86,11 @@ func missing(err error) error {
 	return err
 }
 
-// trusted reports whether this user owns a directory, or the administrator does.
+// trusted reports whether this user or the administrator owns a directory.
 func trusted(found fs.FileInfo) bool { return uid(found) == os.Geteuid() || uid(found) == 0 }
 
-// exposed reports whether others can create files in a directory and rename those of this user. A directory of
-// the administrator may belong to a group, as a container's volume does.
+// exposed reports whether others can create files in a directory or rename this user's files. A directory of
+// the administrator may be writable for a group, like a container's volume.
 func exposed(found fs.FileInfo) bool {
 	mode := found.Mode()
 	if mode&fs.ModeSticky != 0 || mode.Perm()&0o022 == 0 {

@@ -1,8 +1,9 @@
 // Package reconciletest sets what snapshots have shown of a symbol or an account, for the tests of
 // packages that read it.
 //
-// Outside tests only Book.Observe can: the fields are not exported. A table of a package above wants
-// one symbol in one state, without the reads that lead there.
+// Outside tests only Book.Observe can set them, because the fields are not exported. A
+// table-driven test of another package needs one symbol in one state, without the reads
+// that lead to it.
 package reconciletest
 
 import (

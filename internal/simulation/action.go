@@ -6,8 +6,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// User actions on a running botd, and limits that the user set. They have a draw of
-// their own, so that seeds without them are unchanged.
+// User actions on a running botd, and limits that the user set. They have their own random source, so seeds
+// without them are unchanged.
 
 // drawActions adds user actions to the weather of one in five of the seeds that have
 // more than one fault.

@@ -80,7 +80,7 @@ func (a *agenda) take() happening {
 	}
 }
 
-// nextMS returns when the first entry is due; never if there is none.
+// nextMS returns the time of the first entry; never if there is none.
 func (a *agenda) nextMS() int64 {
 	if len(a.entries) == 0 {
 		return never

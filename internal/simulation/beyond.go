@@ -83,7 +83,7 @@ func (b *beyond) fit() {
 	}
 }
 
-// doubles reports whether the account may contain more than one botd knows.
+// doubles reports whether the account may contain more orders or positions than one botd knows.
 func (b *beyond) doubles() bool {
 	return b.on[DoubleExecution] || b.on[ExecutedRefusal] || b.on[SecondEngine]
 }

@@ -11,8 +11,9 @@ import (
 	"botd/strategy/overlay"
 )
 
-// calendarFrom is the first seed that starts near midnight UTC or another time of funding, which its positions then pay or receive. Its swings and
-// ladders may be any strategy of the ranges below it, one of the rest of the library, or a target that rules size and divide into parts.
+// calendarFrom is the first seed whose run starts near midnight UTC or another time of funding, so that its
+// positions pay or receive funding. Its swings and ladders may be any strategy of the lower ranges, one of
+// the rest of the library, or a target that rules size and split.
 const calendarFrom = 1 << 43
 
 // fundingMS is the time between two payments of funding. At every third one begins a day.
@@ -31,13 +32,14 @@ func begins(seed uint64) int64 {
 	return boundary - d.between(0, faultsMS+quietMS/2)
 }
 
-// calendar draws how these seeds follow results: most have a ledger, and limits that no market move reaches.
+// calendar draws the settings of these seeds that depend on results: most have a ledger, and limits that no
+// market move reaches.
 func (w *world) calendar(d *draw) {
 	if w.seed < calendarFrom || w.beyond != nil {
 		return
 	}
 	w.ledger = w.ledger || d.chance(0.8)
-	w.poor = w.poor || d.chance(0.4) // so that a small profit raises the peak, which is journalled in steps of a thousandth
+	w.poor = w.poor || d.chance(0.4) // a small profit then raises the peak, which is journalled in steps of 0.1 %
 	if w.limits == (bounded{}) && d.chance(0.75) {
 		far := risk.Loss{Share: exchange.RateOne / 2}
 		w.limits = bounded{far: true, account: risk.Limits{MaxDailyLoss: far, MaxDrawdown: far}, strategy: risk.Limits{MaxDailyLoss: far, MaxDrawdown: far}}
@@ -79,8 +81,9 @@ func (c *portfolio) mixed(d *draw) {
 	}
 }
 
-// shelf are the strategies of the library that the ranges below do not draw, each with the fewest candles that it accepts. Of the rest, the run is
-// too short for macd, funding_carry trades two symbols, and signals gets its targets from outside.
+// shelf lists the strategies of the library that the lower ranges of seeds do not draw, each with the fewest
+// candles that it accepts. It omits macd, for which the run is too short, funding_carry, which trades two
+// symbols, and signals, whose targets come from outside.
 var shelf = []struct {
 	definition strategy.Definition
 	market     exchange.Market // 0 for either
@@ -94,7 +97,7 @@ var shelf = []struct {
 	{find("rebalance"), exchange.Spot, strategy.Values{"band": "0.1%"}, "weight"},
 }
 
-// shelve replaces swings and ladders by strategies of the shelf, and by targets with rules of size.
+// shelve replaces swings and ladders by strategies of the shelf, and by targets with sizing rules.
 func (c *portfolio) shelve(d *draw) {
 	for i := range c.roles {
 		r := &c.roles[i]
@@ -142,7 +145,8 @@ func (r *role) shelved(symbol *exchange.Symbol) strategy.Strategy {
 	return made
 }
 
-// sized targets a share of the equity on either side, or none, by the time alone; rules of size replace the share.
+// sized targets a share of the equity on either side, or none, depending on the time alone; sizing rules
+// replace the share.
 type sized struct{ role role }
 
 // Warmup returns none.
@@ -160,7 +164,7 @@ func (s *sized) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2 * exchange.Rate(n)}, "by the timetable")
 }
 
-// dimension returns the rules of size, bounded by the role's share of the equity.
+// dimension returns the sizing rules, bounded by the role's share of the equity.
 func (r *role) dimension() overlay.Rules {
 	rules := r.rules
 	rules.Sizing.Max = r.share

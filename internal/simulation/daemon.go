@@ -34,7 +34,7 @@ type daemon struct {
 	clockError int64 // its estimate of the server's time minus the server's time
 	shownMS    int64 // the latest time that its clock has shown, right or wrong
 	pausedMS   int64 // the process is suspended until then
-	wokenMS    int64 // until then, answers sent during the pause were still arriving
+	wokenMS    int64 // until then, answers sent during the pause still arrive
 	bootMS     int64
 }
 

@@ -86,7 +86,7 @@ func (w *world) restoreBackup() bool {
 	}
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
-		lost := w.venue.forget(w, key) // these are unknown until they arrive
+		lost := w.venue.forget(w, key) // unknown to botd until they arrive
 		if w.foreign == reconcile.ForeignIgnore {
 			lost += h.position.Abs() + w.venue.resting(key) // forgotten fills count as foreign, and botd trades alongside them
 		}

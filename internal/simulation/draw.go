@@ -1,7 +1,7 @@
 package simulation
 
-// draw is a seeded random source (splitmix64). Each part of the world has its own, so
-// that an extra draw in one does not change the others.
+// draw is a seeded random source (splitmix64). Each part of the world has its own, so an additional draw in
+// one part does not change the others.
 type draw struct{ state uint64 }
 
 func newDraw(seed, stream uint64) draw { return draw{mix(seed ^ mix(stream))} }

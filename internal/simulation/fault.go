@@ -77,7 +77,7 @@ func parseFault(name string) (Fault, error) {
 // rate per minute. Zero is off.
 type Weather [FaultEnd]float64
 
-// strongest is the upper bound of each drawn strength. Crash is per input or output.
+// strongest is the upper bound of each drawn strength. For Crash it is the probability per input or output.
 var strongest = Weather{
 	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, TornRead: 0.4, Malformed: 0.15, ServerError: 0.2,
 	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, ManualTrade: 0.5, ManualCancel: 1, PartialFill: 30, PriceJump: 2,

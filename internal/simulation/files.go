@@ -70,8 +70,8 @@ func (b *beyond) reappear() {
 	}
 }
 
-// cutJournal truncates the journal under the running process, or puts an older copy in its
-// place: the next start finds the records up to a place before the end.
+// cutJournal truncates the journal under the running process, or replaces it by an older copy: the next start
+// finds the records up to some point before the end.
 func (b *beyond) cutJournal(e *episode) bool {
 	if !b.loseJournal(e) {
 		return false

@@ -52,14 +52,15 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 	return hunts
 }
 
-// holdsUnbroken reports whether a seed passes without a broken rule, and then breaks the rule again: a seed that fails anyway is no evidence.
+// holdsUnbroken reports whether a seed passes without the broken rule, and then breaks the rule again: a seed
+// that fails anyway proves nothing.
 func holdsUnbroken(rule string, options Options) bool {
 	mutant.Break("")
 	defer mutant.Break(rule)
 	return Run(options).Violation == nil
 }
 
-// beyondOf returns the run that must notice a mutant; nil for a run within the bounds.
+// beyondOf returns the options of the run that must detect a mutant; nil for a run within the bounds.
 func beyondOf(name string) *Beyond {
 	class, err := ParseClass(mutant.Beyond[name])
 	if err != nil {

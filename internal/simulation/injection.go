@@ -98,8 +98,8 @@ func (w *world) say(format string, values ...any) {
 	}
 }
 
-// missClock makes the daemon's clock wrong for a while. Requests signed outside the
-// window are refused, whereupon the client rereads the clock.
+// missClock makes the daemon's clock wrong for a while. The exchange then refuses requests signed outside the
+// window, and the client reads the clock again.
 func (w *world) missClock() bool {
 	d := w.daemon
 	if !d.up {

@@ -18,8 +18,7 @@ const (
 	mostInTen         = 400 // requests in ten seconds
 )
 
-// inspector checks the invariants after every event, against the exchange's state and
-// not against the daemon's.
+// inspector checks the invariants after every event, against the exchange's state rather than the daemon's.
 type inspector struct {
 	w       *world
 	budget  budget

@@ -9,16 +9,17 @@ import (
 	"botd/reconcile/record"
 )
 
-// attribution compares how botd divides each change of the futures wallet among its strategies with what each of them made by its own fills.
+// attribution checks how botd divides each change of the futures wallet among its strategies: it compares each share with what the strategy
+// made by its own fills.
 //
-// A journalled wallet is a state that the exchange's wallet was in, and the booked fills show which one. So what each strategy made between two
-// such states is known, whatever happens meanwhile. The exchange reports neither the price nor the fee of a futures fill to botd, only the wallet:
+// A journalled wallet equals the exchange's wallet at some moment, and the booked fills show which moment. So the result of each strategy
+// between two such moments is known. For a futures fill, the exchange reports neither price nor fee to botd, only the wallet:
 //
 //   - If one strategy traded, the change is its result to the last digit. The same holds for funding if only one position pays it.
-//   - If several traded, each gets the value that it closed at the last price that botd read, and the rest, mostly fees, is divided in
-//     proportion to traded value. So a result is wrong by at most what the fills' prices differ from that price, in the strategy's own fills and
-//     its part of all, and by the difference between its fee and its part of all fees: a maker pays less than a taker.
-//   - Funding that is paid between the same two states as trades belongs to the traders, and is divided like their fees.
+//   - If several traded, each gets the profit of the quantity that it closed, at the last price that botd read. The rest, mostly fees, is divided in
+//     proportion to traded value. The error of a result is bounded by the differences between the fills' prices and that price (for the strategy's own
+//     fills, and for its share of all fills), and by the difference between its fee and its share of all fees: a maker pays less than a taker.
+//   - Funding paid between the same two moments as trades is attributed to the traders, and divided like their fees.
 type attribution struct {
 	w        *world
 	figures  *figures
@@ -38,7 +39,7 @@ type attribution struct {
 	lost  bool      // a change could not be compared, so that the results are unknown
 }
 
-// moment is a state of the futures wallet.
+// moment is a state of the futures wallet, with the fills that led to it.
 type moment struct {
 	wallet exchange.Amount
 	fills  int // number of botd's fills so far
@@ -108,7 +109,7 @@ func (a *attribution) observe() {
 	a.moments = append(a.moments, m)
 }
 
-// handled notes the prices by which the event that has just been handled divided a change.
+// handled records the prices at which the last event divided a change.
 func (a *attribution) handled() {
 	if !a.w.daemon.up {
 		return
@@ -128,7 +129,7 @@ func (a *attribution) handled() {
 	a.wallet, a.traded = wallet, traded
 }
 
-// booted begins a new life: what was not durable is forgotten, and entry prices are not journalled.
+// booted begins a new life of the process: it drops what was not durable. Entry prices are not journalled.
 func (a *attribution) booted() {
 	book := a.w.daemon.machine.Book()
 	a.compare()
@@ -138,7 +139,7 @@ func (a *attribution) booted() {
 		a.traded += book.Watch(a.w.portfolio.roles[n].name).Traded()
 	}
 	if a.w.stats.Faults[OldBackup] > 0 {
-		a.known, a.lost = false, true // an earlier journal does not know of later fills
+		a.known, a.lost = false, true // an older copy of the journal lacks later fills
 	}
 }
 
@@ -210,7 +211,7 @@ func (a *attribution) compare() {
 	a.before = results
 }
 
-// explains reports whether the booked fills are those of a state.
+// explains reports whether the booked fills are exactly those of the moment.
 func (a *attribution) explains(m *moment, p *accounted) bool {
 	for n := range m.roles {
 		if a.on(n) && m.roles[n].filled != p.booked[n] {
@@ -231,7 +232,7 @@ func (a *attribution) change(p *accounted, from, to *moment, rebooted bool) {
 		}
 		role, watch := &w.portfolio.roles[n], &w.inspector.watched[n]
 		decided = decided && !role.absent
-		newest = newest && p.latest[n] == p.booked[n] // otherwise a position may show a fill that is not booked
+		newest = newest && p.latest[n] == p.booked[n] // otherwise a position may include a fill that is not booked
 		if to.roles[n].filled != from.roles[n].filled || p.flight[n] {
 			trading = append(trading, n)
 			newest = newest && watch.held.touchedMS == 0
@@ -261,7 +262,7 @@ func (a *attribution) change(p *accounted, from, to *moment, rebooted bool) {
 	}
 }
 
-// exact compares results that the wallet decides to the last digit.
+// exact compares results that the wallet determines to the last digit.
 func (a *attribution) exact(alone int, change exchange.Amount) {
 	for n := range a.results {
 		want := exchange.Amount{}
@@ -277,7 +278,7 @@ func (a *attribution) exact(alone int, change exchange.Amount) {
 	}
 }
 
-// estimated compares results that are divided by estimate.
+// estimated compares results that botd divides by estimate.
 func (a *attribution) estimated(p *accounted, from, to *moment, trading []int) {
 	count := len(a.results)
 	slips, value := make([]big.Rat, count), make([]big.Rat, count)
@@ -330,7 +331,8 @@ func (a *attribution) estimated(p *accounted, from, to *moment, trading []int) {
 	a.figures.reach(reachedEstimate)
 }
 
-// decides reports whether a position's profit or loss of that size has a sign that no estimate can change.
+// decides reports whether a position's profit or loss is so large that no error of an estimate can change its
+// sign.
 func (a *attribution) decides(n int, size *big.Rat) bool {
 	return !a.lost && (size == nil || size.Cmp(&a.bound[n]) > 0)
 }

@@ -15,19 +15,20 @@ type curve struct {
 	tally.Curve
 	recent []valued
 	day    record.Day // the last journalled one
-	loose  *big.Rat   // bound of the equity that its day began with; nil if it is not known
+	loose  *big.Rat   // maximum error of the equity at the start of its day; nil if unknown
 }
 
-// valued is an equity of a moment.
+// valued is an equity with its time.
 type valued struct {
 	atMS   int64
 	equity *big.Rat
 }
 
-// recentlyMS is the maximum age of what botd knows about prices and fills while it follows equity.
+// recentlyMS is the maximum age of the prices and fills with which botd computes equity.
 const recentlyMS = 90_000
 
-// value adds the present equities to the curves. Only seeds of the calendar reach another day, and have accounts so small that their peak rises.
+// value adds the present equities to the curves, but only for seeds of the calendar: only they reach another
+// day, and have accounts so small that the peak rises.
 func (f *figures) value() {
 	w := f.w
 	if w.seed < calendarFrom || w.beyond != nil {
@@ -48,7 +49,7 @@ func (f *figures) value() {
 	f.curves[len(f.shares)].add(w.nowMS, total)
 }
 
-// worth returns what a role has made at a price, its position included.
+// worth returns what a role has made at a price, including its position.
 func (s *roleResult) worth(market exchange.Market, price *big.Rat) *big.Rat {
 	worth := new(big.Rat).Mul(&s.Quantity, price)
 	if market == exchange.Spot {
@@ -65,7 +66,7 @@ func (c *curve) add(atMS int64, equity *big.Rat) {
 	c.recent = append(c.recent, valued{atMS, equity})
 }
 
-// between returns the bounds of the recent equities.
+// between returns the lowest and the highest of the recent equities.
 func (c *curve) between() (least, most *big.Rat) {
 	least, most = c.recent[0].equity, c.recent[0].equity
 	for _, v := range c.recent {
@@ -79,7 +80,8 @@ func (c *curve) between() (least, most *big.Rat) {
 	return least, most
 }
 
-// dayed checks a journalled day: it starts at midnight UTC, with an equity that the scope has just had, and so is a higher peak.
+// dayed checks a journalled day: it starts at midnight UTC, and its first equity, like a higher peak, is an
+// equity that the scope had just before.
 func (f *figures) dayed(r *record.Record, body *record.Day) {
 	n := slices.IndexFunc(f.w.portfolio.roles, func(one role) bool { return one.name == r.Strategy })
 	if r.Strategy == "" {
@@ -104,7 +106,7 @@ func (f *figures) dayed(r *record.Record, body *record.Day) {
 		return
 	}
 	if before.StartMS != 0 && before.Markets != body.Markets {
-		c.loose = nil // a market that a strategy left, or returned to, has moved both figures by its equity of that moment
+		c.loose = nil // when a strategy leaves a market or returns to it, both figures move by that market's equity
 		return
 	}
 	least, most := c.between()
@@ -127,7 +129,7 @@ func (f *figures) within(what string, have, least, most, bound *big.Rat) {
 	}
 }
 
-// bound returns the bound of a scope's equity, or nil if it does not follow from what is known of its fills.
+// bound returns the maximum error of a scope's equity, or nil if its fills are not known well enough.
 func (f *figures) bound(n int) *big.Rat {
 	book := f.w.daemon.machine.Book()
 	bound := new(big.Rat).Set(cent)
@@ -148,11 +150,12 @@ func (f *figures) bound(n int) *big.Rat {
 	return bound
 }
 
-// slack returns the bound of a role's worth: fees on spot are estimated, prices are of two moments, and each sale on spot leaves a remainder of steps.
+// slack returns the maximum error of a role's result: spot fees are estimated, the two sides may use prices
+// of different times, and each complete spot sale leaves less than a few steps.
 func (f *figures) slack(n int, price exchange.Price) *big.Rat {
 	s, key := &f.shares[n], f.w.portfolio.roles[n].key
 	rules := f.w.venue.held[key].rules
-	if price == 0 { // botd has read none since its start, when a remainder is no less uncertain
+	if price == 0 { // botd has read no price since its start; the remainder is uncertain all the same
 		price, _ = f.w.venue.x.Price(key)
 	}
 	slack := new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000))
@@ -163,11 +166,11 @@ func (f *figures) slack(n int, price exchange.Price) *big.Rat {
 	return slack
 }
 
-// day compares a scope's day and peak with its curve. The equity at the price that botd read is at.
+// day compares a scope's day and peak with its curve. at is the equity at the price that botd read.
 func (f *figures) day(n int, day account.Day, equity exchange.Amount, at, slack *big.Rat) {
 	w, c := f.w, &f.curves[n]
 	if day.StartMS == 0 {
-		return // no limit follows it
+		return // no limit depends on it
 	}
 	if peak := ratOf(day.Peak); peak.Mul(peak, big.NewRat(1_001, 1_000)).Cmp(ratOf(equity)) < 0 {
 		w.fail("figures", "the highest equity is %s, and it stands at %s", day.Peak, equity)

@@ -101,7 +101,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	}
 }
 
-// touched reports whether anybody else traded, which the spot interface does not show.
+// touched reports whether anyone but botd traded, which the spot interface does not show.
 func (i *inspector) touched() bool {
 	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.touchedMS != 0 })
 }
@@ -173,7 +173,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 		return
 	case i.story.last[role.name] != fmt.Sprint(state.Plan().Target()): // just decided: its record is not durable yet
 		return
-	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: a remainder that was too small under the old ones stays
+	case w.stats.Faults[RuleDrift] > 0: // a remainder that was too small under the old rules stays
 		return
 	case w.poor: // margin may forbid it
 		return

@@ -15,7 +15,8 @@ import (
 // figures are each strategy's trading results from the exchange's fills alone, added up by package tally, which shares no code with botd. They are compared
 // with the results that limits use, the equity and the streaks, the account's equity and day, the ledger, and the profit that metrics, API and pages show.
 //
-// Reads report fills, and the wallet reports their money, so the figures are compared only when all fills of a market have been known for some rounds.
+// Reads report fills, and the wallet reports their money. So the figures are compared only when botd has known all fills of a market for
+// some rounds.
 type figures struct {
 	w       *world
 	shares  []roleResult // by role
@@ -63,7 +64,7 @@ type roleResult struct {
 	held    int64             // its position at the last journalled result
 	losses  int               // consecutive losing positions
 	opened  bool              // opened since its last result showed it flat
-	unsure  bool              // a position may have ended unseen, so that losses cannot be compared
+	unsure  bool              // a position may have ended unseen: losses cannot be compared
 }
 
 // marketFigures is the state of knowledge about one market's fills.
@@ -75,7 +76,8 @@ var (
 	cent = big.NewRat(1, 100)
 )
 
-// oldPriceMS is the time by which the account may be newer than a price: in that time prices move by less than the bounds.
+// oldPriceMS is the maximum age of a price compared with the account's data; within that time prices move
+// less than the tolerances.
 const oldPriceMS = 5_000
 
 func newFigures(w *world) *figures {
@@ -345,7 +347,7 @@ func (f *figures) status(book *reconcile.Book) {
 		slack.Add(slack, bound).Add(slack, new(big.Rat).Mul(&s.Value, big.NewRat(1, 100))) // at the marks of two moments
 		symbol := book.Symbol(key)
 		if old := symbol.LastMS() < w.daemon.bootMS && !symbol.Quoted(); s.Quantity.Sign() != 0 && (price.Sign() == 0 || old || !symbol.Read()) {
-			fresh = false // it has read none, or not the position, since its start or the strategy's return: no limit counts with the value that it shows
+			fresh = false // since its start, or the strategy's return, it has read no price or not the position: no limit uses the value shown
 			continue
 		}
 		for k := range status.Strategies {
@@ -421,7 +423,7 @@ func (f *figures) profits(status *engine.Status) {
 		}
 	}
 	if booked[exchange.Futures] {
-		if funding.Sign() == 0 { // the wallet does not show how a change divides into fees and funding, nor among several strategies
+		if funding.Sign() == 0 { // the wallet does not separate fees from funding, or one strategy from another
 			f.near("the fees of all strategies on futures", fees, paid, hair)
 		}
 		f.near("the fees and the funding of all strategies on futures", fees.Add(fees, funding), paid.Add(paid, received), hair)

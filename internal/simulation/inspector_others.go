@@ -7,15 +7,16 @@ import (
 	"botd/internal/tally"
 )
 
-// others is what a strategy has sold on spot beyond what it had bought: two of its orders sold the same coins, so that one of them sold a person's.
-// Those proceeds are no gain of the strategy's. No list shows which of the orders sold its own coins, so that the difference between their prices may
-// be on either side, and so may the rest of a step.
+// others tracks sales on spot beyond a strategy's purchases: two of its orders sold the same coins, so one of
+// them sold a person's. Those proceeds are not the strategy's gain. No list shows which of the two sold the
+// strategy's own coins, so the price difference, and the remainder of a step, may be on either side.
 type others struct {
 	proceeds, either big.Rat
 	low, high        *big.Rat // prices of the sales since the last purchase
 }
 
-// take adds a fill on spot to a strategy's, without the part that sells others' coins. A rest that no order can sell is none of these.
+// take adds a spot fill to the strategy's fills, without the part that sold others' coins. A remainder that
+// no order can sell does not count as such a part.
 func (o *others) take(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
 	if fill.Buy {
 		o.low, o.high = nil, nil
@@ -48,7 +49,7 @@ func (o *others) take(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
 	o.either.Add(&o.either, new(big.Rat).Mul(rest, fill.Price))
 }
 
-// restOf is the most that complete sales leave of a symbol.
+// restOf is the maximum remainder of a symbol after complete sales.
 func restOf(rules *exchange.Symbol) *big.Rat {
 	return fraction(int64(mostRest*rules.QuantityTick), rules.QuantityScale)
 }

@@ -69,7 +69,8 @@ func (i *inspector) posted(p *ledger.Posting) {
 	}
 }
 
-// distorted reports whether equity may have changed by more than market moves: because of other traders, or in an account with almost no money.
+// distorted reports whether equity may have changed by something other than market moves: other traders, or
+// an account with almost no money.
 func (i *inspector) distorted() bool { return i.w.poor || i.touched() }
 
 // entering checks an entry against the latch: the same plan must not reopen a position

@@ -212,8 +212,7 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 	return ""
 }
 
-// removed checks that a strategy removed without on_remove leaves nothing behind on the
-// exchange.
+// removed checks that a strategy that was removed without on_remove has nothing left on the exchange.
 func (i *inspector) removed(r *role) {
 	w, h := i.w, i.w.venue.held[r.key]
 	if w.stats.Faults[OldBackup] > 0 {

@@ -88,8 +88,9 @@ func (j *judge) setLimits() {
 	}
 }
 
-// botd may use a symbol's rules as it last read them: a step for a minute, and a minimum notional for some
-// seconds, since it reads the rules every three seconds while the position is below it.
+// botd may use the rules of a symbol as it last read them: a quantity step for up to a minute, and a minimum
+// notional for some seconds, since it reads the rules every three seconds while the position is below the
+// minimum.
 const (
 	readStepMS    = 60_000 + patienceMS
 	readMinimumMS = 10_000 + patienceMS
@@ -150,7 +151,7 @@ func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side
 	}
 	j.oracle.Filled(j.w.nowMS, oracle.Fill{OrderID: orderID, Symbol: nameOf(key), Buy: side == exchange.Buy, Quantity: net})
 	if a := j.w.venue.byOrder[orderID]; a != nil && a.by != 0 && key.Market == exchange.Spot && !j.named[orderID] {
-		if side == exchange.Sell { // what both botds knew to be held is no part of what none has named
+		if side == exchange.Sell { // the quantity that both botds knew is not unnamed
 			net = -min(net, max(0, j.sumUnnamed(key)))
 		}
 		j.unnamed[orderID] = unnamed{key, j.unnamed[orderID].quantity + net}
@@ -158,7 +159,7 @@ func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side
 	}
 }
 
-// observe compares the exchange's open orders with those of the oracle.
+// observe compares the exchange's open orders with the oracle's.
 func (j *judge) observe() {
 	for id := range j.open {
 		j.open[id] = false
@@ -256,8 +257,9 @@ func (j *judge) peerSold(key exchange.SymbolKey, side exchange.Side) bool {
 	return false
 }
 
-// unaware reports whether a spot sale coincides with a sale of the same coins by the other process that no read could have shown. Two botds with copies of
-// one journal hold the same coins and both sell them once, just as two that enter in the same moment both enter (exactly-once.md, case 34).
+// unaware reports whether a spot sale coincides with a sale of the same coins by the other process that no
+// read could have shown. Two botds with copies of one journal both know the coins as theirs and each sells
+// them once, just as both enter if they decide at the same moment (exactly-once.md, case 34).
 func (j *judge) unaware(a *placed) bool {
 	if len(j.w.processes) < 2 || j.met[a.by] || a.order.Market != exchange.Spot || a.order.Side != exchange.Sell {
 		return false
@@ -387,7 +389,7 @@ func (j *judge) declares(r *role) bool {
 	return false
 }
 
-// launched checks a placement that the first process releases: missing data alone is no reason for an exit.
+// launched checks a placement that the first process sends: missing data alone does not justify an exit.
 func (j *judge) launched(order *exchange.NewOrder) {
 	p := j.w.daemon.machine.Book().Placement(order.ClientOrderID)
 	if p == nil || p.Purpose() != placement.Exit || j.w.process.number > 0 {
@@ -405,7 +407,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	}
 }
 
-// missing reports whether botd's position is not above a target on its side: an exit reduces it for want of a reason.
+// missing reports whether botd's position is not above a target on its side, so that an exit has no reason.
 func (j *judge) missing(h *held, target strategy.Target) bool {
 	position := h.botds()
 	return target.Kind == strategy.ByQuantity && target.Quantity != 0 && (target.Quantity > 0) == (position > 0) && position.Abs() <= target.Quantity.Abs()

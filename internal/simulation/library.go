@@ -9,7 +9,8 @@ import (
 	starlark "botd/strategy/script"
 )
 
-// libraryFrom is the first seed whose swings may be strategies of the library, with the fewest candles that they accept.
+// libraryFrom is the first seed whose swings may be strategies of the library, each with the fewest candles
+// that it accepts.
 const libraryFrom = 1 << 41
 
 // followers are strategies of the library that hold a target on either side, with their parameters.
@@ -52,7 +53,8 @@ func (r *role) follow(symbol *exchange.Symbol) strategy.Strategy {
 // assortedFrom is the first seed whose strategies may be scripts, or those of the library that keep resting orders or buy at fixed intervals.
 const assortedFrom = 1 << 42
 
-// assortment are these strategies: the definition, the maximum position in orders of the usual quantity, and the parameters.
+// assortment lists these strategies: the definition, the maximum position as a multiple of the usual order
+// quantity, and the parameters.
 var assortment = []struct {
 	definition strategy.Definition
 	most       exchange.Quantity

@@ -86,7 +86,7 @@ func (w *world) send(f *flight) {
 	w.route(f)
 }
 
-// far draws a time; in harsh weather mostly one near the maximum.
+// far draws a time; in harsh weather it is usually near the maximum.
 func (w *world) far(least, most int64) int64 {
 	if script := w.options.script; script != nil && script.far != nil {
 		return script.far(least, most)

@@ -26,7 +26,7 @@ func (w *world) wakes() (first *process, atMS int64) {
 	return first, atMS
 }
 
-// as runs a function for a process, then returns to the first process.
+// as runs a function on behalf of a process, then switches back to the first one.
 func (w *world) as(p *process, run func()) {
 	w.process = p
 	run()

@@ -184,7 +184,7 @@ func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 	return all
 }
 
-// dress creates a version of the role's strategy for the rest of the process's life.
+// dress creates a version of the role's strategy that lasts for the rest of the process's life.
 func (r *role) dress(w *world) {
 	symbol := *w.venue.held[r.key].rules
 	r.anchor = w.portfolio.anchor[r.key]

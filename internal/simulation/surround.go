@@ -58,8 +58,8 @@ func (b *beyond) transfer(e *episode) bool {
 	return err == nil
 }
 
-// startSecond starts another botd of the same instance on the account: with its own journal in the same second
-// as the first one's start, or with a copy of the first one's journal.
+// startSecond starts another botd of the same instance on the account: either with its own journal, in the
+// same second as the first one, or with a copy of the first one's journal.
 func (b *beyond) startSecond(e *episode) bool {
 	w := b.w
 	if len(w.processes) > 1 || !w.daemon.listens() {

@@ -157,13 +157,14 @@ func (h *held) exposed() exchange.Quantity {
 	return h.rules.FloorQuantity(h.rules.QuantityOf(h.bought().Sub(h.rest)))
 }
 
-// botds returns the position without what the second of two botds sold of a person's.
+// botds returns the position without a person's coins that the second of two botds sold.
 func (h *held) botds() exchange.Quantity { return h.position + h.unaware }
 
-// bought returns the position less the fees that were taken from it.
+// bought returns the position less the fees deducted from it.
 func (h *held) bought() exchange.Amount { return h.rules.QuantityAmount(h.position).Sub(h.fees) }
 
-// mostRest bounds the remainder of a complete sale in steps: less than one of the purchase, and as much of the fee.
+// mostRest bounds the remainder of a complete sale, in quantity steps: less than one step of the purchase,
+// and less than one of the fee.
 const mostRest = 2
 
 // noteRest records the remainder of a complete sale: orders are in whole steps, and fees are not.
@@ -173,7 +174,7 @@ func (h *held) noteRest(side exchange.Side) {
 	}
 }
 
-// touch records that anybody else changed the position or may change it.
+// touch records that someone other than botd changed the position, or may change it.
 func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 	h.touchedMS = nowMS
 	h.slack += quantity.Abs()
@@ -310,7 +311,7 @@ func (v *venue) size(a *placed) exchange.Quantity {
 	return a.order.Quantity
 }
 
-// leaveOut drops the orders that a replica of that age does not list yet.
+// leaveOut drops the orders that a replica does not list yet because of its age.
 func (v *venue) leaveOut(w *world, answer *exchange.Answer, atMS int64) {
 	maps.DeleteFunc(v.hidden, func(_, until int64) bool { return until <= w.nowMS-w.bounds.StalenessMS })
 	if len(v.hidden) == 0 || !answer.Orders.Done() {

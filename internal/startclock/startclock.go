@@ -1,10 +1,10 @@
 // Package startclock sets the start of a simulated exchange's clock in tests.
 //
 // The simulated market is a function of its seed and the time, and candles, funding
-// payments and daily limits follow the clock. A test whose exchange starts at the
-// wall clock therefore tests something else at each hour. Tests start it at Time
-// instead, which only the environment variable below moves: CI runs the tests that
-// depend on the clock under several starts.
+// payments and daily limits follow the clock. A test that starts its exchange at the wall
+// clock would therefore test something else at each hour. Tests start it at Time, which only
+// the environment variable below changes: CI runs the tests that depend on the clock with
+// several start times.
 package startclock
 
 import (

@@ -1,13 +1,14 @@
 // Package tidy tests the shape of the code: its arrows, its limits, and its language.
 //
-// The table holds, for each package, its sentence, which other packages and which
-// libraries it may import, and its kind: a pure package never reads the clock, starts
-// a goroutine, does I/O or logs; one of tests is run by no program. A package
-// without a row fails the test, and so does an import that is not in its row, or one
-// in the row that the package does not have.
+// The table has a row for each package: its sentence, the packages and libraries that it
+// may import, and its kind. A pure package never reads the clock, starts a goroutine, does
+// I/O or logs; only tests and overlays use a package of kind tests. The test fails for a
+// package without a row, for an import that is missing from its row, and for an import in
+// the row that the package does not use.
 //
-// language.go lists private words and what stands for them. They stand in no file, no
-// line is too wide, and no comment begins with a name that its declaration lost.
+// language.go lists private words with their standard terms. The test also fails for a
+// file that contains one, for a line that is too wide, and for a doc comment that begins
+// with another name than its declaration's.
 package tidy
 
 // Row is one package of the repository.

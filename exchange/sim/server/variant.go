@@ -17,7 +17,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// Variant is another legal reading of the interface document, or a common habit of venues.
+// Variant is another valid reading of the interface document, or a common habit of venues.
 type Variant struct {
 	Name     string
 	What     string

@@ -1,7 +1,7 @@
 // Package crash ends the process at a named point: around a commit of the journal, or a request to the exchange.
 //
-// Nothing of it is in the binary that trades: an overlay of the go command wraps the
-// daemon's venue and journal for the tests that kill (chaos.CrashOverlay).
+// The binary that trades contains none of this: an overlay for the go command
+// (chaos.CrashOverlay) wraps the daemon's venue and journal for the tests that kill it.
 package crash
 
 import (
@@ -25,7 +25,7 @@ type point struct {
 	left  atomic.Int64
 }
 
-// pass kills the process without a warning once the place has been passed often enough.
+// pass kills the process without warning when the point has been passed often enough.
 func (p *point) pass(when, what, name string) {
 	if p.place == when+" "+what+" "+name && p.left.Add(-1) == 0 {
 		self, err := os.FindProcess(os.Getpid())
@@ -33,7 +33,7 @@ func (p *point) pass(when, what, name string) {
 			panic(err)
 		}
 		_ = self.Kill()
-		select {} // nothing runs after it
+		select {} // no code runs after the kill
 	}
 }
 

@@ -15,6 +15,6 @@ var Points = [][]string{
 	{"before call futures_open_orders 1", "after call futures_open_orders 2", "before call futures_open_positions 1",
 		"after call futures_open_positions 1", "after call futures_account 1"},
 	{"before journal memory 1", "after journal memory 1"},
-	// a daemon of its own: while a slow disk writes the memory, the leverage may already be set
+	// these need a daemon of their own: the leverage may already be set while a slow disk writes the memory
 	{"before call futures_set_leverage 1", "after call futures_set_leverage 1"},
 }

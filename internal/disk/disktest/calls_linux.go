@@ -126,9 +126,11 @@ func (c Call) Inject() []string { return c.ofFile(c.Nth) }
 
 func (c Call) ofFile(when int) []string { return append([]string{"-P", c.Path}, c.inject(when)...) }
 
-// Fail runs a command and makes one call of it fail, as on a full disk; prepare recreates the input. A file whose name changes each time is found by the
-// number of the call among those of its thread. Failed is false if the call did not occur. Strace counts the calls of each thread: where two threads share a
-// file's, two calls may fail, which proves nothing against a command that expects one failure, nor for one that succeeds.
+// Fail runs a command and makes one of its calls fail, as on a full disk; prepare recreates the input. It
+// finds a file whose name changes each time by the number of the call within its thread. failed is false if
+// the call did not occur. Strace counts the calls of each thread separately: if two threads use a file, two
+// calls may fail. That proves nothing about a command that must survive one failure, nor about one that
+// succeeds.
 func (c Call) Fail(t *testing.T, prepare func(), command func() *exec.Cmd) (printed string, code int, failed bool) {
 	t.Helper()
 	for try := 0; try < 5 && !failed; try++ {
@@ -159,8 +161,9 @@ const (
 	threadPrefix   = "thread: "
 )
 
-// ownThread runs what it receives in a thread of its own. The thread starts with the process, before any other makes a file call, so its calls have the same
-// numbers in each run; a thread that a test finds by chance has opened files before, one time more and one time fewer.
+// ownThread runs functions in a thread of its own. The thread starts with the process, before any other
+// thread makes a file call, so its calls have the same numbers in each run. The number of files that a thread
+// of the Go scheduler has opened before would differ from run to run.
 var ownThread = func() chan<- func() {
 	if os.Getenv(callsChild) == "" {
 		return nil
@@ -189,7 +192,8 @@ func onOwnThread(f func()) {
 	close(ownThread)
 }
 
-// standOut makes more calls of each kind than any other thread does, without a file: a call's number in this thread is then that of no other call.
+// standOut makes more calls of each kind, without a file, than any other thread makes: then no call of
+// another thread has the number of a call in this thread.
 func standOut() {
 	for range 100 {
 		_, _ = syscall.Open("", 0, 0)
@@ -205,9 +209,11 @@ func standOut() {
 	}
 }
 
-// EachCallFails runs a test in a separate process, once for each file call below its directory, and makes that call fail once. The test retries the failed
-// action and checks that nothing is lost. It passes each error or warning that it receives to reported: each failure must be reported. It returns the
-// calls without a failure, for tests of what must be durable; nil in the separate process. Calls named in silent may fail without a report.
+// EachCallFails runs a test in a separate process, once for each file call below its directory, and makes
+// that call fail once. The test retries the failed action and checks that nothing is lost. It passes each
+// error or warning that it receives to reported, because each failure must be reported, except failures of
+// the calls named in silent. EachCallFails returns the calls of a run without a failure, for tests of
+// durability; it returns nil in the separate process.
 func EachCallFails(t *testing.T, test func(directory string, reported func(error)), silent ...string) []Call {
 	t.Helper()
 	if os.Getenv(callsChild) == t.Name() {
@@ -232,7 +238,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 	}
 	command := func() *exec.Cmd {
 		child := exec.Command(os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
-		child.Env = append(os.Environ(), callsChild+"="+t.Name(), callsIn+"="+directory, "GOMAXPROCS=1") // few threads: strace counts their calls separately
+		child.Env = append(os.Environ(), callsChild+"="+t.Name(), callsIn+"="+directory, "GOMAXPROCS=1") // few threads, because strace counts the calls of each separately
 		return child
 	}
 	prepare()
@@ -249,7 +255,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 			continue
 		}
 		printed, code, now := c.Fail(t, prepare, command)
-		if !now && strings.Contains(without, threadPrefix+c.thread+"\n") { // other threads share their calls as it happens
+		if !now && strings.Contains(without, threadPrefix+c.thread+"\n") { // the distribution of calls among other threads is random
 			t.Errorf("%s: the test's own call did not fail once", c)
 		}
 		if !now {
@@ -261,7 +267,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 			t.Errorf("%s: exit %d: %s", c, code, printed)
 		} else if c.Kind != "unlinkat" && !slices.Contains(silent, c.String()) && !strings.Contains(printed, reportedPrefix) {
 			// a file removed as a precaution need not exist
-			t.Errorf("%s: nothing was reported of it", c)
+			t.Errorf("%s: its failure was not reported", c)
 		}
 	}
 	if t.Logf("%d of %d calls failed, once each", failed, len(all)); 4*every*failed < 3*len(all) {

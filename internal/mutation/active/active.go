@@ -1,8 +1,8 @@
 // Package active switches one mutant of a mutation run on, chosen by the environment.
 //
-// Package mutation writes calls of these functions into the source for one build.
-// Nothing else imports this package. BOTD_MUTATION names the mutant that is on, by its
-// number. BOTD_MUTATION_TRACE names a file that gets the number of each mutant whose
+// Package mutation writes calls of these functions into the source for one build. Nothing
+// else imports this package. BOTD_MUTATION is the number of the active mutant.
+// BOTD_MUTATION_TRACE names a file to which the number of each mutant is written when its
 // code is reached.
 package active
 
@@ -85,7 +85,7 @@ func AtMost[T Ordered](bound, opposite int, x, y T) bool {
 	return (x <= y) != On(opposite)
 }
 
-// More is x > y; mutants of it are >= (the bound) and <= (the opposite). It is not the opposite of AtMost: neither is true of a NaN.
+// More is x > y; mutants of it are >= (the bound) and <= (the opposite). It is not the negation of AtMost: for NaN both are false.
 func More[T Ordered](bound, opposite int, x, y T) bool {
 	if On(bound) {
 		return x >= y

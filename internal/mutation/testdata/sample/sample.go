@@ -27,7 +27,7 @@ func Half(n int64) int64 {
 	return n / 2
 }
 
-// Forever ends, unless its condition is turned around.
+// Forever ends, unless its condition is inverted.
 func Forever(n int) (steps int) {
 	for n > 0 {
 		n--
