@@ -238,7 +238,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 	}
 	command := func() *exec.Cmd {
 		child := exec.Command(os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
-		child.Env = append(os.Environ(), callsChild+"="+t.Name(), callsIn+"="+directory, "GOMAXPROCS=1") // few threads, because strace counts the calls of each separately
+		child.Env = append(os.Environ(), callsChild+"="+t.Name(), callsIn+"="+directory, "GOMAXPROCS=1") // few threads: strace counts each separately
 		return child
 	}
 	prepare()
