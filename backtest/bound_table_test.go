@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// TestAWalkNeedsTwoCandlesInEachPart, one window and one part before it.
+// TestAWalkNeedsTwoCandlesInEachPart also expects at least one window, and one part before it.
 func TestAWalkNeedsTwoCandlesInEachPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -29,7 +29,8 @@ func TestAWalkNeedsTwoCandlesInEachPart(t *testing.T) {
 	}
 }
 
-// TestAMonthsRowEndsWithItsLastCandle: a run that ends at midnight has no row of the month that begins there.
+// TestAMonthsRowEndsWithItsLastCandle checks that a run that ends at midnight has no row for the month that
+// begins then.
 func TestAMonthsRowEndsWithItsLastCandle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -60,7 +61,7 @@ func TestAMonthsRowEndsWithItsLastCandle(t *testing.T) {
 	}
 }
 
-// TestALeverageIsSetOnFuturesAlone, and where there is none the exchange's stays.
+// TestALeverageIsSetOnFuturesAlone also checks that without a configured leverage the exchange's stays.
 func TestALeverageIsSetOnFuturesAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

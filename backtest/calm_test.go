@@ -73,7 +73,7 @@ func (p *passing) Pass(candles *exchange.Candles, from, to int) (end int) {
 	return to
 }
 
-// calmed returns what wraps each strategy of a leg: nothing, calmly, or passing.
+// calmed returns a function that wraps each strategy of a leg: not at all, in a calmly, or in a passing.
 func calmed(draw *rand.Rand) func(seer) strategy.Strategy {
 	kind, seed, each := draw.IntN(3), draw.Uint64(), 1+draw.IntN(12)
 	return func(one seer) strategy.Strategy {
@@ -87,7 +87,8 @@ func calmed(draw *rand.Rand) func(seer) strategy.Strategy {
 	}
 }
 
-// asked returns the configuration with strategies that do not report that a candle changes nothing.
+// asked returns the configuration with its strategies asked at every candle, because they do not report that
+// a candle changes nothing.
 func asked(config backtest.Config) backtest.Config {
 	config.Legs = slices.Clone(config.Legs)
 	for i := range config.Legs {

@@ -174,7 +174,7 @@ func TestEachFigureOfAColumnHasItsName(t *testing.T) {
 	}
 }
 
-// TestColumnsReportTheirBounds has the final equities of three columns, of their own runs, and the warnings that follow: a column whose
+// TestColumnsReportTheirBounds covers the final equities of three columns, of their own runs, and the warnings that follow: a column whose
 // figure differs from its own run's has one.
 func TestColumnsReportTheirBounds(t *testing.T) {
 	t.Parallel()

@@ -174,7 +174,7 @@ func TestALargeOrderIsFilledOverSeveralCandles(t *testing.T) {
 	}
 }
 
-// TestTheWorstPathMakesTheStopComeFirst has a candle that reaches both the stop and the target.
+// TestTheWorstPathMakesTheStopComeFirst covers a candle that reaches both the stop and the target.
 func TestTheWorstPathMakesTheStopComeFirst(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -205,7 +205,7 @@ func TestTheWorstPathMakesTheStopComeFirst(t *testing.T) {
 	}
 }
 
-// TestFinerCandlesDecideOrderOfHighAndLow: up first, then down.
+// TestFinerCandlesDecideOrderOfHighAndLow uses finer candles that rise first, then fall.
 func TestFinerCandlesDecideOrderOfHighAndLow(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")

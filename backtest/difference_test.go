@@ -2,7 +2,7 @@ package backtest
 
 import "testing"
 
-// TestEachDifferenceOfDecisionsIsFound has every way in which decisions on all candles and on those up to a
+// TestEachDifferenceOfDecisionsIsFound covers every way in which decisions on all candles and on those up to a
 // cut can differ: a missing one, an additional one, and a different one.
 func TestEachDifferenceOfDecisionsIsFound(t *testing.T) {
 	t.Parallel()

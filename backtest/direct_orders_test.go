@@ -181,7 +181,7 @@ func TestBothMachinesKeepTheSameOrders(t *testing.T) {
 	compareMachines(t, rung, 1./4, 20)
 }
 
-// TestGridsTradeTheSameByBothMachines has grids of the library, whose lists of orders are shared, on both sides, with and without
+// TestGridsTradeTheSameByBothMachines covers grids of the library, whose lists of orders are shared, on both sides, with and without
 // events that end or move them.
 func TestGridsTradeTheSameByBothMachines(t *testing.T) {
 	t.Parallel()
@@ -225,7 +225,7 @@ func (twiceKeyed) Decide(v *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestAPlanThatNamesAKeyTwiceIsAMistake has both machines stop the strategy with an error that names the key.
+// TestAPlanThatNamesAKeyTwiceIsAMistake expects that both machines stop the strategy with an error that names the key.
 func TestAPlanThatNamesAKeyTwiceIsAMistake(t *testing.T) {
 	t.Parallel()
 	config := speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 100), "10", "50")

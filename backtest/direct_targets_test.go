@@ -170,9 +170,9 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 	}
 }
 
-// TestEngineChangesPlansWhileAnOrderIsInFlight has orders in parts of the largest one last longer than a candle. Beside the
-// next part the engine already closes the position when the target changes; the direct machine, which has one order under way
-// at a time, gives up.
+// TestEngineChangesPlansWhileAnOrderIsInFlight makes a series of orders, each of the largest size, take
+// longer than a candle. If the target changes meanwhile, the engine already closes the position next to the
+// part in flight. The direct machine, which has one order in flight at a time, gives up.
 func TestEngineChangesPlansWhileAnOrderIsInFlight(t *testing.T) {
 	t.Parallel()
 	const (

@@ -323,7 +323,7 @@ func difference(one, other *backtest.Result) string {
 	return fmt.Sprintf("executions are equal: %+v %+v", one.Orders, other.Orders)
 }
 
-// TestBothMachinesRefuseTheSame has a strategy lose until its entries need more margin than is left.
+// TestBothMachinesRefuseTheSame lets a strategy lose until its entries need more margin than is left.
 func TestBothMachinesRefuseTheSame(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 12_000)

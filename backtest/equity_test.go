@@ -168,7 +168,7 @@ func (a *ahead) Decide(v *strategy.View, plan *strategy.Plan) {
 	a.scripted.Decide(v, plan)
 }
 
-// TestAStretchAnnouncesTheEquityOfEachClose has a position of a strategy that decides for many closes at once.
+// TestAStretchAnnouncesTheEquityOfEachClose covers a position of a strategy that decides for many closes at once.
 func TestAStretchAnnouncesTheEquityOfEachClose(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)

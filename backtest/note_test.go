@@ -35,7 +35,7 @@ func warningsOf(change func(r *run)) (codes []string, texts string) {
 	return codes, texts
 }
 
-// TestEachFactOfARunIsWarnedOf with its text, and nothing is warned of without one.
+// TestEachFactOfARunIsWarnedOf checks the text of each warning, and that a run without such facts has none.
 func TestEachFactOfARunIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	trips := func(n int, pnl int64) func(r *run) {
@@ -133,7 +133,8 @@ func TestEachFactOfARunIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestWhatEndsAnOrderIsCountedOnce: placed, acknowledged or refused, and settled whole, in part or without a fill.
+// TestWhatEndsAnOrderIsCountedOnce covers orders that are placed, acknowledged or refused, and settled with a
+// complete, a partial or no fill.
 func TestWhatEndsAnOrderIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	e := &events{}
@@ -191,7 +192,8 @@ func TestWhatEndsAnOrderIsCountedOnce(t *testing.T) {
 	}
 }
 
-// TestDrawdownsFromPeakToRecovery: from each peak to its recovery; the longest and the deepest are remembered, the earlier one of equals.
+// TestDrawdownsFromPeakToRecovery also checks the longest and the deepest drawdown; of equal ones the earlier
+// counts.
 func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

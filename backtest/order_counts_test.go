@@ -35,7 +35,7 @@ func TestAProgramThatFailsInABatchEndsItsTrading(t *testing.T) {
 	}
 }
 
-// TestStrategyMessagesAreCounted has one report a minute, of which ten an hour would be sent.
+// TestStrategyMessagesAreCounted sends one report a minute, of which a live run would send ten an hour.
 func TestStrategyMessagesAreCounted(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")

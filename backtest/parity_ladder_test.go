@@ -35,7 +35,7 @@ func (r *rungs) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestALadderOfFiftyOrdersIsTheSameLiveAsInABacktest has prices fall through half of a ladder. Orders, their
+// TestALadderOfFiftyOrdersIsTheSameLiveAsInABacktest lets prices fall through half of a ladder. Orders, their
 // sequence, fills and money are equal, since live a ladder is placed as fast as its orders are acknowledged.
 func TestALadderOfFiftyOrdersIsTheSameLiveAsInABacktest(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,7 @@ func paritySetting(t *testing.T, symbol *exchange.Symbol, rules overlay.Exit) en
 		Protection: rules.Base, Strategy: overlay.Wrap(built, overlay.Rules{Exit: rules})}
 }
 
-// TestBacktestOfRecordingEqualsDaemon has the live driver trade a market that has a past, with a
+// TestBacktestOfRecordingEqualsDaemon lets the live driver trade a market that has a past, with a
 // recorder, and runs the backtest over the recorder's files. Candles, plans, orders and money are the same.
 func TestBacktestOfRecordingEqualsDaemon(t *testing.T) {
 	t.Parallel()

@@ -136,7 +136,7 @@ func (e *earner) follow(t *testing.T) {
 	}
 }
 
-// TestOneProfitInReportAndParity has a strategy trade over the same candles live and in a backtest, on both markets, with fees, funding
+// TestOneProfitInReportAndParity lets a strategy trade over the same candles live and in a backtest, on both markets, with fees, funding
 // and, on spot, fees in the bought asset. Realized, unrealized, net, fees and funding of the report, its page and the parity report
 // equal those in the live ledger.
 func TestOneProfitInReportAndParity(t *testing.T) {

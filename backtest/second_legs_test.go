@@ -93,7 +93,8 @@ func (c check) row(leg *backtest.Leg, row *backtest.SymbolRow, s *second) {
 	}
 }
 
-// together compares what is of the round trips of all symbols, of which each has its symbol and strategy.
+// together compares the rows that combine the round trips of all symbols; each trip names its symbol and
+// strategy.
 func (c check) together(r *backtest.Result, trips []secondTrip) {
 	c.t.Helper()
 	wins, won, lost := 0, 0.0, 0.0

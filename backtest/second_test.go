@@ -257,7 +257,7 @@ func (all *tally) run(t *testing.T, w weather, seed uint64, days bool) {
 	all.runs, all.trips, all.months = all.runs+1, all.trips+len(s.trips), max(all.months, len(r.Figures.Months))
 }
 
-// TestShortRunsOfFineCandlesShowHours has runs on either side of both conditions.
+// TestShortRunsOfFineCandlesShowHours covers runs on either side of both conditions.
 func TestShortRunsOfFineCandlesShowHours(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -66,7 +66,7 @@ func TestStopWhenIsRead(t *testing.T) {
 	}
 }
 
-// TestADipAtAnyCloseStopsARun has a position lose a quarter of the equity at one close, and recover at the next one. Where in
+// TestADipAtAnyCloseStopsARun lets a position lose a quarter of the equity at one close, and recover at the next one. Where in
 // the series that close is does not matter: the run is stopped at the next check, or at its end.
 func TestADipAtAnyCloseStopsARun(t *testing.T) {
 	t.Parallel()

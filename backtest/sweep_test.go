@@ -63,9 +63,9 @@ func (f *failsLater) Candle(view *strategy.View) {
 	f.Strategy.Candle(view)
 }
 
-// TestTrialsRunTogetherAreThoseRunAlone has more trials than cores, so that each core runs some of them together, over several
-// blocks of candles. One of them leaves the direct machine on the way, and so starts over. Another sweep has a trial that the engine
-// runs, so that its trials stay alone.
+// TestTrialsRunTogetherAreThoseRunAlone runs more trials than there are cores, so that each core runs several
+// together, over several blocks of candles. One of them leaves the direct machine on the way, and starts
+// over. In another sweep the engine runs a trial, so all trials run alone.
 func TestTrialsRunTogetherAreThoseRunAlone(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 10_000)

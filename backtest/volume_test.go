@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// TestAnOrderWaitsForVolumeInTheBook has candles without trades, as records of small symbols have by the
+// TestAnOrderWaitsForVolumeInTheBook covers candles without trades, as records of small symbols have by the
 // thousand. Under a volume cap an order waits for the first candle with volume, and the exchange shows it
 // from its arrival on. If it were hidden all that time, it would count as lost.
 func TestAnOrderWaitsForVolumeInTheBook(t *testing.T) {

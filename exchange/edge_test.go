@@ -110,7 +110,7 @@ func TestAnAmountThatDoesNotFitPanics(t *testing.T) {
 	}
 }
 
-// TestDecimalsThatAnAmountHolds has numbers at the bounds: 18 places, and 126 bits.
+// TestDecimalsThatAnAmountHolds covers numbers at the bounds: 18 places, and 126 bits.
 func TestDecimalsThatAnAmountHolds(t *testing.T) {
 	t.Parallel()
 	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 126), big.NewInt(1))
@@ -201,7 +201,7 @@ func TestARateInEveryForm(t *testing.T) {
 	}
 }
 
-// TestPricesOnTheTick has a symbol whose ticks are 5 and 4 units.
+// TestPricesOnTheTick covers a symbol whose ticks are 5 and 4 units.
 func TestPricesOnTheTick(t *testing.T) {
 	t.Parallel()
 	s := &Symbol{PriceTick: 5, QuantityTick: 4}
@@ -230,7 +230,7 @@ func TestTheMarginLevelOfANotional(t *testing.T) {
 	}
 }
 
-// TestUnitsOfASymbol has one of 8 places of price and 3 of quantity.
+// TestUnitsOfASymbol uses a symbol of 8 places of price and 3 of quantity.
 func TestUnitsOfASymbol(t *testing.T) {
 	t.Parallel()
 	s, err := NewSymbol(SymbolSpec{Market: Futures, Name: "BTC-USDT", PriceTick: decimal.RequireFromString("0.1"),
@@ -276,7 +276,7 @@ func TestUnitsOfASymbol(t *testing.T) {
 	}
 }
 
-// TestPlacesOfATick has ticks with as many places as a symbol may have, and one more.
+// TestPlacesOfATick covers ticks with as many places as a symbol may have, and one more.
 func TestPlacesOfATick(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"1": 0, "10": 0, "0.10": 1, "0.001": 3, "0.000000000000000001": 18, "0.0000000000000000001": 19} {
@@ -291,7 +291,7 @@ func TestPlacesOfATick(t *testing.T) {
 	}
 }
 
-// TestSignsOfAProductAndOfAQuotient has factors below one unit of 2^64, whose higher word is zero.
+// TestSignsOfAProductAndOfAQuotient covers factors below one unit of 2^64, whose higher word is zero.
 func TestSignsOfAProductAndOfAQuotient(t *testing.T) {
 	t.Parallel()
 	for _, a := range []int64{-6, 6} {
@@ -324,7 +324,7 @@ func TestSignsOfAProductAndOfAQuotient(t *testing.T) {
 	}
 }
 
-// TestWhichSymbolsAreRefused has a valid one, of which one thing is changed.
+// TestWhichSymbolsAreRefused starts with a valid symbol and changes one property at a time.
 func TestWhichSymbolsAreRefused(t *testing.T) {
 	t.Parallel()
 	one := decimal.NewFromInt(1)
@@ -363,7 +363,7 @@ func TestWhichSymbolsAreRefused(t *testing.T) {
 	}
 }
 
-// TestScalesThatAreFinerInOneThing has a symbol of 8 places of price and 3 of quantity.
+// TestScalesThatAreFinerInOneThing uses a symbol of 8 places of price and 3 of quantity.
 func TestScalesThatAreFinerInOneThing(t *testing.T) {
 	t.Parallel()
 	s := &Symbol{PriceScale: 8, QuantityScale: 3, PriceTick: 5, QuantityTick: 7, notionalUnit: 1e7}

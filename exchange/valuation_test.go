@@ -31,7 +31,7 @@ func TestValuationIsTheSum(t *testing.T) {
 	})
 }
 
-// TestValuationRefusesAnOverflow has a highest price at which the sum has more than 127 bits.
+// TestValuationRefusesAnOverflow uses a highest price at which the sum has more than 127 bits.
 func TestValuationRefusesAnOverflow(t *testing.T) {
 	t.Parallel()
 	s := &Symbol{PriceScale: 8, QuantityScale: 8}

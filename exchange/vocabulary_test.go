@@ -12,7 +12,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// TestNamesOfTheInterface has every value of every enumeration, as the interface and configurations write it.
+// TestNamesOfTheInterface lists every value of every enumeration, as the interface and configurations write
+// it.
 func TestNamesOfTheInterface(t *testing.T) {
 	t.Parallel()
 	type value interface {
@@ -90,7 +91,8 @@ func TestNamesOfTheInterface(t *testing.T) {
 	}
 }
 
-// TestWhatAnOperationDoes has those that are signed, that place and that change, as the interface lists them.
+// TestWhatAnOperationDoes lists the operations that are signed, that place, and that change, as the interface
+// does.
 func TestWhatAnOperationDoes(t *testing.T) {
 	t.Parallel()
 	public := " futures_health futures_ping futures_time futures_symbols futures_tickers futures_ticker futures_depth futures_trades futures_candles " +
@@ -162,7 +164,7 @@ func TestWhatAnOrderIs(t *testing.T) {
 	}
 }
 
-// TestWhatAFailureIs has the refusals of keys and symbols, and each error's text and cause.
+// TestWhatAFailureIs covers the refusals of keys and symbols, and each error's text and cause.
 func TestWhatAFailureIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -259,7 +261,7 @@ func TestWhichCandleIsPlausible(t *testing.T) {
 	}
 }
 
-// TestCandlesAreJoinedAndCut has three candles with every column.
+// TestCandlesAreJoinedAndCut covers three candles with every column.
 func TestCandlesAreJoinedAndCut(t *testing.T) {
 	t.Parallel()
 	all := &Candles{Interval: Minute1}
@@ -303,7 +305,7 @@ func TestCandlesAreJoinedAndCut(t *testing.T) {
 	}
 }
 
-// TestTradesMakeCandles has two trades of a minute, one by a seller, and one two minutes later.
+// TestTradesMakeCandles covers two trades of a minute, one by a seller, and one two minutes later.
 func TestTradesMakeCandles(t *testing.T) {
 	t.Parallel()
 	s, err := NewSymbol(SymbolSpec{Market: Spot, Name: "X-USDT", PriceTick: decimal.New(1, 0), QuantityTick: decimal.New(1, -1), MaxNotional: decimal.New(1,

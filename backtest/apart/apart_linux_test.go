@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// report is what a sweep's process finds.
+// report is what the process of a sweep observes.
 type report struct {
 	Arguments   []string
 	Environment []string
@@ -51,7 +51,7 @@ type report struct {
 	Leads       bool // its process group
 }
 
-// process does what the name of its sweep selects.
+// process acts as the name of its sweep selects.
 func process() {
 	name, directory := os.Args[len(os.Args)-1], ""
 	for i, argument := range os.Args {
@@ -171,7 +171,7 @@ func request(change func(r *api.SweepRequest)) *api.SweepRequest {
 	return r
 }
 
-// ran returns what the process of a sweep found.
+// ran returns what the process of a sweep observed.
 func ran(t *testing.T, s *Sweeps) (r report) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Directory, "report.json"))
@@ -184,7 +184,7 @@ func ran(t *testing.T, s *Sweeps) (r report) {
 	return r
 }
 
-// TestAProcessHasTheLowestPriorityAndNoSecret has secrets in the environment.
+// TestAProcessHasTheLowestPriorityAndNoSecret puts secrets into the environment of this process.
 func TestAProcessHasTheLowestPriorityAndNoSecret(t *testing.T) {
 	t.Setenv("BOTD_NATS_TOKEN", "secret")
 	t.Setenv("LANG", "C.UTF-8")
@@ -236,7 +236,8 @@ func TestAProcessHasTheLowestPriorityAndNoSecret(t *testing.T) {
 	}
 }
 
-// withoutLowestThreads waits until no thread of this process has the lowest priority any more. The first thread never ends, and is left out.
+// withoutLowestThreads waits until no thread of this process has the lowest priority any more. It ignores the
+// first thread, which never ends.
 func withoutLowestThreads(t *testing.T) {
 	t.Helper()
 	if own, err := unix.Getpriority(unix.PRIO_PROCESS, os.Getpid()); err != nil || 20-own == lowestPriority {
@@ -267,7 +268,7 @@ func withoutLowestThreads(t *testing.T) {
 	}
 }
 
-// TestAProcessThatWarnsHasSucceeded, and one that cannot begin has failed.
+// TestAProcessThatWarnsHasSucceeded also runs a process that fails to start its sweep.
 func TestAProcessThatWarnsHasSucceeded(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)
@@ -279,7 +280,8 @@ func TestAProcessThatWarnsHasSucceeded(t *testing.T) {
 	}
 }
 
-// TestFailedProcessReportsItsError has a process with several errors, one without output, one without memory, and one that is killed.
+// TestFailedProcessReportsItsError runs a process with several errors, one without output, one without
+// memory, and one that is killed.
 func TestFailedProcessReportsItsError(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)
@@ -292,7 +294,8 @@ func TestFailedProcessReportsItsError(t *testing.T) {
 	}
 }
 
-// TestAProcessMayEndItsTrialsWhenBotdStops has one that does so, and one that is killed since it takes too long.
+// TestAProcessMayEndItsTrialsWhenBotdStops runs a process that ends in time, and one that takes too long and
+// is killed.
 func TestAProcessMayEndItsTrialsWhenBotdStops(t *testing.T) {
 	t.Parallel()
 	for name, clean := range map[string]bool{"waits": true, "stubborn": false} {
@@ -318,7 +321,7 @@ func TestAProcessMayEndItsTrialsWhenBotdStops(t *testing.T) {
 	}
 }
 
-// TestAProcessHasHalfOfTheProcessors, one at least.
+// TestAProcessHasHalfOfTheProcessors also expects at least one processor.
 func TestAProcessHasHalfOfTheProcessors(t *testing.T) {
 	all := goruntime.GOMAXPROCS(0)
 	t.Cleanup(func() { goruntime.GOMAXPROCS(all) })
@@ -358,7 +361,8 @@ func TestOnlyTheLastLinesOfAProcessAreStored(t *testing.T) {
 	}
 }
 
-// TestASweepIsRunWithItsArguments has each part of a request, recorded candles, rates of funding, and a symbol whose rules are the exchange's.
+// TestASweepIsRunWithItsArguments covers each part of a request, recorded candles, funding rates, and a
+// symbol with the exchange's rules.
 func TestASweepIsRunWithItsArguments(t *testing.T) {
 	t.Parallel()
 	s, directory := prepared(t)
@@ -408,8 +412,8 @@ func TestASweepIsRunWithItsArguments(t *testing.T) {
 	}
 }
 
-// TestCandlesOfOtherSymbolsAreReadFromTheSameFolder has a strategy that reads candles of another symbol: in folders of recorded and of imported
-// candles, and outside such folders.
+// TestCandlesOfOtherSymbolsAreReadFromTheSameFolder runs a strategy that reads candles of another symbol:
+// from folders of recorded and of imported candles, and from outside such folders.
 func TestCandlesOfOtherSymbolsAreReadFromTheSameFolder(t *testing.T) {
 	t.Parallel()
 	s, directory := preparedWith(t, across)
@@ -459,7 +463,8 @@ func TestCandlesOfOtherSymbolsAreReadFromTheSameFolder(t *testing.T) {
 	}
 }
 
-// TestABuiltInStrategyIsRunFromACopy has a strategy whose file is not on this machine, and one whose script is missing with it.
+// TestABuiltInStrategyIsRunFromACopy covers a strategy whose file is not on this machine, and one whose
+// script is missing too.
 func TestABuiltInStrategyIsRunFromACopy(t *testing.T) {
 	t.Parallel()
 	s, directory := prepared(t)
@@ -496,7 +501,8 @@ func TestABuiltInStrategyIsRunFromACopy(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeWrittenEndsASweepsStart has a file in its place, for a copy of a strategy and for the exchange's own symbols.
+// TestAFolderThatCannotBeWrittenEndsASweepsStart puts a file where the folder should be, for the copy of a
+// strategy and for the exchange's symbols.
 func TestAFolderThatCannotBeWrittenEndsASweepsStart(t *testing.T) {
 	t.Parallel()
 	s, directory := prepared(t)
@@ -524,7 +530,7 @@ func TestAFolderThatCannotBeWrittenEndsASweepsStart(t *testing.T) {
 	}
 }
 
-// TestARequestThatCannotBeRunIsRefused has each reason, in the words of a page.
+// TestARequestThatCannotBeRunIsRefused covers each reason, as the page words it.
 func TestARequestThatCannotBeRunIsRefused(t *testing.T) {
 	t.Parallel()
 	s, _ := prepared(t)

@@ -249,7 +249,8 @@ func TestEverythingIsMeasured(t *testing.T) {
 	}
 }
 
-// TestEachCommandRunsAsOftenAsAsked has three runs, but one of the command that takes seconds; the first with a cache fills it.
+// TestEachCommandRunsAsOftenAsAsked requests three runs; the command that takes seconds runs once. The first
+// command with a cache runs once more, to fill it.
 func TestEachCommandRunsAsOftenAsAsked(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	t.Setenv(children, log)
@@ -370,7 +371,7 @@ func wantEngine(t *testing.T, b *Benchmark) {
 	}
 }
 
-// TestGridIsBelowTheFirstPrice has 201 lines, each 1 % below the one above.
+// TestGridIsBelowTheFirstPrice expects 201 lines, each 1 % below the one above.
 func TestGridIsBelowTheFirstPrice(t *testing.T) {
 	t.Parallel()
 	b := benchmarkOf(t, 100, 1)
@@ -548,7 +549,8 @@ func TestAveragesOfTwoAndFourClosesCross(t *testing.T) {
 	}
 }
 
-// TestUsageIsTheDifferenceOfTwoReadings has runs of 3 and 2 s, the second one without a reading of processor time.
+// TestUsageIsTheDifferenceOfTwoReadings measures runs of 3 and 2 s, the second without a reading of processor
+// time.
 func TestUsageIsTheDifferenceOfTwoReadings(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_000, 0)
@@ -574,7 +576,7 @@ func TestUsageIsTheDifferenceOfTwoReadings(t *testing.T) {
 	}
 }
 
-// TestAFillCostsWhatIsBeyondTheQuietRun has a run of 10 s and 100 allocations beside quiet ones.
+// TestAFillCostsWhatIsBeyondTheQuietRun compares a run of 10 s and 100 allocations with quiet runs.
 func TestAFillCostsWhatIsBeyondTheQuietRun(t *testing.T) {
 	t.Parallel()
 	m, quiet := measured{Processor: 10, Allocs: 100, Fills: 4}, measured{Processor: 2, Allocs: 60}
@@ -628,7 +630,7 @@ func TestOpeningsAreSummarized(t *testing.T) {
 	}
 }
 
-// TestTheBestOpeningCounts has a processor on which the second of three runs takes the least time.
+// TestTheBestOpeningCounts uses a processor clock by which the second of three runs is the fastest.
 func TestTheBestOpeningCounts(t *testing.T) {
 	t.Parallel()
 	b, progress := benchmarkOf(t, 10, 1), &bytes.Buffer{}
@@ -664,7 +666,7 @@ func TestTheBestOpeningCounts(t *testing.T) {
 	}
 }
 
-// TestAFailureEndsTheBenchmark has each command fail, and the report be absent.
+// TestAFailureEndsTheBenchmark makes each command fail, and removes the report.
 func TestAFailureEndsTheBenchmark(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	t.Setenv(children, log)
@@ -691,7 +693,7 @@ func TestAFailureEndsTheBenchmark(t *testing.T) {
 	}
 }
 
-// TestAnInterruptionEndsEachMeasurement has a context that has ended.
+// TestAnInterruptionEndsEachMeasurement passes a context that has ended.
 func TestAnInterruptionEndsEachMeasurement(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
@@ -710,7 +712,7 @@ func TestAnInterruptionEndsEachMeasurement(t *testing.T) {
 	}
 }
 
-// TestConfigurationsAreThoseOfTheTable types sizes, leverage and averages.
+// TestConfigurationsAreThoseOfTheTable repeats the sizes, leverages and averages of the table.
 func TestConfigurationsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	b := benchmarkOf(t, 1_000, 1)
@@ -748,7 +750,8 @@ func TestConfigurationsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// TestTheClockOfOpeningsFollowsProcessorTime has a processor whose time advances by a millisecond with each reading, from an hour on.
+// TestTheClockOfOpeningsFollowsProcessorTime uses a processor clock that starts at an hour and advances by a
+// millisecond with each reading.
 func TestTheClockOfOpeningsFollowsProcessorTime(t *testing.T) {
 	t.Parallel()
 	readings := time.Duration(0)
@@ -770,7 +773,7 @@ func TestTheClockOfOpeningsFollowsProcessorTime(t *testing.T) {
 	}
 }
 
-// TestOpeningsAreMeasuredAtTheLivePace types the pace, the bounds and the breaker.
+// TestOpeningsAreMeasuredAtTheLivePace repeats the pace, the bounds and the breaker.
 func TestOpeningsAreMeasuredAtTheLivePace(t *testing.T) {
 	t.Parallel()
 	c := openingConfig()

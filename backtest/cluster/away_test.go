@@ -19,9 +19,9 @@ import (
 	"botd/internal/failure"
 )
 
-// A server that goes away, or does not answer one request: nothing is lost, and a person learns why.
+// These tests lose the server, or the answer to one request: no work is lost, and the error names the cause.
 
-// errAway is the answer of a server that does not answer.
+// errAway is the error of a server that does not answer.
 var errAway = errors.New("the server is away")
 
 // flaky is a bucket that does not answer some requests.
@@ -95,7 +95,7 @@ func (f *flaky) WatchAll(ctx context.Context, options ...jetstream.WatchOpt) (je
 	return watcher, err
 }
 
-// flakyJobs is a queue that does not report what it has, or is not emptied.
+// flakyJobs is a queue that does not report its content, or cannot be emptied.
 type flakyJobs struct {
 	jetstream.Stream
 	info, purge func() error
@@ -172,7 +172,7 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// TestACancelIsRepeatedWhereTheCoordinatorStoredItsProgress at the same moment.
+// TestACancelIsRepeatedWhereTheCoordinatorStoredItsProgress stores the progress at the moment of the cancel.
 func TestACancelIsRepeatedWhereTheCoordinatorStoredItsProgress(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -201,7 +201,7 @@ func TestACancelIsRepeatedWhereTheCoordinatorStoredItsProgress(t *testing.T) {
 	}
 }
 
-// TestAServerWithoutItsStoreIsNamed has one that stores nothing: to list, to work and to coordinate.
+// TestAServerWithoutItsStoreIsNamed uses a server that stores nothing: for listing, working and coordinating.
 func TestAServerWithoutItsStoreIsNamed(t *testing.T) {
 	t.Parallel()
 	storeless, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
@@ -236,7 +236,8 @@ func TestAServerWithoutItsStoreIsNamed(t *testing.T) {
 	}
 }
 
-// TestAProgramOfOnesOwnIsNotSentToWorkers, since they may lack it.
+// TestAProgramOfOnesOwnIsNotSentToWorkers checks that a sweep of a strategy: process is refused, since
+// workers may lack the program.
 func TestAProgramOfOnesOwnIsNotSentToWorkers(t *testing.T) {
 	t.Parallel()
 	spec := crossings("x")
@@ -249,7 +250,7 @@ func TestAProgramOfOnesOwnIsNotSentToWorkers(t *testing.T) {
 	}
 }
 
-// TestASweepDoesNotBeginWhereItsServerDoesNotTakeIt has each request that fails.
+// TestASweepDoesNotBeginWhereItsServerDoesNotTakeIt makes each request fail.
 func TestASweepDoesNotBeginWhereItsServerDoesNotTakeIt(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -284,7 +285,7 @@ func TestASweepDoesNotBeginWhereItsServerDoesNotTakeIt(t *testing.T) {
 	}
 }
 
-// TestWorkIsHandedOutOnceTheServerIsBack has a server that takes nothing and does not report what it has.
+// TestWorkIsHandedOutOnceTheServerIsBack uses a server that accepts nothing and does not report its content.
 func TestWorkIsHandedOutOnceTheServerIsBack(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
@@ -337,7 +338,7 @@ func TestWorkIsHandedOutOnceTheServerIsBack(t *testing.T) {
 	}
 }
 
-// TestASweepWhoseEndIsNotNotedHasItsResult has a server that goes away at the last moment.
+// TestASweepWhoseEndIsNotNotedHasItsResult loses the server at the end of the sweep.
 func TestASweepWhoseEndIsNotNotedHasItsResult(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
@@ -355,7 +356,7 @@ func TestASweepWhoseEndIsNotNotedHasItsResult(t *testing.T) {
 	}
 }
 
-// TestAChangedRecordIsNoRow has texts that are no rows and a row that is removed between two rows.
+// TestAChangedRecordIsNoRow stores texts that are no rows, and removes a row between two rows.
 func TestAChangedRecordIsNoRow(t *testing.T) {
 	t.Parallel()
 	c, s, _ := sweeping(t)
@@ -385,7 +386,7 @@ func TestAChangedRecordIsNoRow(t *testing.T) {
 	}
 }
 
-// TestRowsThatArriveBeforeTheirTrialsEndThem when the trials are requested.
+// TestRowsThatArriveBeforeTheirTrialsEndThem checks that such rows count once their trials are requested.
 func TestRowsThatArriveBeforeTheirTrialsEndThem(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -415,7 +416,7 @@ func TestRowsThatArriveBeforeTheirTrialsEndThem(t *testing.T) {
 	}
 }
 
-// TestASecondRunIsAwaitedWhileAnotherWorkerCanDoIt has one that ends it.
+// TestASecondRunIsAwaitedWhileAnotherWorkerCanDoIt ends the wait when that worker ends.
 func TestASecondRunIsAwaitedWhileAnotherWorkerCanDoIt(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -456,7 +457,8 @@ func TestASecondRunIsAwaitedWhileAnotherWorkerCanDoIt(t *testing.T) {
 	}
 }
 
-// TestARowThatWasMissedAndIsNoneEndsTheSweep, when the server is asked for it.
+// TestARowThatWasMissedAndIsNoneEndsTheSweep stores an invalid row, which the coordinator finds when it
+// queries the server.
 func TestARowThatWasMissedAndIsNoneEndsTheSweep(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -472,7 +474,7 @@ func TestARowThatWasMissedAndIsNoneEndsTheSweep(t *testing.T) {
 	}
 }
 
-// TestASweepThatIsStoppedWhileItWaitsHasTheCause of its end.
+// TestASweepThatIsStoppedWhileItWaitsHasTheCause checks that the error is the cause of the context's end.
 func TestASweepThatIsStoppedWhileItWaitsHasTheCause(t *testing.T) {
 	t.Parallel()
 	c, _ := coordinating(t, nil, "x")

@@ -18,7 +18,8 @@ import (
 	"botd/internal/failure"
 )
 
-// TestAccessThatAdmitsAnyoneIsRefused types addresses of servers that are there and of embedded ones, with and without a token in the environment.
+// TestAccessThatAdmitsAnyoneIsRefused tries addresses of existing and of embedded servers, with and without a
+// token in the environment.
 func TestAccessThatAdmitsAnyoneIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		token  string
@@ -63,7 +64,7 @@ func TestAccessThatAdmitsAnyoneIsRefused(t *testing.T) {
 	}
 }
 
-// TestDataThatCrossANetworkUnencryptedAreNamed has addresses with and without encryption.
+// TestDataThatCrossANetworkUnencryptedAreNamed tries addresses with and without encryption.
 func TestDataThatCrossANetworkUnencryptedAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,7 +82,7 @@ func TestDataThatCrossANetworkUnencryptedAreNamed(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate that signs itself, with its key.
+// certificate writes a self-signed certificate with its key.
 func certificate(t *testing.T, name string, addresses ...net.IP) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -112,7 +113,8 @@ func certificate(t *testing.T, name string, addresses ...net.IP) (cert, key stri
 	return cert, key
 }
 
-// TestAServerLetsInThoseWhoShowACertificate has a server of this process with a certificate for a name, and those for addresses.
+// TestAServerLetsInThoseWhoShowACertificate runs a server in this process with a certificate for a name, and
+// with certificates for addresses.
 func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 	t.Parallel()
 	for _, of := range []struct {
@@ -148,7 +150,8 @@ func TestAServerLetsInThoseWhoShowACertificate(t *testing.T) {
 	}
 }
 
-// TestAProcessWithoutACertificateReachesItsOwnServer has a server with a certificate that its clients know, and one with a file of credentials that is none.
+// TestAProcessWithoutACertificateReachesItsOwnServer runs a server with a certificate that its clients know,
+// and one with an invalid file of credentials.
 func TestAProcessWithoutACertificateReachesItsOwnServer(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t, "", net.IPv4(127, 0, 0, 1))
@@ -203,7 +206,7 @@ func TestInvalidCertificateFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestAServerAsksForItsToken has a client with the token, one with another, and one without.
+// TestAServerAsksForItsToken connects with the token, with another one, and without one.
 func TestAServerAsksForItsToken(t *testing.T) {
 	t.Setenv(TokenVariable, "secret")
 	server, err := Serve(Access{Serve: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats")})
@@ -229,7 +232,8 @@ func TestAServerAsksForItsToken(t *testing.T) {
 	}
 }
 
-// TestAServerThatCannotBeReachedOrStartedIsNamed has an address at which nobody listens, a port that is none, and a folder that cannot be written.
+// TestAServerThatCannotBeReachedOrStartedIsNamed tries an address at which nobody listens, an invalid port,
+// and a folder that cannot be written.
 func TestAServerThatCannotBeReachedOrStartedIsNamed(t *testing.T) {
 	t.Parallel()
 	if _, err := Open(t.Context(), Access{URL: "nats://127.0.0.1:1"}); codeOf(err) != failure.Unavailable ||

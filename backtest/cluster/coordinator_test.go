@@ -131,7 +131,8 @@ func TestTwoRowsOfOneJobMustBeEqual(t *testing.T) {
 	}
 }
 
-// TestACoordinatorOfThisMachineThatHasEndedIsOver has this process, one that has ended, and one of another machine.
+// TestACoordinatorOfThisMachineThatHasEndedIsOver covers this process, a process that has ended, and one of
+// another machine.
 func TestACoordinatorOfThisMachineThatHasEndedIsOver(t *testing.T) {
 	t.Parallel()
 	ended := exec.Command("true")
@@ -147,7 +148,7 @@ func TestACoordinatorOfThisMachineThatHasEndedIsOver(t *testing.T) {
 	}
 }
 
-// TestAMessageIsTenSecondsOfWork has trials of different lengths, and few that have ended.
+// TestAMessageIsTenSecondsOfWork uses trials of different lengths, and few that have ended.
 func TestAMessageIsTenSecondsOfWork(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -200,7 +201,7 @@ func TestWorkersGetEnoughWorkAndAllEndTogether(t *testing.T) {
 	}
 }
 
-// TestARowEndsItsTrialsOnce has rows of requested jobs, of others, and texts that are no rows.
+// TestARowEndsItsTrialsOnce passes rows of requested jobs, rows of others, and invalid texts.
 func TestARowEndsItsTrialsOnce(t *testing.T) {
 	t.Parallel()
 	c, _ := coordinating(t, nil, "x")
@@ -241,7 +242,7 @@ func TestARowEndsItsTrialsOnce(t *testing.T) {
 	}
 }
 
-// TestAFailureOnAWorkerEndsTheSweep has the failure of a requested job, and one of an earlier attempt.
+// TestAFailureOnAWorkerEndsTheSweep covers the failure of a requested job, and one of an earlier attempt.
 func TestAFailureOnAWorkerEndsTheSweep(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -261,7 +262,7 @@ func TestAFailureOnAWorkerEndsTheSweep(t *testing.T) {
 	}
 }
 
-// TestTheFirstTrialIsRunAgainByAnotherWorker has its second row arrive afterwards, and before it.
+// TestTheFirstTrialIsRunAgainByAnotherWorker lets its second row arrive after the first, and before it.
 func TestTheFirstTrialIsRunAgainByAnotherWorker(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -296,7 +297,8 @@ func TestTheFirstTrialIsRunAgainByAnotherWorker(t *testing.T) {
 	}
 }
 
-// TestJobsThatNoMessageIsAboutAreHandedOutAgain has a server that lost a message, and one row that was not noticed.
+// TestJobsThatNoMessageIsAboutAreHandedOutAgain lets the server lose a message, and the coordinator miss a
+// row.
 func TestJobsThatNoMessageIsAboutAreHandedOutAgain(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -340,7 +342,8 @@ func TestJobsThatNoMessageIsAboutAreHandedOutAgain(t *testing.T) {
 	}
 }
 
-// TestAMinuteOfTrialsIsTheRate has marks of the last minute and older ones, and a second run that no worker has taken.
+// TestAMinuteOfTrialsIsTheRate counts trials of the last minute, older ones, and a second run that no worker
+// has taken.
 func TestAMinuteOfTrialsIsTheRate(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -381,7 +384,7 @@ func TestAMinuteOfTrialsIsTheRate(t *testing.T) {
 	}
 }
 
-// TestWorkersThatComeAndGoAreLogged has one of the program, one of another, and their end.
+// TestWorkersThatComeAndGoAreLogged adds a worker of the program and one of another, and removes them.
 func TestWorkersThatComeAndGoAreLogged(t *testing.T) {
 	t.Parallel()
 	c, log := coordinating(t, nil, "x")
@@ -405,7 +408,7 @@ func TestWorkersThatComeAndGoAreLogged(t *testing.T) {
 	}
 }
 
-// TestASecondRunThatNobodyCanDoIsNamed has a single worker.
+// TestASecondRunThatNobodyCanDoIsNamed runs a single worker.
 func TestASecondRunThatNobodyCanDoIsNamed(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)

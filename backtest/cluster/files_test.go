@@ -19,7 +19,7 @@ import (
 	"botd/internal/failure"
 )
 
-// TestFilesOfASweepTakeTheirPlaceByRole has one of each.
+// TestFilesOfASweepTakeTheirPlaceByRole sends one file of each role.
 func TestFilesOfASweepTakeTheirPlaceByRole(t *testing.T) {
 	t.Parallel()
 	var have inputs.Files
@@ -91,7 +91,8 @@ func TestFilesAreSentAndReceivedOnce(t *testing.T) {
 	}
 }
 
-// TestAWorkerTakesNoFileThatItMustNot has names outside its folder, hashes that are none, bytes of another hash, and files that are not there.
+// TestAWorkerTakesNoFileThatItMustNot sends names outside its folder, invalid hashes, bytes with another
+// hash, and missing files.
 func TestAWorkerTakesNoFileThatItMustNot(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -148,7 +149,8 @@ func TestAWorkerTakesNoFileThatItMustNot(t *testing.T) {
 	}
 }
 
-// TestAFolderThatTakesNoFilesIsAnErrorOfTheWorker has a file in its place, and files that are there already.
+// TestAFolderThatTakesNoFilesIsAnErrorOfTheWorker puts a file where the folder should be. Files that exist in
+// a folder already are used.
 func TestAFolderThatTakesNoFilesIsAnErrorOfTheWorker(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -173,7 +175,7 @@ func TestAFolderThatTakesNoFilesIsAnErrorOfTheWorker(t *testing.T) {
 	}
 }
 
-// TestAScriptIsSentWithItsStrategy has one in a file of its own.
+// TestAScriptIsSentWithItsStrategy uses a script in its own file.
 func TestAScriptIsSentWithItsStrategy(t *testing.T) {
 	t.Parallel()
 	_, trials := prepared(t, crossings("x"))

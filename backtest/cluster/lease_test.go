@@ -12,7 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What a worker does with one message, and a coordinator with its server, in virtual time and without a network.
+// These tests run a worker with one message, and a coordinator with its server, in virtual time and without a
+// network.
 
 // delivery is one message from the queue.
 type delivery struct {
@@ -57,8 +58,9 @@ func (p *publisher) Publish(ctx context.Context, subject string, _ []byte, _ ...
 	return &jetstream.PubAck{}, nil
 }
 
-// TestALeaseIsExtendedWhileAWorkerIsBusy has a server that does not answer for 22 seconds: the message stays the worker's, goes back to the queue, and is
-// acknowledged once others had time to take it. Where it does not go back, the server delivers it again.
+// TestALeaseIsExtendedWhileAWorkerIsBusy uses a server that does not answer for 22 seconds. The worker keeps
+// the message, returns it to the queue, and acknowledges it after others had time to take it. If it cannot
+// return the message, the server delivers it again.
 func TestALeaseIsExtendedWhileAWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 	for silence, want := range map[bool]time.Duration{false: 22*time.Second + silent/2, true: 0} {
@@ -94,7 +96,8 @@ func TestALeaseIsExtendedWhileAWorkerIsBusy(t *testing.T) {
 	}
 }
 
-// TestAMessageThatComesAgainIsLookedUp: its trials may have their rows. The first time nothing is asked.
+// TestAMessageThatComesAgainIsLookedUp checks that a worker looks for the rows of a repeated message, but not
+// for those of a new one.
 func TestAMessageThatComesAgainIsLookedUp(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[uint64]int{0: 0, 1: 0, 2: 1} {
@@ -112,7 +115,7 @@ func TestAMessageThatComesAgainIsLookedUp(t *testing.T) {
 	}
 }
 
-// TestWorkThatIsNotTakenIsTriedAgainLater: a coordinator waits five seconds for its server.
+// TestWorkThatIsNotTakenIsTriedAgainLater checks that a coordinator waits five seconds for its server.
 func TestWorkThatIsNotTakenIsTriedAgainLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +135,8 @@ func TestWorkThatIsNotTakenIsTriedAgainLater(t *testing.T) {
 	})
 }
 
-// TestASweepShowsItsProgressEverySecondAtFirst, for its first hundred trials, and every three seconds later.
+// TestASweepShowsItsProgressEverySecondAtFirst expects that for the first hundred trials, and every three
+// seconds later.
 func TestASweepShowsItsProgressEverySecondAtFirst(t *testing.T) {
 	t.Parallel()
 	for timed, want := range map[int]int{99: 10, 100: 3} {
@@ -149,7 +153,7 @@ func TestASweepShowsItsProgressEverySecondAtFirst(t *testing.T) {
 	}
 }
 
-// TestTheNamesOfWorkAreThoseOfItsProgramAndSweep, by which workers find it.
+// TestTheNamesOfWorkAreThoseOfItsProgramAndSweep checks the names by which workers find work.
 func TestTheNamesOfWorkAreThoseOfItsProgramAndSweep(t *testing.T) {
 	t.Parallel()
 	if have := subjectOf(program, keyOf("x")); have != "botd.jobs.0a0a0a0a0a0a0a0a.2d711642b726b044" {

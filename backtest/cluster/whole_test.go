@@ -28,7 +28,7 @@ func rowsOf(t *testing.T, trials []backtest.Trial) (rows []string) {
 	return rows
 }
 
-// TestASweepOnWorkersIsTheOneOfThisMachine has two workers of a sweep's program, which run its first trial twice, and one of another program, which takes no
+// TestASweepOnWorkersIsTheOneOfThisMachine covers two workers of a sweep's program, which run its first trial twice, and one of another program, which takes no
 // part. Another attempt with the rows of the first runs nothing.
 func TestASweepOnWorkersIsTheOneOfThisMachine(t *testing.T) {
 	t.Parallel()
@@ -131,7 +131,7 @@ func present(t *testing.T, view *View, want ...string) {
 	}
 }
 
-// TestASweepIsCanceledWhereverItRuns has a sweep without a worker.
+// TestASweepIsCanceledWhereverItRuns cancels a sweep without a worker.
 func TestASweepIsCanceledWhereverItRuns(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
@@ -172,7 +172,8 @@ func TestASweepIsCanceledWhereverItRuns(t *testing.T) {
 	}
 }
 
-// TestASweepWithoutACoordinatorIsInterrupted has one whose context ends, and one that shows no life.
+// TestASweepWithoutACoordinatorIsInterrupted covers a coordinator whose context ends, and one without a
+// heartbeat.
 func TestASweepWithoutACoordinatorIsInterrupted(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)

@@ -19,7 +19,8 @@ import (
 	"botd/internal/failure"
 )
 
-// TestAWorkersOwnFailureGivesItsWorkToAnother has a sweep that the worker cannot read: the message goes back whole.
+// TestAWorkersOwnFailureGivesItsWorkToAnother uses a sweep that the worker cannot read: the whole message
+// returns to the queue.
 func TestAWorkersOwnFailureGivesItsWorkToAnother(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -74,7 +75,8 @@ func TestAWorkerDoesNotCheckItsOwnRows(t *testing.T) {
 	}
 }
 
-// TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure has records of sweeps that cannot be planned, and folders that cannot be written.
+// TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure uses records of sweeps that cannot be planned, and
+// folders that cannot be written.
 func TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure(t *testing.T) {
 	t.Parallel()
 	c, s, _ := sweeping(t)
@@ -120,7 +122,7 @@ func TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure(t *testing.T) {
 	}
 }
 
-// TestATrialThatFailsHasItsReasonAndNoRow has one whose time ends while it runs.
+// TestATrialThatFailsHasItsReasonAndNoRow also covers a trial whose context ends while it runs.
 func TestATrialThatFailsHasItsReasonAndNoRow(t *testing.T) {
 	t.Parallel()
 	c, s, trials := sweeping(t)
@@ -142,7 +144,8 @@ func TestATrialThatFailsHasItsReasonAndNoRow(t *testing.T) {
 	}
 }
 
-// TestARowThatIsNotStoredGoesBack has a worker that is stopped, and a sweep that is over, while the server takes no rows.
+// TestARowThatIsNotStoredGoesBack stops the worker, and completes the sweep, while the server accepts no
+// rows.
 func TestARowThatIsNotStoredGoesBack(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -230,7 +233,7 @@ func TestWorkerIsNotAdmittedWhileTheServerIsUnreachable(t *testing.T) {
 	}
 }
 
-// TestWorkerLogsThatItsHeartbeatFails has a server that does not accept heartbeats.
+// TestWorkerLogsThatItsHeartbeatFails uses a server that does not accept heartbeats.
 func TestWorkerLogsThatItsHeartbeatFails(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -288,8 +291,8 @@ func TestWorkerLogsThatNoWorkCanBeFetched(t *testing.T) {
 	}
 }
 
-// TestAWorkerFollowsTheStatesOfAllSweeps has a server that is away at first, a text that is no sweep, a sweep
-// of its program, and one of another that begins twice.
+// TestAWorkerFollowsTheStatesOfAllSweeps uses a server that is unreachable at first, an invalid record, a
+// sweep of the worker's program, and one of another program that begins twice.
 func TestAWorkerFollowsTheStatesOfAllSweeps(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -344,7 +347,7 @@ func TestAWorkerFollowsTheStatesOfAllSweeps(t *testing.T) {
 	}
 }
 
-// TestABusyWorkerDoesNotEndItself has a trial of an hour, and then no work for its time.
+// TestABusyWorkerDoesNotEndItself runs a trial of an hour, and then has no work for the worker's idle time.
 func TestABusyWorkerDoesNotEndItself(t *testing.T) {
 	t.Parallel()
 	for idle, late := range map[time.Duration]time.Duration{time.Minute: time.Second, time.Second: time.Second / 4} {
@@ -370,7 +373,7 @@ func TestABusyWorkerDoesNotEndItself(t *testing.T) {
 	}
 }
 
-// TestAWorkerWithoutATimeWaitsForWork as long as it lives.
+// TestAWorkerWithoutATimeWaitsForWork checks that it never ends by itself.
 func TestAWorkerWithoutATimeWaitsForWork(t *testing.T) {
 	t.Parallel()
 	w, log := working(nil, "one")

@@ -95,7 +95,7 @@ func TestTheFirstRowOfAJobCounts(t *testing.T) {
 	}
 }
 
-// TestASweepThatIsOverWantsNoMoreTrials has each state by the worker's memory, and by the server.
+// TestASweepThatIsOverWantsNoMoreTrials covers each state in the worker's memory and on the server.
 func TestASweepThatIsOverWantsNoMoreTrials(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -119,7 +119,8 @@ func TestASweepThatIsOverWantsNoMoreTrials(t *testing.T) {
 	}
 }
 
-// TestAWorkerOfAnotherProgramIsNotAdmitted has sweeps of its program and of another, with coordinators that are alive and that are not.
+// TestAWorkerOfAnotherProgramIsNotAdmitted uses sweeps of its program and of another, with coordinators that
+// are alive and that are not.
 func TestAWorkerOfAnotherProgramIsNotAdmitted(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)
@@ -144,7 +145,7 @@ func TestAWorkerOfAnotherProgramIsNotAdmitted(t *testing.T) {
 	}
 }
 
-// TestTrialsOfAMessage has messages that were delivered before, and one whose worker ends.
+// TestTrialsOfAMessage uses messages that were delivered before, and a worker that ends.
 func TestTrialsOfAMessage(t *testing.T) {
 	t.Parallel()
 	c, s, trials := sweeping(t)
@@ -212,7 +213,8 @@ func TestTrialsOfAMessage(t *testing.T) {
 	}
 }
 
-// TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain has a worker that knows the sweep of before.
+// TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain uses a worker that has loaded the sweep before it was
+// resumed.
 func TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
@@ -270,7 +272,7 @@ func TestMessageNotFromBotdIsDropped(t *testing.T) {
 	}
 }
 
-// TestASweepIsAliveForTwentySecondsAfterItsBeat has that time, and a nanosecond less.
+// TestASweepIsAliveForTwentySecondsAfterItsBeat checks that time, and a nanosecond less.
 func TestASweepIsAliveForTwentySecondsAfterItsBeat(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -284,7 +286,7 @@ func TestASweepIsAliveForTwentySecondsAfterItsBeat(t *testing.T) {
 	}
 }
 
-// TestAWorkerWithoutWorkEnds has one that waits for a tenth of a second, after a message.
+// TestAWorkerWithoutWorkEnds uses a worker that waits for a tenth of a second after a message.
 func TestAWorkerWithoutWorkEnds(t *testing.T) {
 	t.Parallel()
 	server, s := served(t)
@@ -311,7 +313,7 @@ func TestAWorkerWithoutWorkEnds(t *testing.T) {
 	}
 }
 
-// TestTextsNotFromBotdAreErrors has a sweep, a worker and a row in unknown formats.
+// TestTextsNotFromBotdAreErrors stores a sweep, a worker and a row in unknown formats.
 func TestTextsNotFromBotdAreErrors(t *testing.T) {
 	t.Parallel()
 	_, s := served(t)

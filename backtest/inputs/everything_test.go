@@ -121,7 +121,8 @@ func shaOf(t *testing.T, path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestEveryInputIsInTheConfiguration and in the list that a report repeats it from, with its hash.
+// TestEveryInputIsInTheConfiguration also checks the list of inputs in the report, from which a run is
+// repeated, and its hashes.
 func TestEveryInputIsInTheConfiguration(t *testing.T) {
 	t.Parallel()
 	b := everything(t)
@@ -183,7 +184,8 @@ func TestEveryInputIsInTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestAReportOfEveryInputIsReadAgain from the paths in it, or from those that are given instead.
+// TestAReportOfEveryInputIsReadAgain reads the inputs from the paths in the report, or from paths given
+// instead.
 func TestAReportOfEveryInputIsReadAgain(t *testing.T) {
 	t.Parallel()
 	b := everything(t)
@@ -232,7 +234,7 @@ func TestAReportOfEveryInputIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestAnInputThatCannotBeRead ends the reading with its place, and with the code of its kind.
+// TestAnInputThatCannotBeRead checks that the error has the position, and the exit code of its kind.
 func TestAnInputThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	type edit = func(b *Files, d string)

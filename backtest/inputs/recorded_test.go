@@ -23,7 +23,7 @@ func stored(t *testing.T, directory, name string, interval exchange.Interval, co
 	return series(t, tape.Store{Directory: directory}.Path(exchange.Futures, name, interval), name, interval, count)
 }
 
-// TestRecordedInputsAreFound: candles, rates and signals, unless others are given.
+// TestRecordedInputsAreFound finds candles, rates and signals, unless others are given.
 func TestRecordedInputsAreFound(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
@@ -100,7 +100,8 @@ func TestRecordedInputsAreFound(t *testing.T) {
 	}
 }
 
-// TestRecordedRatesMayBeEmpty: a daemon that has seen no payment leaves the header alone, and the report lists no rates.
+// TestRecordedRatesMayBeEmpty reads the file of a daemon that has seen no payment: it has only a header, and
+// the report lists no rates.
 func TestRecordedRatesMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	b, d := given(t), t.TempDir()
@@ -117,7 +118,7 @@ func TestRecordedRatesMayBeEmpty(t *testing.T) {
 	}
 }
 
-// TestCandlesAreJoinedToTheStrategysInterval where the file has finer ones.
+// TestCandlesAreJoinedToTheStrategysInterval reads a file of finer candles.
 func TestCandlesAreJoinedToTheStrategysInterval(t *testing.T) {
 	t.Parallel()
 	b := given(t)
@@ -155,7 +156,7 @@ func TestCandlesAreJoinedToTheStrategysInterval(t *testing.T) {
 	refused(t, "no candles", "wrong.csv:1: column open_time_ms is missing", failure.Data, err)
 }
 
-// TestARecordThatCannotBeReadIsRefused with the code of its kind.
+// TestARecordThatCannotBeReadIsRefused checks the exit code of each error.
 func TestARecordThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	recorded := func(t *testing.T) (*Files, tape.Store) {
@@ -194,7 +195,8 @@ func TestARecordThatCannotBeReadIsRefused(t *testing.T) {
 	refused(t, "too many", "--data b: there are more files than strategies (1)", failure.Usage, err)
 }
 
-// TestFinerCandlesOfTheStoreAreTheDetail of a strategy that decides between closes: the shortest that divide its interval.
+// TestFinerCandlesOfTheStoreAreTheDetail uses a strategy that decides between closes: its detail is the
+// shortest stored series that divides its interval.
 func TestFinerCandlesOfTheStoreAreTheDetail(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
@@ -255,7 +257,7 @@ func TestFinerCandlesOfTheStoreAreTheDetail(t *testing.T) {
 	refused(t, "a store that is no folder", "not a directory", failure.IO, err)
 }
 
-// TestDetailWithMoreDecimalPlaces: the strategy's candles are read with as many.
+// TestDetailWithMoreDecimalPlaces checks that the strategy's candles are read with as many places.
 func TestDetailWithMoreDecimalPlaces(t *testing.T) {
 	t.Parallel()
 	b := given(t)
@@ -290,7 +292,8 @@ func TestDetailWithMoreDecimalPlaces(t *testing.T) {
 	}
 }
 
-// TestCandlesOfAnotherSymbolAreFound in a given file, in that of another strategy, or in the store.
+// TestCandlesOfAnotherSymbolAreFound finds them in a given file, in that of another strategy, or in the
+// store.
 func TestCandlesOfAnotherSymbolAreFound(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
@@ -344,7 +347,7 @@ func TestCandlesOfAnotherSymbolAreFound(t *testing.T) {
 	}
 }
 
-// TestAFolderGivesItsStrategiesAndItsLimits, beside those that are loaded and those of files.
+// TestAFolderGivesItsStrategiesAndItsLimits also adds strategies that are loaded already, and those of files.
 func TestAFolderGivesItsStrategiesAndItsLimits(t *testing.T) {
 	t.Parallel()
 	b, d := given(t), t.TempDir()
@@ -402,7 +405,8 @@ func TestAFolderGivesItsStrategiesAndItsLimits(t *testing.T) {
 	refused(t, "no symbols", "cross.yaml: no futures symbol BTC-USDT is known\nhint: --symbols FILE gives its ticks", failure.Config, err)
 }
 
-// TestWarningsOfTheInputs: a strategy's file, a file's name, and columns that no candle sees.
+// TestWarningsOfTheInputs covers warnings about a strategy's file, a file's name, and columns outside the
+// candles' time.
 func TestWarningsOfTheInputs(t *testing.T) {
 	t.Parallel()
 	lastMS := firstMS + 96*quarter

@@ -17,7 +17,8 @@ import (
 	"botd/strategy"
 )
 
-// TestATrialsJobFollowsFromEveryFile that everything reads, and from no path.
+// TestATrialsJobFollowsFromEveryFile checks that the job depends on the content of every file that is read,
+// and on no path.
 func TestATrialsJobFollowsFromEveryFile(t *testing.T) {
 	t.Parallel()
 	one := func(t *testing.T, change func(b *Files, d string)) string {
@@ -85,7 +86,7 @@ func TestATrialsJobFollowsFromEveryFile(t *testing.T) {
 	}
 }
 
-// TestATrialOfAProgramFollowsFromItsFiles: those beside the strategy's file that its command names.
+// TestATrialOfAProgramFollowsFromItsFiles changes files next to the strategy's file that its command names.
 func TestATrialOfAProgramFollowsFromItsFiles(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
@@ -99,7 +100,7 @@ func TestATrialOfAProgramFollowsFromItsFiles(t *testing.T) {
 	}
 }
 
-// TestThePartsOfAHashAreApart: where one ends and the next begins is in it.
+// TestThePartsOfAHashAreApart checks that the hash depends on where one part ends and the next begins.
 func TestThePartsOfAHashAreApart(t *testing.T) {
 	t.Parallel()
 	seen := map[string][]string{}
@@ -112,7 +113,7 @@ func TestThePartsOfAHashAreApart(t *testing.T) {
 	}
 }
 
-// TestTheInputsOfATrialFollowItsInterval: its candles, its detail, and those of the other symbols.
+// TestTheInputsOfATrialFollowItsInterval checks its candles, its detail, and the candles of other symbols.
 func TestTheInputsOfATrialFollowItsInterval(t *testing.T) {
 	t.Parallel()
 	b := everything(t)
@@ -159,7 +160,7 @@ func TestTheInputsOfATrialFollowItsInterval(t *testing.T) {
 	}
 }
 
-// TestTheDetailOfATrialIsFinerThanItsCandles and divides their interval.
+// TestTheDetailOfATrialIsFinerThanItsCandles also checks that it divides their interval.
 func TestTheDetailOfATrialIsFinerThanItsCandles(t *testing.T) {
 	t.Parallel()
 	b := given(t)
@@ -184,7 +185,8 @@ func TestTheDetailOfATrialIsFinerThanItsCandles(t *testing.T) {
 	}
 }
 
-// TestUnjoinableOtherCandlesAreRefused refuse the trial: those of an hour make none of a quarter.
+// TestUnjoinableOtherCandlesAreRefused uses hourly candles of another symbol, from which no quarter-hourly
+// ones can be built.
 func TestUnjoinableOtherCandlesAreRefused(t *testing.T) {
 	t.Parallel()
 	hours := &exchange.Candles{Interval: exchange.Hour1}
@@ -197,7 +199,8 @@ func TestUnjoinableOtherCandlesAreRefused(t *testing.T) {
 	}
 }
 
-// TestATrialWithAnotherAccountHasItsOwnConfiguration: costs and cash are those of its backtest block.
+// TestATrialWithAnotherAccountHasItsOwnConfiguration checks that costs and cash are those of the trial's
+// backtest block.
 func TestATrialWithAnotherAccountHasItsOwnConfiguration(t *testing.T) {
 	t.Parallel()
 	made, err := trials(t, given(t), "p", 0, backtest.StopWhen{Loss: 7}, "backtest.cash=100,200", "fast=2,3")
@@ -253,7 +256,8 @@ func TestASweepThatCannotBegin(t *testing.T) {
 	}
 }
 
-// TestTheFilesOfAStrategyMoveWithIt: its script, its libraries and its columns; what lies elsewhere is refused.
+// TestTheFilesOfAStrategyMoveWithIt covers its script, its libraries and its columns; files elsewhere are
+// refused.
 func TestTheFilesOfAStrategyMoveWithIt(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
@@ -302,7 +306,8 @@ func TestTheFilesOfAStrategyMoveWithIt(t *testing.T) {
 	}
 }
 
-// TestReportScriptsStayInTheirFolder: no path of a report leads out of its folder, and its copy is for the owner alone.
+// TestReportScriptsStayInTheirFolder checks that no path in a report leads out of its folder, and that only
+// the owner can read the copy.
 func TestReportScriptsStayInTheirFolder(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
@@ -342,7 +347,7 @@ func TestReportScriptsStayInTheirFolder(t *testing.T) {
 	}
 }
 
-// TestCopyOfReportFilesIsDeleted, whether they could be read or not.
+// TestCopyOfReportFilesIsDeleted covers files that can be read and files that cannot.
 func TestCopyOfReportFilesIsDeleted(t *testing.T) {
 	d := t.TempDir()
 	t.Setenv("TMPDIR", d)

@@ -126,7 +126,8 @@ func TestTheComparisonIsOneSentence(t *testing.T) {
 	}
 }
 
-// TestTheNearestOrderIsThePair has three orders of the backtest near one live order: the nearest is its pair, the earlier of two that are as near.
+// TestTheNearestOrderIsThePair compares one live order with three orders of the backtest at about that time:
+// the nearest is its pair, or the earlier of two equally near ones.
 func TestTheNearestOrderIsThePair(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int64, purpose string) parity.Execution {
@@ -173,7 +174,8 @@ func TestDigitsOfAMean(t *testing.T) {
 	}
 }
 
-// TestSpotFeesAreTakenFromTheAsset has 10 bought for 1,000 before the beginning, of which a fee takes 1, and another 1 at the close.
+// TestSpotFeesAreTakenFromTheAsset starts with 10 bought for 1,000 before the period, of which a fee takes 1.
+// Another 1 is taken at the close.
 func TestSpotFeesAreTakenFromTheAsset(t *testing.T) {
 	t.Parallel()
 	fills := []parity.Execution{{AtMS: minute, Buy: true, Quantity: 10, Price: 7}, {AtMS: 10 * minute, Buy: false, Quantity: 2, Price: 130}}
@@ -193,7 +195,7 @@ func TestSpotFeesAreTakenFromTheAsset(t *testing.T) {
 	}
 }
 
-// TestPairsAreInTheOrderOfTheirTimes has fills out of order, of which only some name their order.
+// TestPairsAreInTheOrderOfTheirTimes covers fills out of order, of which only some name their order.
 func TestPairsAreInTheOrderOfTheirTimes(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int64, order string) parity.Execution {
@@ -210,7 +212,8 @@ func TestPairsAreInTheOrderOfTheirTimes(t *testing.T) {
 	}
 }
 
-// TestTheBeginningIsPartOfThePeriod has a fill and a charge at it: their own price counts, and the charge.
+// TestTheBeginningIsPartOfThePeriod covers a fill and a charge at the beginning: the fill counts at its own
+// price, and the charge counts.
 func TestTheBeginningIsPartOfThePeriod(t *testing.T) {
 	t.Parallel()
 	fills := []parity.Execution{{AtMS: 5 * minute, Buy: true, Quantity: 2, Price: 90}}
@@ -220,7 +223,7 @@ func TestTheBeginningIsPartOfThePeriod(t *testing.T) {
 	}
 }
 
-// TestFillsOfOneOrderAreOne has an order filled in parts, and two unnamed orders of one time on two sides.
+// TestFillsOfOneOrderAreOne covers an order filled in parts, and two unnamed orders of one time on two sides.
 func TestFillsOfOneOrderAreOne(t *testing.T) {
 	t.Parallel()
 	part := func(minutes int64, quantity, price float64) parity.Execution {

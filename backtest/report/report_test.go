@@ -88,7 +88,8 @@ func written(t testing.TB, result *backtest.Result, sources []report.Source) str
 	return page.String()
 }
 
-// TestTheReportsDirectoryHasThePage beside the tables: with the candles of each of the run's strategies.
+// TestTheReportsDirectoryHasThePage checks that the page is next to the tables, with the candles of each of
+// the run's strategies.
 func TestTheReportsDirectoryHasThePage(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 3_000)

@@ -61,7 +61,8 @@ func TestPartOfAFileIsRun(t *testing.T) {
 	}
 }
 
-// TestRecordedFileMayEndWithinALine also pays the rates next to the candles, unless they are none.
+// TestRecordedFileMayEndWithinALine also applies the rates next to the candles; an invalid file of rates is
+// an error.
 func TestRecordedFileMayEndWithinALine(t *testing.T) {
 	t.Parallel()
 	l := runner(t, cross, strings.Replace(hold, "ETH", "BTC", 1))

@@ -127,7 +127,7 @@ func TestTheVerdictIsOneSentence(t *testing.T) {
 	}
 }
 
-// TestTheBoundsOfTheChecks has each figure at its bound and just beyond.
+// TestTheBoundsOfTheChecks covers each figure at its bound and just beyond.
 func TestTheBoundsOfTheChecks(t *testing.T) {
 	t.Parallel()
 	number := func(value float64) *float64 { return &value }

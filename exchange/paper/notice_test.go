@@ -35,7 +35,7 @@ func (n *notices) taken() []string {
 	return taken
 }
 
-// TestNoticesSayHowOldTheDataAreAndWhy types the words of both ends of a gap, with a cause and without one.
+// TestNoticesSayHowOldTheDataAreAndWhy checks the texts at both ends of a gap, with a cause and without one.
 func TestNoticesSayHowOldTheDataAreAndWhy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestTheFeedPollsAtItsInterval(t *testing.T) {
 	}
 }
 
-// TestTheClockWakesForWhatIsDueNext has an order on its way to the book, data that expire, and a disk that is full.
+// TestTheClockWakesForWhatIsDueNext covers an order on its way to the book, data that expire, and a disk that is full.
 func TestTheClockWakesForWhatIsDueNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestTheStoreIsGivenEachChangeOnce(t *testing.T) {
 	})
 }
 
-// TestAnAccountThatIsNotWrittenIsNotAnswered has an order that was placed, one that was refused, and a read, while the disk is full.
+// TestAnAccountThatIsNotWrittenIsNotAnswered covers an order that was placed, one that was refused, and a read, while the disk is full.
 func TestAnAccountThatIsNotWrittenIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")

@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// TestTheOperationsOfAMarketAreItsOwn: each is of that market, and reads.
+// TestTheOperationsOfAMarketAreItsOwn checks that each operation is of that market, and only reads.
 func TestTheOperationsOfAMarketAreItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {

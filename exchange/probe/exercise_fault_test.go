@@ -124,7 +124,7 @@ func wantNothingOpen(t *testing.T, venue *httptest.Server) {
 	}
 }
 
-// TestPositionsOfASymbolAreSummedWithTheirSides types lists of positions. A position that disappears and returns shows a list that
+// TestPositionsOfASymbolAreSummedWithTheirSides covers lists of positions. A position that disappears and returns shows a list that
 // omits it.
 func TestPositionsOfASymbolAreSummedWithTheirSides(t *testing.T) {
 	t.Parallel()
@@ -327,7 +327,7 @@ func TestTheSmallestOfTheLevelsIsNamed(t *testing.T) {
 	}
 }
 
-// TestAPollEndsWithItsContextOrItsWait has a condition that never holds.
+// TestAPollEndsWithItsContextOrItsWait covers a condition that never holds.
 func TestAPollEndsWithItsContextOrItsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestAPollEndsWithItsContextOrItsWait(t *testing.T) {
 	})
 }
 
-// TestAWalletThatOmitsAPartialPurchaseIsReported has the wallet show the first purchase, and not what an order was filled in part.
+// TestAWalletThatOmitsAPartialPurchaseIsReported lets the wallet show the first purchase, and not what an order was filled in part.
 func TestAWalletThatOmitsAPartialPurchaseIsReported(t *testing.T) {
 	t.Parallel()
 	t.Run("of 0.0002", virtual(func(t *testing.T) {
@@ -384,7 +384,7 @@ func TestAWalletThatOmitsAPartialPurchaseIsReported(t *testing.T) {
 	}))
 }
 
-// TestAnOldRowOfTheHistoryDoesNotShowTheEndOfAPosition has the history list a position that ended a minute before the probe's, and nothing else.
+// TestAnOldRowOfTheHistoryDoesNotShowTheEndOfAPosition lets the history list a position that ended a minute before the probe's, and nothing else.
 func TestAnOldRowOfTheHistoryDoesNotShowTheEndOfAPosition(t *testing.T) {
 	t.Parallel()
 	t.Run("of the same symbol", virtual(func(t *testing.T) {

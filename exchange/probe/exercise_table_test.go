@@ -33,7 +33,8 @@ func TestPricesThatFillAreHalfAPercentBeyondTheBook(t *testing.T) {
 	}
 }
 
-// TestTheSmallestOrderIsWorthItsMinimumAFewPercentLower has quantities that are worth n times 5 USDT at a price 5 % below the bid.
+// TestTheSmallestOrderIsWorthItsMinimumAFewPercentLower expects quantities that are worth n times 5 USDT at a
+// price 5 % below the bid.
 func TestTheSmallestOrderIsWorthItsMinimumAFewPercentLower(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -65,7 +66,8 @@ func TestTheSmallestOrderIsWorthItsMinimumAFewPercentLower(t *testing.T) {
 	}
 }
 
-// TestAFillOfTwiceTheOrderIsADuplicate has fills beside one and a half times and two and a half times the order.
+// TestAFillOfTwiceTheOrderIsADuplicate covers fills near one and a half times and two and a half times the
+// order.
 func TestAFillOfTwiceTheOrderIsADuplicate(t *testing.T) {
 	t.Parallel()
 	for came, want := range map[exchange.Quantity]bool{10: false, 15: false, 16: true, 20: true, 24: true, 25: false, 100: false} {
@@ -86,7 +88,7 @@ func TestAFillOfTwiceTheOrderIsADuplicate(t *testing.T) {
 	}
 }
 
-// TestAListThatShowsAFillLaterIsStale has delays of an order and a list, in milliseconds, and the bounds that follow.
+// TestAListThatShowsAFillLaterIsStale covers delays of an order and a list, in milliseconds, and the bounds that follow.
 func TestAListThatShowsAFillLaterIsStale(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -117,7 +119,7 @@ func TestAListThatShowsAFillLaterIsStale(t *testing.T) {
 	}
 }
 
-// TestOrdersOfPartsAreJudgedByCommonVenues types costs: the method precedes the address, the time is first or last, the key is
+// TestOrdersOfPartsAreJudgedByCommonVenues checks the costs: the method precedes the address, the time is first or last, the key is
 // first or follows the time.
 func TestOrdersOfPartsAreJudgedByCommonVenues(t *testing.T) {
 	t.Parallel()
@@ -222,7 +224,8 @@ func TestTheSymbolOfAProbeIsTheRequestedOneOrTheUsualOne(t *testing.T) {
 	}
 }
 
-// TestTheSchemesThatAProbeTriesFirst has the schemes of the default number of tries, likely ones first, in a golden file.
+// TestTheSchemesThatAProbeTriesFirst compares the schemes of the default number of tries, likely ones first,
+// with a golden file.
 func TestTheSchemesThatAProbeTriesFirst(t *testing.T) {
 	t.Parallel()
 	var have strings.Builder

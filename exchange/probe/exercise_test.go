@@ -143,7 +143,7 @@ func TestProbeFindsPositionsMissingFromList(t *testing.T) {
 	}
 }
 
-// TestProbeClosesOnlyItsOwnPositions has single answers hide the account's holdings: the list of
+// TestProbeClosesOnlyItsOwnPositions lets single answers hide the account's holdings: the list of
 // positions before and during trading, and the wallet. Foreign positions and holdings must stay.
 func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 	t.Parallel()
@@ -254,7 +254,7 @@ func heldAfter(t *testing.T, text []byte) map[string]float64 {
 	return held
 }
 
-// TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall has another account quote a small level.
+// TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall lets another account quote a small level.
 func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

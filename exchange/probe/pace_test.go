@@ -148,7 +148,7 @@ func TestTheBudgetOfRequestsIsKept(t *testing.T) {
 	})
 }
 
-// TestASignedRequestCarriesTheVenuesTime types the headers of a request at a shifted time.
+// TestASignedRequestCarriesTheVenuesTime checks the headers of a request at a shifted time.
 func TestASignedRequestCarriesTheVenuesTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestASignedRequestCarriesTheVenuesTime(t *testing.T) {
 	})
 }
 
-// TestAnswersThatAreTooLongOrElsewhereAreErrors has a body of 8 MiB and one more byte, and redirects.
+// TestAnswersThatAreTooLongOrElsewhereAreErrors covers a body of 8 MiB and one more byte, and redirects.
 func TestAnswersThatAreTooLongOrElsewhereAreErrors(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"status":"OK","x":"` + strings.Repeat("x", 8<<20) + `"}`)
@@ -234,7 +234,7 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestAClockASecondAwayIsAWarning has venues a second away, and a millisecond more, in both directions.
+// TestAClockASecondAwayIsAWarning covers venues a second away, and a millisecond more, in both directions.
 func TestAClockASecondAwayIsAWarning(t *testing.T) {
 	t.Parallel()
 	for aheadMS, want := range map[int64]Outcome{0: OK, 1_000: OK, 1_001: Warn, -1_000: OK, -1_001: Warn} {

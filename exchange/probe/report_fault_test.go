@@ -260,7 +260,7 @@ func TestTheReportsOfReadsThatFail(t *testing.T) {
 	}
 }
 
-// TestTheReportsOfVariants has venues with habits of their own.
+// TestTheReportsOfVariants probes venues with the habits of botd exchange --variant.
 func TestTheReportsOfVariants(t *testing.T) {
 	t.Parallel()
 	for name, variants := range map[string][]string{
@@ -274,7 +274,7 @@ func TestTheReportsOfVariants(t *testing.T) {
 	}
 }
 
-// TestTheReportsOfOddVenues has lists and signatures that differ from the interface's.
+// TestTheReportsOfOddVenues covers lists and signatures that differ from the interface's.
 func TestTheReportsOfOddVenues(t *testing.T) {
 	t.Parallel()
 	only := func(config Config) Config { config.Trade = false; return config }

@@ -33,7 +33,7 @@ func candlesAt(openMS ...int64) *exchange.Candles {
 	return &exchange.Candles{Interval: exchange.Minute1, OpenMS: openMS}
 }
 
-// TestAnswersAreDescribed has an answer of each kind, and each irregularity beside its bound.
+// TestAnswersAreDescribed covers an answer of each kind, and each irregularity beside its bound.
 func TestAnswersAreDescribed(t *testing.T) {
 	t.Parallel()
 	const at = 1_767_225_600_000 // 2026-01-01
@@ -100,7 +100,7 @@ func TestACertificateThatEndsWithinTwoWeeksIsAWarning(t *testing.T) {
 	})
 }
 
-// TestSettingsFollowFromMeasurements types the bounds: the window is what was measured and its error, in whole tenths of a second;
+// TestSettingsFollowFromMeasurements checks the bounds: the window is what was measured and its error, in whole tenths of a second;
 // D and L are four times what was seen, and a second at least.
 func TestSettingsFollowFromMeasurements(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestSettingsFollowFromMeasurements(t *testing.T) {
 	}
 }
 
-// TestProfileListsWhatIsKnownAndWhatIsNot types two profiles, one of a probe that determined everything.
+// TestProfileListsWhatIsKnownAndWhatIsNot covers two profiles, one of a probe that determined everything.
 func TestProfileListsWhatIsKnownAndWhatIsNot(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 11, 22, 23, 0, 0, 0, time.UTC)
@@ -199,7 +199,7 @@ status_words:
 	}
 }
 
-// TestAnswersJudgeTheSignature has each answer from which a verdict follows (interface, Errors).
+// TestAnswersJudgeTheSignature covers each answer from which a verdict follows (interface, Errors).
 func TestAnswersJudgeTheSignature(t *testing.T) {
 	t.Parallel()
 	refused := func(status, code int) reply {
@@ -230,7 +230,7 @@ func TestAnswersJudgeTheSignature(t *testing.T) {
 	}
 }
 
-// TestAnswersShowHabits has an answer with and without each habit.
+// TestAnswersShowHabits covers an answer with and without each habit.
 func TestAnswersShowHabits(t *testing.T) {
 	t.Parallel()
 	table := oneSymbol{spotBitcoin(t)}
@@ -281,7 +281,7 @@ func TestAnswersShowHabits(t *testing.T) {
 	}
 }
 
-// TestNoiseBeyondFloatsIsReported has the noise that a sum of binary fractions leaves, and more.
+// TestNoiseBeyondFloatsIsReported covers the noise that a sum of binary fractions leaves, and more.
 func TestNoiseBeyondFloatsIsReported(t *testing.T) {
 	t.Parallel()
 	for text, beyond := range map[string]bool{"0.30000000000000004": false, "0.3000000001": true, "0.3004": true, "1000.0010000000001": false,
@@ -294,7 +294,7 @@ func TestNoiseBeyondFloatsIsReported(t *testing.T) {
 	}
 }
 
-// TestStatusWordsAreLearnedFromOwnOrders types what the meaning of a foreign word follows from.
+// TestStatusWordsAreLearnedFromOwnOrders covers each way to learn the meaning of an unknown status word.
 func TestStatusWordsAreLearnedFromOwnOrders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -354,7 +354,7 @@ func TestBodiesThatBeginWithATagAreWebPages(t *testing.T) {
 	}
 }
 
-// TestAListEchoesIfEachOfItsRowsDoes has lists that omit the client order id at first, later, and never.
+// TestAListEchoesIfEachOfItsRowsDoes covers lists that omit the client order id at first, later, and never.
 func TestAListEchoesIfEachOfItsRowsDoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

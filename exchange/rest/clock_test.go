@@ -144,7 +144,7 @@ func TestAVenueThatRefusesItsOwnClockCausesNoLoop(t *testing.T) {
 	})
 }
 
-// TestAMachineThatSleptReadsTheClockAtOnce has the wall clock run ahead of the elapsed time, as it does while
+// TestAMachineThatSleptReadsTheClockAtOnce lets the wall clock run ahead of the elapsed time, as it does while
 // a laptop is closed.
 func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
 	t.Parallel()

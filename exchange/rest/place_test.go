@@ -98,7 +98,7 @@ func TestOtherChangesAreSentOnceToo(t *testing.T) {
 	}
 }
 
-// TestAPlacementOverAConnectionThatDiedIsNotDoubled has the venue close idle connections that the client
+// TestAPlacementOverAConnectionThatDiedIsNotDoubled lets the venue close idle connections that the client
 // still considers usable.
 func TestAPlacementOverAConnectionThatDiedIsNotDoubled(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,8 @@ import (
 	"botd/exchange/polling"
 )
 
-// TestTheClockIsReadAgainWhenItIsDue: at the interval after a reading, and after a failed one five seconds later, or at the interval where that is
-// shorter.
+// TestTheClockIsReadAgainWhenItIsDue expects the next reading after the interval, or, if a reading failed,
+// after five seconds or the interval, whichever is shorter.
 func TestTheClockIsReadAgainWhenItIsDue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -47,7 +47,8 @@ func TestTheClockIsReadAgainWhenItIsDue(t *testing.T) {
 	}
 }
 
-// TestAnOldReadingOfTheClockIsReadAgainBeforeARead and not before a request that changes something.
+// TestAnOldReadingOfTheClockIsReadAgainBeforeARead also checks that a request that changes something does not
+// wait for it.
 func TestAnOldReadingOfTheClockIsReadAgainBeforeARead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +78,8 @@ func TestAnOldReadingOfTheClockIsReadAgainBeforeARead(t *testing.T) {
 	})
 }
 
-// TestRequestWaitsForListAndClock: the lists for its scales, and the clock for its signature.
+// TestRequestWaitsForListAndClock checks that a request waits for the symbol lists (for its scales) and for
+// the clock (for its signature).
 func TestRequestWaitsForListAndClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +99,8 @@ func TestRequestWaitsForListAndClock(t *testing.T) {
 	})
 }
 
-// TestGoroutinesThatWaitForOneReadingTakeIt: the second finds the clock read, and does not read it again; one whose context ends goes on.
+// TestGoroutinesThatWaitForOneReadingTakeIt checks that the second goroutine uses the reading of the first,
+// and that one whose context ends stops waiting.
 func TestGoroutinesThatWaitForOneReadingTakeIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +134,7 @@ func TestGoroutinesThatWaitForOneReadingTakeIt(t *testing.T) {
 	})
 }
 
-// TestQueuedRequestOrder: reads of the kill switch before placements, viewers after everything.
+// TestQueuedRequestOrder checks that reads of the kill switch precede placements, and that viewers come last.
 func TestQueuedRequestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +172,8 @@ func TestQueuedRequestOrder(t *testing.T) {
 	}
 }
 
-// TestAListIsReadAgainForAnUnknownSymbolWhenItIsHalfAMinuteOld, once a request, and not where it is only looked into.
+// TestAListIsReadAgainForAnUnknownSymbolWhenItIsHalfAMinuteOld also checks which unreadable rows name an
+// unknown symbol.
 func TestAListIsReadAgainForAnUnknownSymbolWhenItIsHalfAMinuteOld(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -203,7 +207,8 @@ func TestAListIsReadAgainForAnUnknownSymbolWhenItIsHalfAMinuteOld(t *testing.T) 
 	}
 }
 
-// TestUnknownSymbolIsRequestedOnce: a venue that answers so slowly that each list is old is asked twice, not for ever.
+// TestUnknownSymbolIsRequestedOnce checks that a venue whose answers are so slow that each list is old is
+// asked twice, not forever.
 func TestUnknownSymbolIsRequestedOnce(t *testing.T) {
 	t.Parallel()
 	rows := func(w http.ResponseWriter, _ *http.Request, answer []byte) {
@@ -226,7 +231,7 @@ func TestUnknownSymbolIsRequestedOnce(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatEndsEarlyIsUncertainForAPlacement and repeated for a read.
+// TestAnAnswerThatEndsEarlyIsUncertainForAPlacement also checks that a read is repeated.
 func TestAnAnswerThatEndsEarlyIsUncertainForAPlacement(t *testing.T) {
 	t.Parallel()
 	half := func(w http.ResponseWriter, _ *http.Request, answer []byte) {
@@ -259,7 +264,7 @@ func TestAnAnswerThatEndsEarlyIsUncertainForAPlacement(t *testing.T) {
 	})
 }
 
-// TestTheLongestAnswerIsRead: eight mebibytes, and not a byte more.
+// TestTheLongestAnswerIsRead checks an answer of eight mebibytes, and one of a byte more.
 func TestTheLongestAnswerIsRead(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -277,7 +282,7 @@ func TestTheLongestAnswerIsRead(t *testing.T) {
 	}
 }
 
-// TestTheHeadersOfARequest: who sends it, and the kind of a body where there is one.
+// TestTheHeadersOfARequest checks the user agent, and the content type of a body.
 func TestTheHeadersOfARequest(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -301,7 +306,8 @@ func withMarket(of exchange.Market) exchange.NewOrder {
 	return order
 }
 
-// TestAClientHasItsOwnTransport where none is given: HTTP/1.1, no proxy, and it reports whether anything was sent.
+// TestAClientHasItsOwnTransport checks the default transport: HTTP/1.1, no proxy, and it reports whether
+// anything was sent.
 func TestAClientHasItsOwnTransport(t *testing.T) {
 	t.Parallel()
 	client, err := New(Config{BaseURL: "https://example.com"})
@@ -314,7 +320,7 @@ func TestAClientHasItsOwnTransport(t *testing.T) {
 	}
 }
 
-// TestMarginLevelsAreSortedAndComplete: one level that cannot be read takes the others of its symbol away.
+// TestMarginLevelsAreSortedAndComplete checks that one unreadable level removes all levels of its symbol.
 func TestMarginLevelsAreSortedAndComplete(t *testing.T) {
 	t.Parallel()
 	level := func(symbol string, low int64) exchange.SymbolBracket {

@@ -136,7 +136,7 @@ func TestARecordedMarketWithoutASpreadBuildsNoMinutes(t *testing.T) {
 	}
 }
 
-// TestEveryTradeLiesWithinItsRecordedCandle has accounts trade at and through the quotes, with flat and
+// TestEveryTradeLiesWithinItsRecordedCandle lets accounts trade at and through the quotes, with flat and
 // moving recorded candles. High and low extend as far as the trades, at each displayed interval, and the
 // recorded candle, which the price follows, stays.
 func TestEveryTradeLiesWithinItsRecordedCandle(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"botd/exchange"
 )
 
-// TestASnapshotAndItsChangesAreTheWholeState has accounts do random operations, collects the changes now and
+// TestASnapshotAndItsChangesAreTheWholeState lets accounts do random operations, collects the changes now and
 // then, and compares the merged state with a complete snapshot.
 func TestASnapshotAndItsChangesAreTheWholeState(t *testing.T) {
 	t.Parallel()

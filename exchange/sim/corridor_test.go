@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// TestNoLiquidationWithinCorridor has positions on two symbols and moves both within what Quiet
+// TestNoLiquidationWithinCorridor covers positions on two symbols and moves both within what Quiet
 // allows at once: the account stays above its margin. Beyond the corridor it need not.
 func TestNoLiquidationWithinCorridor(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ var orderTypes = []exchange.OrderType{
 	exchange.MarketOrder, exchange.MarketOrder, exchange.Limit, exchange.StopMarket, exchange.TakeProfitMarket, exchange.StopLimit, exchange.TakeProfitLimit,
 }
 
-// TestMoneyIsConserved has three accounts send random requests on both markets. After each step it
+// TestMoneyIsConserved lets three accounts send random requests on both markets. After each step it
 // compares every wallet, asset, margin, position and order with the fills, to the last digit.
 func TestMoneyIsConserved(t *testing.T) {
 	t.Parallel()

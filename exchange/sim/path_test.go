@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// TestAStopAndATakeProfitInOneCandleTakeTheWorse has a position with both within one candle, rising or
+// TestAStopAndATakeProfitInOneCandleTakeTheWorse covers a position with both within one candle, rising or
 // falling.
 func TestAStopAndATakeProfitInOneCandleTakeTheWorse(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// TestRandomOperationsKeepTheInvariants has several accounts do random operations and checks the invariants
+// TestRandomOperationsKeepTheInvariants lets several accounts do random operations and checks the invariants
 // after every step. In the end a restored snapshot must continue exactly like the exchange itself.
 func TestRandomOperationsKeepTheInvariants(t *testing.T) {
 	t.Parallel()

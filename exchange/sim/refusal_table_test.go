@@ -37,7 +37,8 @@ func messageOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestTheValueOfAnOrderAtItsBounds: the smallest and the largest pass, a step beyond them does not.
+// TestTheValueOfAnOrderAtItsBounds checks that the smallest and the largest value pass, and a step beyond
+// them does not.
 func TestTheValueOfAnOrderAtItsBounds(t *testing.T) {
 	t.Parallel()
 	tick := decimal.New(1, -3)
@@ -79,7 +80,7 @@ func TestTheValueOfAnOrderAtItsBounds(t *testing.T) {
 	}
 }
 
-// TestASpotOrdersSizeIsAnAmountOrAQuantity by its type.
+// TestASpotOrdersSizeIsAnAmountOrAQuantity checks which of the two each order type takes.
 func TestASpotOrdersSizeIsAnAmountOrAQuantity(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT")
@@ -115,7 +116,7 @@ func TestASpotOrdersSizeIsAnAmountOrAQuantity(t *testing.T) {
 	}
 }
 
-// TestAnOrderIsCanceledUnderItsOwnSymbol and stays under another.
+// TestAnOrderIsCanceledUnderItsOwnSymbol also checks that a cancel under another symbol is refused.
 func TestAnOrderIsCanceledUnderItsOwnSymbol(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT")
@@ -137,7 +138,8 @@ func TestAnOrderIsCanceledUnderItsOwnSymbol(t *testing.T) {
 	}
 }
 
-// TestVolumesAreMultiplesOfTheTicks: a quantityTick's power of ten, and that of its value at a priceTick.
+// TestVolumesAreMultiplesOfTheTicks checks that volumes are multiples of the quantityTick's power of ten, and
+// quote volumes of its value at a priceTick.
 func TestVolumesAreMultiplesOfTheTicks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -168,7 +170,7 @@ func TestVolumesAreMultiplesOfTheTicks(t *testing.T) {
 	}
 }
 
-// TestTheNewestThousandTradesAreShown, whatever has been traded.
+// TestTheNewestThousandTradesAreShown checks the list for different numbers of trades.
 func TestTheNewestThousandTradesAreShown(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -189,7 +191,7 @@ func TestTheNewestThousandTradesAreShown(t *testing.T) {
 	}
 }
 
-// TestAMarketsFirstPrice is that of its base, rounded up to a tick that it has.
+// TestAMarketsFirstPrice expects the price of the base asset, rounded up to the symbol's tick.
 func TestAMarketsFirstPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ base, tick, want string }{

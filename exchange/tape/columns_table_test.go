@@ -17,7 +17,8 @@ import (
 	"botd/exchange"
 )
 
-// TestColumnsAreStoredInFewBytes has columns with the unit of their differences and the bytes that one of these takes.
+// TestColumnsAreStoredInFewBytes checks, for columns, the unit of their differences and the bytes per
+// difference.
 func TestColumnsAreStoredInFewBytes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -64,7 +65,7 @@ func TestColumnsAreStoredInFewBytes(t *testing.T) {
 	}
 }
 
-// TestAWrongFileOfColumnsIsRefused has headers that are wrong although their checksum is right, and one that is right.
+// TestAWrongFileOfColumnsIsRefused covers headers that are wrong although their checksum is right, and one that is right.
 func TestAWrongFileOfColumnsIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.columns")
@@ -133,7 +134,7 @@ func TestAWrongFileOfColumnsIsRefused(t *testing.T) {
 	}
 }
 
-// TestFilesThatCannotBeReadAreNamed has a file that is missing where a cache looks for it, and one without a header to keep.
+// TestFilesThatCannotBeReadAreNamed covers a file that is missing where a cache looks for it, and one without a header to keep.
 func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.csv")

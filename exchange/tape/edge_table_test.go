@@ -13,7 +13,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// TestRowGroupsOfParquetAreOneSeries has groups that end before, at and after the rows that are examined first.
+// TestRowGroupsOfParquetAreOneSeries covers groups that end before, at and after the rows that are examined first.
 func TestRowGroupsOfParquetAreOneSeries(t *testing.T) {
 	t.Parallel()
 	for _, groups := range [][]int{{600, 600, 600}, {1024, 10}, {1023, 2, 5}, {5, 4100, 4096}, {1, 1, 1}} {
@@ -73,7 +73,7 @@ func TestAFullDiskStopsAnExport(t *testing.T) {
 	}
 }
 
-// TestSymbolsShareTheirBrackets has a list of brackets, a bracket and a number that are written once and named again.
+// TestSymbolsShareTheirBrackets covers a list of brackets, a bracket and a number that are written once and named again.
 func TestSymbolsShareTheirBrackets(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -130,7 +130,7 @@ func TestTimesOfTradesInMicrosecondsHaveBounds(t *testing.T) {
 	}
 }
 
-// TestTheFirstOfEqualDistancesIsUsual has payments 4 and 8 hours apart, each once.
+// TestTheFirstOfEqualDistancesIsUsual covers payments 4 and 8 hours apart, each once.
 func TestTheFirstOfEqualDistancesIsUsual(t *testing.T) {
 	t.Parallel()
 	const hour = 3_600_000

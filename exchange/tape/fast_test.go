@@ -15,7 +15,7 @@ import (
 
 // The fast ways of reading leave every doubt to the slow one, which reads all: that they take what they should, and nothing else, shows only here.
 
-// TestEachPlainNumberIsScanned has numbers of each length around the eight digits that are read at a time.
+// TestEachPlainNumberIsScanned covers numbers of each length around the eight digits that are read at a time.
 func TestEachPlainNumberIsScanned(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func succeeding(t *testing.T, columns ...column) *parser {
 	return p
 }
 
-// TestRegularRowsAreReadFast has rows that the fast way takes, and rows that it leaves.
+// TestRegularRowsAreReadFast covers rows that the fast way takes, and rows that it leaves.
 func TestRegularRowsAreReadFast(t *testing.T) {
 	t.Parallel()
 	const next = "1704067260000,10,12.5,9,11,"
@@ -117,7 +117,7 @@ func TestRegularRowsAreReadFast(t *testing.T) {
 	}
 }
 
-// TestEachFieldOfAFastRowIsStored has a row with all columns, and one whose optional fields are empty.
+// TestEachFieldOfAFastRowIsStored covers a row with all columns, and one whose optional fields are empty.
 func TestEachFieldOfAFastRowIsStored(t *testing.T) {
 	t.Parallel()
 	p := succeeding(t, klines...)
@@ -139,7 +139,7 @@ func TestEachFieldOfAFastRowIsStored(t *testing.T) {
 	}
 }
 
-// TestValuesOfParquetAreReadAsNumbers has values of each type at the bounds of what is read without its text.
+// TestValuesOfParquetAreReadAsNumbers covers values of each type at the bounds of what is read without its text.
 func TestValuesOfParquetAreReadAsNumbers(t *testing.T) {
 	t.Parallel()
 	double, long, short := parquet.DoubleValue, parquet.Int64Value, parquet.Int32Value

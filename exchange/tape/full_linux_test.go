@@ -10,7 +10,7 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestARowThatAFullDiskCutsIsNotThere has the disk full at each byte of a recorder's writes.
+// TestARowThatAFullDiskCutsIsNotThere fills the disk at each byte of a recorder's writes.
 func TestARowThatAFullDiskCutsIsNotThere(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
@@ -39,7 +39,7 @@ func TestARowThatAFullDiskCutsIsNotThere(t *testing.T) {
 	})
 }
 
-// TestASeriesThatAFullDiskDoesNotTakeIsAsItWas has the disk full while a complete file is rewritten: the rates of a symbol,
+// TestASeriesThatAFullDiskDoesNotTakeIsAsItWas fills the disk while a complete file is rewritten: the rates of a symbol,
 // and the front of a recorder's largest file.
 func TestASeriesThatAFullDiskDoesNotTakeIsAsItWas(t *testing.T) {
 	t.Parallel()

@@ -158,7 +158,7 @@ func TestRatesAreMergedIntoTheStoredOnes(t *testing.T) {
 	}
 }
 
-// TestFundingIsSummarizedBySymbol has a gap of one payment and one of three, and a payment in between.
+// TestFundingIsSummarizedBySymbol covers a gap of one payment and one of three, and a payment in between.
 func TestFundingIsSummarizedBySymbol(t *testing.T) {
 	t.Parallel()
 	text := rates
@@ -206,7 +206,7 @@ func TestASeriesIsSummarized(t *testing.T) {
 	}
 }
 
-// TestCoverageShowsEachPart has ten candles of a span of twenty.
+// TestCoverageShowsEachPart covers ten candles of a span of twenty.
 func TestCoverageShowsEachPart(t *testing.T) {
 	t.Parallel()
 	text := header

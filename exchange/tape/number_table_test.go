@@ -72,7 +72,8 @@ func TestWordsAreNoNumbers(t *testing.T) {
 	}
 }
 
-// TestALaterRowRaisesTheScale has its first finer price after the rows that are examined first, as CSV and as Parquet.
+// TestALaterRowRaisesTheScale puts the first finer price after the rows that are examined first, as CSV and
+// as Parquet.
 func TestALaterRowRaisesTheScale(t *testing.T) {
 	t.Parallel()
 	const count = 5_000
@@ -105,7 +106,8 @@ func TestALaterRowRaisesTheScale(t *testing.T) {
 	}
 }
 
-// TestOptionalColumnsBeginWithTheirFirstNumber has the first numbers of each optional column in different rows.
+// TestOptionalColumnsBeginWithTheirFirstNumber puts the first number of each optional column into a different
+// row.
 func TestOptionalColumnsBeginWithTheirFirstNumber(t *testing.T) {
 	t.Parallel()
 	const head = "open_time_ms,open,high,low,close,volume,close_time_ms,quote_volume,trades,taker_buy_base,taker_buy_quote\n"
@@ -222,7 +224,7 @@ func TestProgressEndsWithTheFile(t *testing.T) {
 	}
 }
 
-// TestParquetColumnsOfEachTypeAreRead has the same candles in columns of several types.
+// TestParquetColumnsOfEachTypeAreRead reads the same candles from columns of several types.
 func TestParquetColumnsOfEachTypeAreRead(t *testing.T) {
 	t.Parallel()
 	type nanoseconds struct {

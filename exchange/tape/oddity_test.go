@@ -83,7 +83,7 @@ func TestAJumpThatTheNextCandleOpensAtIsNoOutlier(t *testing.T) {
 	}
 }
 
-// TestAnOutlierIsBeyondOnePartInAHundred has a high and a low that are a hundredth of the price away from their neighbors, and one unit more.
+// TestAnOutlierIsBeyondOnePartInAHundred covers a high and a low that are a hundredth of the price away from their neighbors, and one unit more.
 func TestAnOutlierIsBeyondOnePartInAHundred(t *testing.T) {
 	t.Parallel()
 	for more, want := range map[exchange.Price]int{0: 0, 1: 1} {

@@ -133,7 +133,8 @@ func TestParquetEqualsItsCSV(t *testing.T) {
 	}
 }
 
-// TestFewRowsOfParquetEqualTheirCSV has the same comparison for files a little longer than the rows that are examined first.
+// TestFewRowsOfParquetEqualTheirCSV makes the same comparison for files a little longer than the rows that
+// are examined first.
 func TestFewRowsOfParquetEqualTheirCSV(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

@@ -15,7 +15,7 @@ import (
 	"botd/exchange"
 )
 
-// TestTheOlderQuarterOfAFileIsCut has a header and rows of ten bytes each. The row in which the quarter ends goes too.
+// TestTheOlderQuarterOfAFileIsCut covers a header and rows of ten bytes each. The row in which the quarter ends goes too.
 func TestTheOlderQuarterOfAFileIsCut(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int]int{100: 74, 99: 74, 98: 73, 4: 2, 1: 0} { // the quarter ends after 250, 247, 245, 10 and 2 bytes
@@ -81,7 +81,7 @@ func TestAPanicOverABrokenFileIsAnError(t *testing.T) {
 	}
 }
 
-// TestTheLeastRecentlyUsedEntriesMakeRoom has entries of ten bytes that were used minutes apart, and a file that is no entry. The
+// TestTheLeastRecentlyUsedEntriesMakeRoom covers entries of ten bytes that were used minutes apart, and a file that is no entry. The
 // newest entry stays, however small the room.
 func TestTheLeastRecentlyUsedEntriesMakeRoom(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestTheLeastRecentlyUsedEntriesMakeRoom(t *testing.T) {
 	(&Cache{Directory: filepath.Join(t.TempDir(), "absent")}).prune("")
 }
 
-// TestADecimalPriceNamesThePlacesItNeeds types prices at a scale of two places.
+// TestADecimalPriceNamesThePlacesItNeeds covers prices at a scale of two places.
 func TestADecimalPriceNamesThePlacesItNeeds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -166,7 +166,8 @@ func TestPricesWithoutRoomForMorePlacesAreRefused(t *testing.T) {
 	}
 }
 
-// TestOnlyTheEndsOfASeriesAreLeftOut has one minute of the first five, two of the next five, and one of the last five.
+// TestOnlyTheEndsOfASeriesAreLeftOut uses one minute of the first five, two of the next five, and one of the
+// last five.
 func TestOnlyTheEndsOfASeriesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	fine := &exchange.Candles{Interval: exchange.Minute1}
@@ -180,7 +181,8 @@ func TestOnlyTheEndsOfASeriesAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestOnlyCandlesThatAreEqualInEverythingAreRepeats has as many candles as make a repeat, of which the last differs in one column.
+// TestOnlyCandlesThatAreEqualInEverythingAreRepeats uses as many candles as make a repeat, of which the last
+// differs in one column.
 func TestOnlyCandlesThatAreEqualInEverythingAreRepeats(t *testing.T) {
 	t.Parallel()
 	for column := -1; column < 7; column++ {

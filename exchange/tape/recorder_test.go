@@ -217,7 +217,7 @@ func TestRecorderStopsAtItsBound(t *testing.T) {
 	})
 }
 
-// TestAFileOfAHeaderAloneMakesNoRoom has one that is larger than all files may be.
+// TestAFileOfAHeaderAloneMakesNoRoom uses such a file that is larger than the limit for all files.
 func TestAFileOfAHeaderAloneMakesNoRoom(t *testing.T) {
 	t.Parallel()
 	seen, directory := &tally{}, t.TempDir()

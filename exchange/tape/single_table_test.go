@@ -12,7 +12,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// TestOneMissingCandleIsDownloaded has a single gap of a single candle, then none.
+// TestOneMissingCandleIsDownloaded covers a single gap of a single candle, then none.
 func TestOneMissingCandleIsDownloaded(t *testing.T) {
 	t.Parallel()
 	const start = 1_704_067_200_000
@@ -49,7 +49,7 @@ func TestADownloadBeginsWithTheFirstCandleThatOpensInIt(t *testing.T) {
 	}
 }
 
-// TestTheFirstFineCandleIsPartOfACoarseOne has two whole coarse candles, and one that begins late.
+// TestTheFirstFineCandleIsPartOfACoarseOne covers two whole coarse candles, and one that begins late.
 func TestTheFirstFineCandleIsPartOfACoarseOne(t *testing.T) {
 	t.Parallel()
 	const start = 1_704_067_200_000
@@ -65,7 +65,7 @@ func TestTheFirstFineCandleIsPartOfACoarseOne(t *testing.T) {
 	}
 }
 
-// TestTheFirstDifferenceIsNamed has a new candle before the one that differs.
+// TestTheFirstDifferenceIsNamed covers a new candle before the one that differs.
 func TestTheFirstDifferenceIsNamed(t *testing.T) {
 	t.Parallel()
 	const start = 1_704_067_200_000
@@ -82,7 +82,7 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 	}
 }
 
-// TestARefusedTradeNamesItsColumn has each column first, so that none is found by its absence.
+// TestARefusedTradeNamesItsColumn puts each column first, so that none is found because it is missing.
 func TestARefusedTradeNamesItsColumn(t *testing.T) {
 	t.Parallel()
 	for column, text := range map[string]string{
@@ -109,7 +109,7 @@ func TestIDsOfTradesAreDecimal(t *testing.T) {
 	}
 }
 
-// TestAWrittenFileIsReadableByOthers has the mode of each kind of file: candles are no secret.
+// TestAWrittenFileIsReadableByOthers checks the mode of each kind of file: candles are no secret.
 func TestAWrittenFileIsReadableByOthers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a.csv", "a.csv.gz", "a.parquet"} {
@@ -122,7 +122,7 @@ func TestAWrittenFileIsReadableByOthers(t *testing.T) {
 	}
 }
 
-// TestSyntheticRatesAreTheSameInEachVersion types the first rates of two seeds.
+// TestSyntheticRatesAreTheSameInEachVersion covers the first rates of two seeds.
 func TestSyntheticRatesAreTheSameInEachVersion(t *testing.T) {
 	t.Parallel()
 	for seed, want := range map[uint64]string{1: "0.00007917 0.00011888 0.00015551 0.00022438 0.00026707 0.00017578",
@@ -137,7 +137,7 @@ func TestSyntheticRatesAreTheSameInEachVersion(t *testing.T) {
 	}
 }
 
-// TestNumbersHaveBoundedExponents has the longest ones that are numbers, and ones that are longer.
+// TestNumbersHaveBoundedExponents covers the longest ones that are numbers, and ones that are longer.
 func TestNumbersHaveBoundedExponents(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -156,7 +156,7 @@ func TestNumbersHaveBoundedExponents(t *testing.T) {
 	}
 }
 
-// TestDaysWithoutVolumeAreReportedFromThreeOn has stretches of two and of three daily candles, at the series' ends and within it.
+// TestDaysWithoutVolumeAreReportedFromThreeOn covers stretches of two and of three daily candles, at the series' ends and within it.
 func TestDaysWithoutVolumeAreReportedFromThreeOn(t *testing.T) {
 	t.Parallel()
 	const day = 86_400_000

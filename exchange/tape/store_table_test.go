@@ -41,7 +41,7 @@ func TestWritingIsStoppedByItsStep(t *testing.T) {
 	}
 }
 
-// TestRowsOfAnyOrderAreSorted has the newest row first, and a row twice.
+// TestRowsOfAnyOrderAreSorted saves the newest row first, and one row twice.
 func TestRowsOfAnyOrderAreSorted(t *testing.T) {
 	t.Parallel()
 	have, err := tape.LoadCandles(file(t, "x.csv", []byte(header+minute(2)+minute(1)+minute(0))), bitcoin(t), 0, tape.Options{})
@@ -59,7 +59,8 @@ func TestRowsOfAnyOrderAreSorted(t *testing.T) {
 	}
 }
 
-// TestParquetRefusesWhatItsTextWouldBe has numbers that are none of a candle after the rows that are examined first.
+// TestParquetRefusesWhatItsTextWouldBe uses numbers that no candle can have, after the rows that are examined
+// first.
 func TestParquetRefusesWhatItsTextWouldBe(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -108,7 +109,7 @@ func TestParquetRefusesWhatItsTextWouldBe(t *testing.T) {
 	}
 }
 
-// TestTradesWithoutAHeaderNameTheirFirstLine has a wrong first row.
+// TestTradesWithoutAHeaderNameTheirFirstLine covers a wrong first row.
 func TestTradesWithoutAHeaderNameTheirFirstLine(t *testing.T) {
 	t.Parallel()
 	_, err := tape.LoadTrades(outside(t, "x,2683.80,1.5,4025.70,1735689600123456,False,True\n"), ether(t))

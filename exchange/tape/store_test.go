@@ -262,7 +262,8 @@ func TestDownloadFetchesMissingAndResumes(t *testing.T) {
 	}
 }
 
-// TestADownloadAddsUpWhatItSaves has more candles than are held in memory at a time; a second one finds nothing missing.
+// TestADownloadAddsUpWhatItSaves downloads more candles than are held in memory at a time; a second download
+// finds nothing missing.
 func TestADownloadAddsUpWhatItSaves(t *testing.T) {
 	t.Parallel()
 	const count = 60_000 + 5

@@ -239,7 +239,7 @@ func TestTradesOfEachColumnName(t *testing.T) {
 	}
 }
 
-// TestColumnsOfTradesAreInAnyOrder has each column first, and a side that is none.
+// TestColumnsOfTradesAreInAnyOrder puts each column first, and uses an invalid side.
 func TestColumnsOfTradesAreInAnyOrder(t *testing.T) {
 	t.Parallel()
 	header, row := []string{"id", "price", "qty", "time_ms", "is_buyer_maker"}, []string{"7", "10.5", "2", "1000", "true"}

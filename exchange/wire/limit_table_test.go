@@ -11,7 +11,7 @@ import (
 	"botd/exchange"
 )
 
-// TestIDsBeginAtOne: 0 is no order.
+// TestIDsBeginAtOne checks that 0 is no order.
 func TestIDsBeginAtOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func replaced(t *testing.T, body, field, number string) string {
 	return before + `"` + field + `": ` + number + after[end:]
 }
 
-// TestAListOfSymbolsMayBeEmpty, and carries no row of those that it passes over.
+// TestAListOfSymbolsMayBeEmpty also checks that it contains no row for a skipped symbol.
 func TestAListOfSymbolsMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.FuturesSymbols, exchange.SpotPairs} {
@@ -53,7 +53,7 @@ func TestAListOfSymbolsMayBeEmpty(t *testing.T) {
 	}
 }
 
-// TestFloatNoiseBeginsAtFifteenDigits and is at most a hundredth of a step.
+// TestFloatNoiseBeginsAtFifteenDigits also checks that it is at most a hundredth of a step.
 func TestFloatNoiseBeginsAtFifteenDigits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestFloatNoiseBeginsAtFifteenDigits(t *testing.T) {
 	}
 }
 
-// TestAFlagIsWhatItWasReadLast, whatever it was before.
+// TestAFlagIsWhatItWasReadLast reads each value into a flag that was set and one that was not.
 func TestAFlagIsWhatItWasReadLast(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"true": true, "1": true, `"TRUE"`: true, "false": false, "0": false, "null": false, `""`: false, `"0"`: false} {
@@ -98,7 +98,7 @@ func TestAFlagIsWhatItWasReadLast(t *testing.T) {
 	}
 }
 
-// TestAMessageOfTheVenueIsCutAtThreeHundredBytes, between characters.
+// TestAMessageOfTheVenueIsCutAtThreeHundredBytes checks that no character is cut in two.
 func TestAMessageOfTheVenueIsCutAtThreeHundredBytes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
@@ -126,7 +126,7 @@ func TestARecordOfOneFieldHasItsExactNameToo(t *testing.T) {
 	}
 }
 
-// TestACandleThatIsCutIsNotRead, wherever its number ends; and a count or a time has at most fifteen digits.
+// TestACandleThatIsCutIsNotRead cuts an answer at each byte. A count or a time has at most fifteen digits.
 func TestACandleThatIsCutIsNotRead(t *testing.T) {
 	t.Parallel()
 	request := goldenRequest(exchange.FuturesCandles)
@@ -151,7 +151,7 @@ func TestACandleThatIsCutIsNotRead(t *testing.T) {
 	}
 }
 
-// TestALevelOfABookIsAPriceAndAQuantity: without one of them the book is malformed.
+// TestALevelOfABookIsAPriceAndAQuantity checks that a book is malformed if a level lacks one of them.
 func TestALevelOfABookIsAPriceAndAQuantity(t *testing.T) {
 	t.Parallel()
 	request := goldenRequest(exchange.FuturesDepth)
@@ -193,7 +193,8 @@ func TestRequestSetsEachFieldOnce(t *testing.T) {
 	}
 }
 
-// TestATemplateThatCannotBeUsedSignsAsItStands: Check refuses it before, and nothing panics.
+// TestATemplateThatCannotBeUsedSignsAsItStands checks that Check refuses such a template, and that signing
+// with it does not panic.
 func TestATemplateThatCannotBeUsedSignsAsItStands(t *testing.T) {
 	t.Parallel()
 	for _, template := range []string{"{key}[", "[{key}", "{key}]"} {

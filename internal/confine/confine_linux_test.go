@@ -204,7 +204,7 @@ func TestAProgramGivesBotdNoChildren(t *testing.T) {
 	}
 }
 
-// TestAProgramsProcessesShareItsLimits has child processes exceed their program's limits. If botd's user is
+// TestAProgramsProcessesShareItsLimits lets child processes exceed their program's limits. If botd's user is
 // not root, the system itself refuses the processes.
 func TestAProgramsProcessesShareItsLimits(t *testing.T) {
 	t.Parallel()

@@ -108,7 +108,8 @@ func fifthTwice(met *atomic.Int64) difference {
 	}
 }
 
-// unlike runs a step with other expectations. If the case depends on the step's usual result, it ends.
+// unlike runs a step with other expectations. If the rest of the case depends on the step's usual result, the
+// case ends.
 func (r *runner) unlike(s *step, wants []want) error {
 	other := *s
 	if other.wants = wants; s.label != "" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTheFreeSpaceOfADirectoryIsKnown in bytes; that of one that is not there is not.
+// TestTheFreeSpaceOfADirectoryIsKnown checks that it is known in bytes, and unknown for a missing directory.
 func TestTheFreeSpaceOfADirectoryIsKnown(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestTheExitCodeOfAnError has those of docs/cli.md: sysexits.h's, and 128 and its number for a signal.
+// TestTheExitCodeOfAnError compares the codes with docs/cli.md: those of sysexits.h, and 128 plus the number
+// of a signal.
 func TestTheExitCodeOfAnError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
@@ -42,7 +43,7 @@ type other struct{}
 func (other) String() string { return "interrupt" }
 func (other) Signal()        {}
 
-// TestTheTextOfAnError has a hint on its own line, and none.
+// TestTheTextOfAnError covers an error with a hint, which is on its own line, and one without.
 func TestTheTextOfAnError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")

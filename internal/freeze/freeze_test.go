@@ -123,7 +123,8 @@ func TestALayoutIsThatOfWhatItContains(t *testing.T) {
 	}
 }
 
-// TestAValueIsReplacedWhole thaws into a target that is full, and a list of one byte an element at the end of the text.
+// TestAValueIsReplacedWhole thaws into a target that has values, and reads a list with one byte per element
+// at the end of the text.
 func TestAValueIsReplacedWhole(t *testing.T) {
 	t.Parallel()
 	type row struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSignalsAreHeldInADaemonAlone, whatever flags precede its command.
+// TestSignalsAreHeldInADaemonAlone tries any flags before its command.
 func TestSignalsAreHeldInADaemonAlone(t *testing.T) {
 	for command, want := range map[string]bool{"botd run": true, "botd run --mode demo": true, "botd -v --config configs run": false, "botd -v run": true,
 		"botd status": false, "botd status run": false, "botd": false, "": false, "run": false, "run run": true} {
@@ -28,7 +28,7 @@ func TestSignalsAreHeldInADaemonAlone(t *testing.T) {
 	}
 }
 
-// release has the signals act again.
+// release restores the effect of the signals.
 func release() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGUSR1) // what is ignored is reset only then
 	signal.Reset(syscall.SIGHUP, syscall.SIGUSR1)

@@ -36,7 +36,7 @@ func TestAKeyCountsOnceInOneSpelling(t *testing.T) {
 	}
 }
 
-// TestManyKeysAreCheckedQuickly has a body with many keys and one with deep nesting: neither takes time
+// TestManyKeysAreCheckedQuickly covers a body with many keys and one with deep nesting: neither takes time
 // quadratic in its length.
 func TestManyKeysAreCheckedQuickly(t *testing.T) {
 	t.Parallel()

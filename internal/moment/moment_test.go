@@ -48,7 +48,7 @@ func TestATimeOfTheDayIsOfTheLastDayInUTC(t *testing.T) {
 	}
 }
 
-// TestAMomentInEveryForm has forms of one moment, and texts that are none.
+// TestAMomentInEveryForm reads one moment in all forms, and invalid texts.
 func TestAMomentInEveryForm(t *testing.T) {
 	t.Parallel()
 	const day, noon = 1_706_659_200_000, 1_706_702_700_000 // 2024-01-31, and 12:05 of it

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestColorsOfBotdAlonePass has an external text color itself, and hide the text after it.
+// TestColorsOfBotdAlonePass writes external text that tries to color itself and to hide the text after it.
 func TestColorsOfBotdAlonePass(t *testing.T) {
 	t.Parallel()
 	outside := "\x1b[31mFAILED\x1b[0m \x1b[8mhidden \x1b[1;2;31mguessed \x1b]0;title\a\n"
@@ -105,7 +105,7 @@ func TestAFailedWriteIsReported(t *testing.T) {
 	}
 }
 
-// TestPlainTextCostsNothing has the text of nearly all output, which passes without a copy.
+// TestPlainTextCostsNothing writes text like nearly all output, which passes without a copy.
 func TestPlainTextCostsNothing(t *testing.T) {
 	w, text := NewWriter(io.Discard), []byte("all of ~ASCII: 0123456789 !?@AZaz\t|\n")
 	if have := testing.AllocsPerRun(100, func() { _, _ = w.Write(text) }); have != 0 {

@@ -46,7 +46,8 @@ func anyURLReachesTheHandler(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfAServer runs in a bubble, which fails if a goroutine is left; so do the others, which it ends if all wait.
+// TestNothingIsLeftOfAServer runs in a synctest bubble, which fails if a goroutine is left. The other tests
+// do too; a bubble also fails if all its goroutines wait.
 func TestNothingIsLeftOfAServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

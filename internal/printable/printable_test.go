@@ -28,7 +28,7 @@ func TestInvisibleCharactersAreEscaped(t *testing.T) {
 	}
 }
 
-// TestAnExcerptIsBounded has texts around 500 bytes, and one whose escapes make it longer.
+// TestAnExcerptIsBounded covers texts of about 500 bytes, and one whose escapes make it longer.
 func TestAnExcerptIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
@@ -44,7 +44,8 @@ func TestAnExcerptIsBounded(t *testing.T) {
 	}
 }
 
-// TestTheProblemsOfAnErrorAreOnOneLine has errors that were joined, inside each other and inside others, and one of another program with a line break.
+// TestTheProblemsOfAnErrorAreOnOneLine covers joined errors, nested in each other and in other errors, and an
+// error of another program with a line break.
 func TestTheProblemsOfAnErrorAreOnOneLine(t *testing.T) {
 	t.Parallel()
 	disk, key, forged := errors.New("no room"), errors.New("no key\nhint: write one"), errors.New("the venue reports x\ny")

@@ -13,7 +13,7 @@ import (
 // page is the small disk's unit of allocation.
 const page = 4096
 
-// fill uses up a disk except for that many pages, and returns a function that releases them.
+// fill uses up a disk except for the given number of pages, and returns a function that releases them.
 func fill(t *testing.T, directory string, leave int64) (free func()) {
 	t.Helper()
 	path := filepath.Join(directory, "ballast")
@@ -71,7 +71,7 @@ func TestAWriteThatFindsNoRoomLeavesTheOldFile(t *testing.T) {
 	}
 }
 
-// TestFailedRenameLeavesNoFile has a directory where the file should be.
+// TestFailedRenameLeavesNoFile puts a directory where the file should be.
 func TestFailedRenameLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")

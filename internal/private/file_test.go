@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlantedFilesAreNotOpened plants what an attacker could, and expects that opening it for
-// writing changes nothing.
+// TestPlantedFilesAreNotOpened plants files as an attacker could, and expects that opening them for writing
+// changes nothing.
 func TestPlantedFilesAreNotOpened(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(path, target string) error{

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestATextThatCannotBeWrittenIsTriedAgain has a directory that is missing at first, in virtual time.
+// TestATextThatCannotBeWrittenIsTriedAgain uses a directory that is missing at first, in virtual time.
 func TestATextThatCannotBeWrittenIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestATextThatCannotBeWrittenIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestWhatAFileMayBe has modes and kinds of files, with the fault and the remedy that a person reads.
+// TestWhatAFileMayBe covers modes and kinds of files, with the fault and the remedy that a person reads.
 func TestWhatAFileMayBe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestWhatAFileMayBe(t *testing.T) {
 	}
 }
 
-// TestAFileIsReadUpToItsBound has one of four bytes, and opens one for writing that has a text.
+// TestAFileIsReadUpToItsBound reads a file of four bytes, and opens an existing one for writing.
 func TestAFileIsReadUpToItsBound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
@@ -152,7 +152,7 @@ func TestAFileIsReadUpToItsBound(t *testing.T) {
 	}
 }
 
-// TestWhatADirectoryOfAModeMayHold has files within the depth of the check, and below it.
+// TestWhatADirectoryOfAModeMayHold covers files within the depth of the check, and below it.
 func TestWhatADirectoryOfAModeMayHold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ func shared(t *testing.T, uid int) string {
 	return fmt.Sprintf("/proc/self/fd/%d", opened.Fd())
 }
 
-// as runs a function in a thread of that user, which ends with it.
+// as runs a function in a thread of that user, which ends with the function.
 func as(t *testing.T, uid int, directory string, act func()) {
 	t.Helper()
 	var failed error
@@ -50,8 +50,9 @@ func as(t *testing.T, uid int, directory string, act func()) {
 	}
 }
 
-// TestAllowedOwnersOfTheDataDirectory has directories of the administrator, of the user and of a neighbor, as the user and as the
-// administrator see them. The group of a container's volume may write; a sticky directory is safe for all.
+// TestAllowedOwnersOfTheDataDirectory covers directories of the administrator, of the user and of another
+// user, checked as the user and as the administrator. The group of a container's volume may write; a sticky
+// directory is safe for all.
 func TestAllowedOwnersOfTheDataDirectory(t *testing.T) {
 	t.Parallel()
 	const sound, strange = "", "belongs to user 54321, not to user "
@@ -86,7 +87,8 @@ func TestAllowedOwnersOfTheDataDirectory(t *testing.T) {
 	}
 }
 
-// TestWhatTheUserMayNotRead has directories that let the user make files and not list them: the error is returned.
+// TestWhatTheUserMayNotRead uses directories in which the user may create files but not list them: the error
+// is returned.
 func TestWhatTheUserMayNotRead(t *testing.T) {
 	t.Parallel()
 	directory := shared(t, user)
@@ -106,7 +108,7 @@ func TestWhatTheUserMayNotRead(t *testing.T) {
 	})
 }
 
-// TestAFileOfANeighborIsNotOpened has one that the administrator could read and write.
+// TestAFileOfANeighborIsNotOpened uses a file of another user that the administrator could read and write.
 func TestAFileOfANeighborIsNotOpened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(shared(t, 0), "file")
@@ -126,7 +128,7 @@ func TestAFileOfANeighborIsNotOpened(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeCheckedIsAnError has paths whose file is neither there nor missing.
+// TestWhatCannotBeCheckedIsAnError uses paths of which it is unknown whether the file exists.
 func TestWhatCannotBeCheckedIsAnError(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -145,7 +147,7 @@ func TestWhatCannotBeCheckedIsAnError(t *testing.T) {
 	}
 }
 
-// TestALinkIsFoundBehindASlash has paths that end with one: the operating system would follow the link.
+// TestALinkIsFoundBehindASlash uses paths that end with a slash: the operating system would follow the link.
 func TestALinkIsFoundBehindASlash(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -158,7 +160,8 @@ func TestALinkIsFoundBehindASlash(t *testing.T) {
 	}
 }
 
-// TestAFileSystemWithoutOwners returns nothing about owners and names: the file is the user's own, with one name and its mode.
+// TestAFileSystemWithoutOwners simulates a file system without owners and link counts: a file counts as the
+// user's own, with one name and its mode.
 func TestAFileSystemWithoutOwners(t *testing.T) {
 	t.Parallel()
 	found, err := fs.Stat(fstest.MapFS{"file": {Mode: 0o640}}, "file")
@@ -170,7 +173,8 @@ func TestAFileSystemWithoutOwners(t *testing.T) {
 	})
 }
 
-// TestWriteAfterACrash has what an interrupted write left, and something else in its place.
+// TestWriteAfterACrash starts with the leftovers of an interrupted write, and with something else in their
+// place.
 func TestWriteAfterACrash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")

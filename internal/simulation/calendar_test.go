@@ -5,14 +5,16 @@ import (
 	"testing"
 )
 
-// minimum is the number of 100 seeds of the calendar that must reach each comparison of figures at least once. The others trade only on the other
-// market, follow no results, or have a person or a restored backup in their way. In one of 100 seeds a comparison that always fails would show.
+// minimum is the number of 100 seeds of the calendar that must reach each comparison of figures at least
+// once. The other seeds trade only on the other market, have no figures, or are disturbed by a person or a
+// restored backup. A comparison that always fails would already show in one of 100 seeds.
 var minimum = [reachedEnd]int{
 	reachedExact: 58, reachedEstimate: 15, reachedSpot: 58, reachedStreak: 65, reachedEquity: 38, reachedTotal: 38, reachedDay: 27, reachedPeak: 6,
 	reachedProfit: 35,
 }
 
-// Runs start near midnight and other times of funding. Their strategies are any of the library, with rules of size.
+// Runs start near midnight and other times of funding. Their strategies may be any of the library, with
+// sizing rules.
 func TestSeedsOfTheCalendarReachEachComparison(t *testing.T) {
 	t.Parallel()
 	var reached [reachedEnd]int
@@ -61,7 +63,7 @@ func TestSeedsOfTheCalendarReachEachComparison(t *testing.T) {
 	t.Logf("reached by %v seeds; %d days, %d payments, traded %v", reached, days, paid, kinds)
 }
 
-// Seeds of the ranges below start when they always have: the corpus and the tables name them.
+// Seeds of the lower ranges start when they always did, because the corpus and the tables name them.
 func TestLowerSeedsStartAtEight(t *testing.T) {
 	t.Parallel()
 	for _, seed := range []uint64{1, patientFrom, libraryFrom, assortedFrom, calendarFrom - 1} {

@@ -21,7 +21,7 @@ import (
 	"botd/strategy"
 )
 
-// incidentsOfTheHouse are about clock, limits, data, storage, resources, kill switch and secrets.
+// incidentsOfTheHouse concern the clock, limits, data, storage, resources, the kill switch and secrets.
 var incidentsOfTheHouse = []incident{
 	{56, "hummingbot/hummingbot#1075", "-1021 killed the bot", staging(func(s *stage) {
 		s.pass(5)

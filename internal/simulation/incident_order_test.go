@@ -7,8 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// incidentsOfOrders are about cancels that race with fills, partial fills, and repeated
-// refusals.
+// incidentsOfOrders concern cancels that race with fills, partial fills, and repeated refusals.
 var incidentsOfOrders = []incident{
 	{43, "hummingbot/hummingbot#2501", "filled while it was being canceled: the hedge was never sent", staging(func(s *stage) {
 		s.pass(5)

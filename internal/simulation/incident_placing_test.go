@@ -13,7 +13,7 @@ type planner = func(*strategy.View, *strategy.Plan)
 
 var _ = testing.Short
 
-// incidentsOfPlacing are about uncertain placements that became duplicates or untracked orders.
+// incidentsOfPlacing concern uncertain placements that became duplicates or untracked orders.
 var incidentsOfPlacing = []incident{
 	{1, "hummingbot/hummingbot#493", "timeouts were treated as failure: two generations of orders live at once", staging(func(s *stage) {
 		s.inject(LostAnswer, 2, placing)

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// incidentsOfRestarts are about stale or pieced-together state after a restart.
+// incidentsOfRestarts concern stale or incomplete state after a restart.
 var incidentsOfRestarts = []incident{
 	{23, "freqtrade/freqtrade#10436", "restarted with an open entry: believed filled, a stop placed for a position that was not there", staging(func(s *stage) {
 		s.pass(5)

@@ -10,7 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// The result of a day is compared with the bound of that day, once its record is durable: before that, only the bound of the day before is known.
+// The result of a day is compared with the bound of that day once the day's record is durable. Before that,
+// only the bound of the previous day is known.
 func TestADayIsComparedWhenItsRecordIsDurable(t *testing.T) {
 	t.Parallel()
 	const before, today = int64(0), int64(exchange.Day1)

@@ -2,7 +2,8 @@ package simulation
 
 import "testing"
 
-// In the end no placement is uncertain, unless the symbol's last fill is so recent that the reads after it could not decide the placement yet.
+// At the end no placement is uncertain, unless the symbol's last fill is so recent that the reads after it
+// could not settle the placement yet.
 func TestNoPlacementIsUncertainInTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

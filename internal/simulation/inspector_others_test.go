@@ -7,8 +7,9 @@ import (
 	"botd/internal/tally"
 )
 
-// Two orders sold the same coins, which the figures of the strategy count once, and which of them is open: what a strategy gains by the second one is
-// no more than the difference between the prices and the rest of a step.
+// Two orders sold the same coins. The figures of the strategy count them once, and it is unknown which of the
+// orders sold them. So the second order changes the strategy's gain by at most the difference between the
+// prices and the rest of a step.
 func TestProceedsOfOthersCoinsAreNoGain(t *testing.T) {
 	t.Parallel()
 	number := func(text string) *big.Rat {

@@ -10,8 +10,9 @@ import (
 	"botd/strategy"
 )
 
-// A position counts as shown by the first answer whose state is not older than its fill. A wallet that shows earlier coins does not show it, nor does a list
-// that shows an earlier position (seeds 19518364 and 19518385).
+// A position counts as shown from the first answer whose state is not older than its fill. A wallet that
+// shows earlier coins does not show it, and neither does a list that shows an earlier position (seeds
+// 19518364 and 19518385).
 func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 	t.Parallel()
 	for operation, class := range map[exchange.Operation]Class{exchange.SpotWallet: LyingWallet, exchange.FuturesOpenPositions: LyingPositions} {
@@ -58,8 +59,9 @@ func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 	}
 }
 
-// A second botd with a copy of the journal sells the coins of both, then buys some that no row names to the first one, and sells half of these. The first one
-// needs no stop for the rest, until a row names the purchase (seed 830000839).
+// A second botd with a copy of the journal sells the coins of both, then buys coins that no row has
+// identified to the first one, and sells half of these. The first one needs no stop for the rest until a row
+// identifies the purchase (seed 830000839).
 func TestSaleOfSharedCoinsLeavesUnnamedPurchasesUnnamed(t *testing.T) {
 	t.Parallel()
 	for _, named := range []bool{false, true} {
@@ -91,8 +93,8 @@ func TestSaleOfSharedCoinsLeavesUnnamedPurchasesUnnamed(t *testing.T) {
 	}
 }
 
-// Of two botds that sold the same coins in the same moment, the second one sold a person's: that is no part of the position that either one reduces later
-// (seed 830001043).
+// If two botds sell the same coins at the same moment, the second one sells a person's coins. That quantity
+// is not part of the position that either one reduces later (seed 830001043).
 func TestSecondSaleOfSharedCoinsIsNoPartOfThePosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -51,7 +51,7 @@ type staged func(*stage)
 func onSpot(s *stage)  { s.key = coin }
 func lagging(s *stage) { s.lagging = true }
 
-// latest makes everything take as long as its bound allows, and calls are queued for nearly their time to
+// latest makes everything take as long as its bound allows; calls wait in the queue for nearly their time to
 // live.
 func latest(s *stage) {
 	s.far = func(_, most int64) int64 {
@@ -333,8 +333,7 @@ func (s *stage) wantSound() {
 	}
 }
 
-// contradicted declares that the exchange contradicts itself, so that only a person can
-// resolve it.
+// contradicted states that the exchange contradicts itself, so that only a person can resolve the state.
 func (s *stage) contradicted() {
 	s.uneven = true
 	s.w.venue.held[s.key].touch(s.w.nowMS, 0)

@@ -8,8 +8,9 @@ import (
 	"botd/exchange"
 )
 
-// What complete sales leave is less than a step, and no part of the exposure. Two such remainders, or one and what rounding leaves of the next
-// purchase, together make a step, which is not one that botd bought (seed 4398076523886).
+// The remainder of a complete sale is less than a step and is not exposure. Two such remainders, or one
+// remainder and the rounding of the next purchase, can add up to a step that botd did not buy (seed
+// 4398076523886).
 func TestRemaindersOfCompleteSalesAreNoExposure(t *testing.T) {
 	t.Parallel()
 	rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Spot, Name: "ETH-USDT", Base: "ETH", Quote: "USDT",

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestADistanceIsTheNumberOfEdits has each kind of edit, and several of them.
+// TestADistanceIsTheNumberOfEdits covers each kind of edit, and several of them.
 func TestADistanceIsTheNumberOfEdits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -23,7 +23,8 @@ func TestADistanceIsTheNumberOfEdits(t *testing.T) {
 	}
 }
 
-// TestTheNearestNameIsSuggested within a third of its letters, one at least, and the first one of several that are as near.
+// TestTheNearestNameIsSuggested expects a name within a third of its letters, but at least one, and the first
+// of several that are equally near.
 func TestTheNearestNameIsSuggested(t *testing.T) {
 	t.Parallel()
 	known := []string{"leverage", "interval", "schedule", "size", "side"}

@@ -13,7 +13,7 @@ var (
 	// wallStart matches a market that starts at the wall clock. In a synctest bubble that is a fixed time.
 	wallStart = regexp.MustCompile(`StartMS:\s*time\.Now\(`)
 	bubble    = "testing/synctest"
-	// wallRun matches a call of a built binary whose market would start there.
+	// wallRun matches the start of a built binary whose market would start at the wall clock.
 	wallRun = regexp.MustCompile(`exec\.Command(?:Context)?\((?:[a-z.]*binary|built), "(?:run|exchange)"`)
 )
 

@@ -41,7 +41,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 	}
 }
 
-// 10 are bought at 3 for a fee of 1 of them, worth 27 at the same price.
+// 10 are bought at 3. The fee is 1 of them, so the remaining 9 are worth 27 at the same price.
 func TestFeeInBaseRaisesCostOfPosition(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}

@@ -66,7 +66,8 @@ func TestEveryArrowIsFound(t *testing.T) {
 		{Row{Imports: "reconcile"}, "import \"botd/risk\"", 1},
 		{Row{Imports: "reconcile"}, "import r \"botd/risk\"\nimport _ \"botd/configs\"\nimport . \"botd/docs\"", 3},
 		{Row{Imports: "internal/disk"}, "import \"botd/internal/disk\"\nimport \"botd/internal/disk/disktest\"", 1},
-		// Two packages of one base name, in either order, under one name, an alias, or none.
+		// Two packages with the same base name are imported in either order, under that name, an alias, or no
+		// name.
 		{Row{Imports: "exchange/wire"}, "import \"botd/risk/wire\"\nimport \"botd/exchange/wire\"", 1},
 		{Row{Imports: "exchange/wire"}, "import \"botd/exchange/wire\"\nimport \"botd/risk/wire\"", 1},
 		{Row{Imports: "exchange/wire"}, "import _ \"botd/risk/wire\"\nimport _ \"botd/exchange/wire\"", 1},
@@ -134,7 +135,8 @@ func TestTestCodeIsNotLinkedIntoBotd(t *testing.T) {
 	}
 }
 
-// TestEveryPackageIsLinkedIntoAProgramOrIsOfTests reads the dependencies of all programs: code that none of them links is code that nobody runs.
+// TestEveryPackageIsLinkedIntoAProgramOrIsOfTests reads the dependencies of all programs: nobody runs code
+// that no program links.
 func TestEveryPackageIsLinkedIntoAProgramOrIsOfTests(t *testing.T) {
 	t.Parallel()
 	command := exec.Command("go", "list", "-deps", "./cmd/botd", "./cmd/botd-sim")
@@ -154,8 +156,8 @@ func TestEveryPackageIsLinkedIntoAProgramOrIsOfTests(t *testing.T) {
 	}
 }
 
-// linkable are the packages below internal/ that botd links. The others sabotage, judge, measure or test: oracle,
-// tally and the conformance suite must not be able to share a line with what they judge.
+// linkable are the packages below internal/ that botd links. The others inject faults, judge, measure or
+// test: oracle, tally and the conformance suite must share no code with what they judge.
 const linkable = "chart confine disk failure freeze hangup inbound moment notation paint plural printable private spell version"
 
 // unwanted returns a line for each package of a list that botd must not link.

@@ -42,8 +42,9 @@ func TestStateHasNoExportedField(t *testing.T) {
 	}
 }
 
-// TestBookIsMadeOfParts checks that no method of reconcile.Book uses an unexported field of a part. What belongs together has a type of its own, which
-// the book embeds; a question about one symbol is a method of SymbolState, situation or observed.
+// TestBookIsMadeOfParts checks that no method of reconcile.Book uses an unexported field of a part. Fields
+// that belong together are in a type of their own, which the book embeds; a question about one symbol is a
+// method of SymbolState, situation or observed.
 func TestBookIsMadeOfParts(t *testing.T) {
 	t.Parallel()
 	files := sources(t, "reconcile", false)
@@ -120,14 +121,14 @@ func fieldsUsed(method *ast.FuncDecl, owner map[string]string) (found []*ast.Sel
 	return found
 }
 
-// guarded are types that packages other than their own hold pointers to and change by methods alone.
+// guarded are types to which other packages hold pointers, and which they change only through methods.
 var guarded = map[string]string{
 	"Placement": "botd/reconcile/account", "Strategy": "botd/reconcile/account", "Symbol": "botd/reconcile/account", "Watch": "botd/reconcile/account",
 	"SymbolState": "botd/reconcile",
 }
 
-// TestStateIsNotOverwritten checks that no package replaces the whole of a value of another through a pointer (*p = Placement{}), which unexported
-// fields do not prevent.
+// TestStateIsNotOverwritten checks that no package overwrites a whole value of another package through a
+// pointer (*p = Placement{}), which unexported fields do not prevent.
 func TestStateIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// figures are constants whose values texts repeat, in a unit: 64 << 20 is 64 if the text counts in MiB.
+// figures are constants of the code that texts repeat, each with the unit of the text: 64 << 20 is 64 in MiB.
 var figures = []struct {
 	directory, constant string
 	unit                int64

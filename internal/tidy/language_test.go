@@ -85,7 +85,8 @@ var texts = []string{".js", ".css", ".html", ".gohtml", ".py", ".sh", ".md", ".y
 // program's.
 var wide = []string{".yaml", ".yml", ".txt", ".txtar", ".service", ".sql"}
 
-// derived is the client that a test generates from docs/api.yaml: its descriptions are as long as there.
+// derived is the client that a test generates from docs/api.yaml. Its lines may be wide, because they contain
+// the descriptions of that file.
 const derived = "clients/python/botd/operations.py"
 
 // examine returns the findings in one file.

@@ -91,8 +91,8 @@ func selected(t *testing.T, expression string) func(limit string) bool {
 	}
 }
 
-// limitsByName are the files in which a limit's name may stand: in an example of a command or a message, or as the
-// name of something else.
+// limitsByName are the files that may contain a limit's name: in an example of a command or a message, or as
+// the name of something else.
 var limitsByName = map[string]string{
 	"runtime/api/risk.go":                    "an example of a request",
 	"runtime/web/static/js/page/settings.js": "an example of a search",
@@ -103,8 +103,8 @@ var limitsByName = map[string]string{
 	"runtime/web/static/js/page/symbol.js":   "the exchange's own maximum leverage",
 }
 
-// TestNoLimitIsListedOutsideItsTable finds code of the runtime and of the command line that names a limit. It takes
-// its limits from risk.Table instead, so that it does not miss a new one.
+// TestNoLimitIsListedOutsideItsTable finds code of the runtime and the command line that names a limit. Such
+// code must take its limits from risk.Table, so that it includes new ones.
 func TestNoLimitIsListedOutsideItsTable(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{}

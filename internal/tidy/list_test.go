@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestStateGivesOutNoListOfItsOwn checks that no exported method of the account's state returns one of its slices or maps, a struct that shows one, or a
-// pointer to an element of one: a caller could change the state without a record. An iterator or a copy gives out the same.
+// TestStateGivesOutNoListOfItsOwn checks that no exported method of the account's state returns one of its
+// slices or maps, a struct that exposes one, or a pointer to an element of one: a caller could change the
+// state without a record. Such a method returns an iterator or a copy instead.
 func TestStateGivesOutNoListOfItsOwn(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)
@@ -50,7 +51,7 @@ func TestStateGivesOutNoListOfItsOwn(t *testing.T) {
 	}
 }
 
-// given returns how many such returns a method with this body has.
+// given returns the number of such returns in a method with this body.
 func given(t *testing.T, result, body string) int {
 	t.Helper()
 	set, imports := token.NewFileSet(), &checked{packages: map[string]*types.Package{}}
@@ -73,7 +74,8 @@ func given(t *testing.T, result, body string) int {
 	return len(found)
 }
 
-// givenOut returns where an exported method of one type, or of all, returns a list that its receiver has, and the number of exported methods.
+// givenOut returns the places where an exported method of one type, or of all types, returns a list that its
+// receiver has, and the number of exported methods.
 func givenOut(info *types.Info, trees []*ast.File, of string) (found []token.Pos, examined int) {
 	for _, tree := range trees {
 		for _, declared := range tree.Decls {

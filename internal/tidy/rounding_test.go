@@ -43,7 +43,7 @@ type typed struct {
 	info  *types.Info
 }
 
-// examination is what examined returns, for every test that asks.
+// examination is the result of examined, shared by all tests.
 var examination struct {
 	once sync.Once
 	set  *token.FileSet
@@ -198,7 +198,8 @@ func multiplies(info *types.Info, product, quotient bool, by ast.Expr) bool {
 	return product
 }
 
-// harmless reports whether what takes a product, the innermost of the nodes above it, rounds it or adds nothing to it.
+// harmless reports whether the expression that contains a product (the innermost of the nodes above it)
+// rounds it, or adds nothing to it.
 func harmless(info *types.Info, product ast.Node, above []ast.Node) bool {
 	for i := len(above) - 1; i >= 0; i-- {
 		switch n := above[i].(type) {
@@ -217,7 +218,7 @@ func harmless(info *types.Info, product ast.Node, above []ast.Node) bool {
 	return false
 }
 
-// takes reports whether a call takes a product that is one of its arguments without adding anything to it.
+// takes reports whether a call receives a product as an argument without adding anything to it.
 func takes(info *types.Info, call *ast.CallExpr, product ast.Node) bool {
 	if called := info.Types[call.Fun]; called.IsType() || called.IsBuiltin() {
 		return true

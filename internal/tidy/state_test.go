@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestOnlyRecordsChangeTheState checks that of package account's exported methods Apply alone changes what a checkpoint holds: recorded and every type
-// that it reaches. Symbols and strategies that no record names are in a part of their own, unrecorded.
+// TestOnlyRecordsChangeTheState checks that Apply is the only exported method of package account that changes
+// the content of a checkpoint: recorded, and every type that it reaches. Symbols and strategies that no
+// record names are in a separate part, unrecorded.
 func TestOnlyRecordsChangeTheState(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)
@@ -29,7 +30,7 @@ func TestOnlyRecordsChangeTheState(t *testing.T) {
 	}
 }
 
-// TestWritersAreFound tries the examination with methods of each shape.
+// TestWritersAreFound tests the analysis with methods of each form.
 func TestWritersAreFound(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
@@ -60,7 +61,8 @@ func TestWritersAreFound(t *testing.T) {
 	}
 }
 
-// TestEveryFieldOfTheBookBelongsToAPart checks that the book consists of parts, each a type that shows what its fields are: journalled, observed, sent.
+// TestEveryFieldOfTheBookBelongsToAPart checks that the book consists of parts whose types show the kind of
+// their fields: journalled, observed, or sent.
 func TestEveryFieldOfTheBookBelongsToAPart(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -99,7 +101,8 @@ func (w *writers) writes(of, name string) bool {
 	return false
 }
 
-// writersOf finds the methods that assign to what their receiver or a pointer in them points to, and those that call one of these on it.
+// writersOf finds the methods that assign to memory that their receiver, or a pointer in it, points to, and
+// the methods that call one of these on it.
 func writersOf(info *types.Info, trees []*ast.File) *writers {
 	w := &writers{found: map[*ast.FuncDecl]bool{}, frozen: map[string]bool{"State": true}}
 	declared := map[types.Object]*ast.FuncDecl{}
@@ -180,8 +183,8 @@ func (w *writers) changes(info *types.Info, method *ast.FuncDecl, declared map[t
 	return yes
 }
 
-// isShared reports whether what an expression selects lies behind a pointer, slice or map, so that a change of it outlives the method. The part
-// unrecorded is not the journal's.
+// isShared reports whether an expression selects memory behind a pointer, slice or map, so that a change of
+// it outlives the method. The part unrecorded does not belong to the journal.
 func isShared(info *types.Info, e ast.Expr) bool {
 	shared := false
 	for {

@@ -27,7 +27,7 @@ func TestTheBillOfMaterialsNamesEveryModuleOnce(t *testing.T) {
 	}
 }
 
-// TestABillOfMaterials has the names of CycloneDX 1.6, and sorted dependencies.
+// TestABillOfMaterials checks the names of CycloneDX 1.6, and that dependencies are sorted.
 func TestABillOfMaterials(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(newBill(&debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "0"}},

@@ -13,7 +13,7 @@ import (
 	"botd/exchange"
 )
 
-// TestARecordBeginsWithTheChecksumOfItsContent: CRC-32C, so that files of other versions are read.
+// TestARecordBeginsWithTheChecksumOfItsContent expects CRC-32C, so that files of other versions can be read.
 func TestARecordBeginsWithTheChecksumOfItsContent(t *testing.T) {
 	t.Parallel()
 	if want, have := "e3069283 123456789\n", string(appendRecord(nil, []byte("123456789"))); have != want {
@@ -21,7 +21,7 @@ func TestARecordBeginsWithTheChecksumOfItsContent(t *testing.T) {
 	}
 }
 
-// TestAFaultOfASignatureIsNamed with the header and the value.
+// TestAFaultOfASignatureIsNamed expects the header and its value in the refusal.
 func TestAFaultOfASignatureIsNamed(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -50,7 +50,7 @@ func TestAFaultOfASignatureIsNamed(t *testing.T) {
 	}
 }
 
-// TestAHiddenOrderIsAnsweredLikeOneThatDoesNotExist: the two refusals differ in the id alone.
+// TestAHiddenOrderIsAnsweredLikeOneThatDoesNotExist checks that the two refusals differ only in the id.
 func TestAHiddenOrderIsAnsweredLikeOneThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -65,7 +65,7 @@ func TestAHiddenOrderIsAnsweredLikeOneThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// TestABodyIsAMebibyteLong at most; only a state that replaces the exchange's may be longer.
+// TestABodyIsAMebibyteLong expects that as the maximum; only a posted state may be longer.
 func TestABodyIsAMebibyteLong(t *testing.T) {
 	t.Parallel()
 	s, c := startServer(t, nil)
@@ -90,7 +90,8 @@ func TestABodyIsAMebibyteLong(t *testing.T) {
 	}
 }
 
-// TestPositionsOfAnotherTime: the list is as old as the variant specifies, and empty in the first milliseconds of each minute.
+// TestPositionsOfAnotherTime checks that the list is as old as the variant specifies, and that it is empty in
+// the first milliseconds of each minute.
 func TestPositionsOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	list := func(ids ...int64) exchange.Fetched[exchange.Position] {
@@ -142,7 +143,8 @@ func TestPositionsOfAnotherTime(t *testing.T) {
 	}
 }
 
-// TestFilesThatAnEarlierExchangeLeft beside the state are removed; one that cannot be is reported.
+// TestFilesThatAnEarlierExchangeLeft checks that such files next to the state file are removed, and that a
+// failure to remove one is reported.
 func TestFilesThatAnEarlierExchangeLeft(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
@@ -173,7 +175,7 @@ func TestFilesThatAnEarlierExchangeLeft(t *testing.T) {
 	}
 }
 
-// TestARewriteThatFailsIsTriedAgainAfterAsManyBytes, and the old file goes on.
+// TestARewriteThatFailsIsTriedAgainAfterAsManyBytes also checks that the old file stays in use.
 func TestARewriteThatFailsIsTriedAgainAfterAsManyBytes(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
@@ -233,7 +235,7 @@ func TestAClocksSettingsAtTheirBounds(t *testing.T) {
 	}
 }
 
-// TestAReplacedStateHidesNothing has an order that is hidden for a minute.
+// TestAReplacedStateHidesNothing covers an order that is hidden for a minute.
 func TestAReplacedStateHidesNothing(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
@@ -269,7 +271,7 @@ func TestNoMoreThanAThousandFaultsAreActive(t *testing.T) {
 	}
 }
 
-// TestAServerWhoseListenerIsClosedEnds without the end of its context.
+// TestAServerWhoseListenerIsClosedEnds checks that it ends although its context has not.
 func TestAServerWhoseListenerIsClosedEnds(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, nil)

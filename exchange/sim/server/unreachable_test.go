@@ -19,7 +19,8 @@ import (
 	"botd/internal/pipe"
 )
 
-// TestAServerThatStopsCutsOffAClientThatDoesNotRead after five seconds: its answer waits for a client that reads nothing.
+// TestAServerThatStopsCutsOffAClientThatDoesNotRead waits five seconds for a client that does not read its
+// answer.
 func TestAServerThatStopsCutsOffAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestABodyThatBreaksOffIsRefused(t *testing.T) {
 	}
 }
 
-// TestARequestThroughAProxyIsSignedByItsPath, though the proxy names the host in the request's line.
+// TestARequestThroughAProxyIsSignedByItsPath sends a request line that contains the host, as to a proxy.
 func TestARequestThroughAProxyIsSignedByItsPath(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, nil)
@@ -80,7 +81,7 @@ func TestARequestThroughAProxyIsSignedByItsPath(t *testing.T) {
 	}
 }
 
-// TestAPriceThatIsTooFineIsNamed in the price and in the mark.
+// TestAPriceThatIsTooFineIsNamed covers the price and the mark.
 func TestAPriceThatIsTooFineIsNamed(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -93,7 +94,7 @@ func TestAPriceThatIsTooFineIsNamed(t *testing.T) {
 	c.control("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT","price":50000,"mark":0.1}`)
 }
 
-// TestAFillIsThatOfAMakerOrATaker by whether its order rested.
+// TestAFillIsThatOfAMakerOrATaker expects maker for an order that rested, and taker otherwise.
 func TestAFillIsThatOfAMakerOrATaker(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -109,7 +110,7 @@ func TestAFillIsThatOfAMakerOrATaker(t *testing.T) {
 	}
 }
 
-// TestAStateIsNotStoredAfterTheExchangeBroke: the file has what was acknowledged last.
+// TestAStateIsNotStoredAfterTheExchangeBroke checks that the file keeps the last acknowledged state.
 func TestAStateIsNotStoredAfterTheExchangeBroke(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
@@ -133,7 +134,7 @@ func TestAStateIsNotStoredAfterTheExchangeBroke(t *testing.T) {
 	}
 }
 
-// TestAnIncompleteWriteIsNamed with its length, and what is before it is taken.
+// TestAnIncompleteWriteIsNamed expects its length in the message, and all complete records before it.
 func TestAnIncompleteWriteIsNamed(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
@@ -156,7 +157,7 @@ func TestAnIncompleteWriteIsNamed(t *testing.T) {
 	}
 }
 
-// TestAFileThatWasReplacedIsClosed, after its state moved to a new one.
+// TestAFileThatWasReplacedIsClosed checks the old file after the state moved to a new one.
 func TestAFileThatWasReplacedIsClosed(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
@@ -174,7 +175,7 @@ func TestAFileThatWasReplacedIsClosed(t *testing.T) {
 	}
 }
 
-// TestAnExchangeWithoutAnAddressListensOnThisMachine, at the documented port unless that is taken.
+// TestAnExchangeWithoutAnAddressListensOnThisMachine expects the documented port, unless it is in use.
 func TestAnExchangeWithoutAnAddressListensOnThisMachine(t *testing.T) {
 	t.Parallel()
 	s, listener, err := Open(Options{}, Loaders{})

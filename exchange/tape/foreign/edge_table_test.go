@@ -9,7 +9,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// TestAbsentFieldsHaveTheirDefaults has a table without fields. Arrow's Schema.fbs gives a float without a precision half of one,
+// TestAbsentFieldsHaveTheirDefaults covers a table without fields. Arrow's Schema.fbs gives a float without a precision half of one,
 // and an integer without a width no bits: neither is read.
 func TestAbsentFieldsHaveTheirDefaults(t *testing.T) {
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestAbsentFieldsHaveTheirDefaults(t *testing.T) {
 	}
 }
 
-// TestBeginningsOfFilesAreRefused has a header, a bracket and other beginnings without a candle after them. A part of JSON is broken,
+// TestBeginningsOfFilesAreRefused covers a header, a bracket and other beginnings without a candle after them. A part of JSON is broken,
 // and nothing else is.
 func TestBeginningsOfFilesAreRefused(t *testing.T) {
 	t.Parallel()

@@ -134,7 +134,7 @@ func TestRowsWithoutAHeaderShowTheirLayout(t *testing.T) {
 	}
 }
 
-// TestLinesAroundTheHeaderAreSkipped has up to fifteen lines before the header, and up to fifteen after it.
+// TestLinesAroundTheHeaderAreSkipped covers up to fifteen lines before the header, and up to fifteen after it.
 func TestLinesAroundTheHeaderAreSkipped(t *testing.T) {
 	t.Parallel()
 	const header, row = "time,open,high,low,close,volume\n", "1704164645,10,12,9,11,5\n"
@@ -196,7 +196,8 @@ func TestListsInsideJSONAreFound(t *testing.T) {
 	}
 }
 
-// TestVolumeOfOKXIsInTheBaseAsset has a contract of 0.1: the volume is the column that differs from the quote volume.
+// TestVolumeOfOKXIsInTheBaseAsset uses a contract of 0.1: the volume is the column that differs from the
+// quote volume.
 func TestVolumeOfOKXIsInTheBaseAsset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
@@ -214,7 +215,7 @@ func TestVolumeOfOKXIsInTheBaseAsset(t *testing.T) {
 	}
 }
 
-// TestColumnsInAnyPlace has each optional column first, and each price missing.
+// TestColumnsInAnyPlace puts each optional column first, and omits each price.
 func TestColumnsInAnyPlace(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"volume": "volume\n1704164645000,10,12,9,11,7\n",
@@ -259,7 +260,7 @@ func TestHeadMayEndWithinALine(t *testing.T) {
 	}
 }
 
-// TestDateAndTimeOfDayInTwoColumns has them in any place, and other columns whose numbers are no time of day.
+// TestDateAndTimeOfDayInTwoColumns puts them in any place, next to columns whose numbers are no time of day.
 func TestDateAndTimeOfDayInTwoColumns(t *testing.T) {
 	t.Parallel()
 	for header, row := range map[string]string{
