@@ -33,13 +33,13 @@ func (c *OrderCounts) UnmarshalJSON(text []byte) error {
 	type plain OrderCounts
 	old := struct {
 		*plain
-		Wanted *int `json:"wanted"`
+		Earlier *int `json:"wanted"`
 	}{plain: (*plain)(c)}
 	if err := json.Unmarshal(text, &old); err != nil {
 		return err
 	}
-	if old.Wanted != nil {
-		c.Derived = *old.Wanted
+	if old.Earlier != nil {
+		c.Derived = *old.Earlier
 	}
 	return nil
 }
