@@ -59,9 +59,9 @@ that complete it; 75 that something cannot be seen or closed yet, with a line fo
 (-o json: the field blind). The command follows the halt for ten seconds, or for --wait.
 A halt can only be made more severe; botd rearm ends it. While the exchange fails, the halt
 stays in force and is retried until it is complete.
-While no botd runs, or a starting one still waits for the exchange, the halt is stored next to
-the journal (exit code 69): the next start applies it before anything is sent, and a running
-daemon that did not answer applies it within seconds.
+While no botd answers (none runs, or one has just started), the halt is stored next to the journal
+(exit code 69): the next start applies it before anything is sent, and a running daemon that did
+not answer applies it within seconds.
 On a live account, a person at a terminal sees what will be sent and must confirm it.`,
 		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
   botd halt --level flatten --reason "news" --wait 1m
