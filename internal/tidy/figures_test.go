@@ -59,7 +59,7 @@ var figures = []struct {
 	{"runtime/incident", "LowDiskBytes", 1 << 20, []figureText{
 		{"docs/operations.md", "`disk` (%s MiB are free"},
 		{"docs/operations.md", "Less than %s MiB are free"},
-		{"runtime/ops/alert.go", "Below %s MiB"},
+		{"runtime/ops/alert.go", "Less than %s MiB are free"},
 	}},
 	{"internal/disk", "MinFree", 1 << 20, []figureText{
 		{"docs/operations.md", "less than %s MiB are free"},
