@@ -28,8 +28,8 @@ func positionOf(v *strategy.View, several bool) strategy.Position {
 	return p
 }
 
-// calmly is a seer that reports that most candles change nothing. At them it repeats its plan, if it is asked at all. It sees
-// the time and close of each candle, and at the others whatever the seer sees.
+// calmly is a seer that reports that most candles change nothing. At these it repeats its plan if it is
+// asked, and sees only the candle's time and close. At the other candles it sees everything that a seer sees.
 type calmly struct {
 	seer
 	seed    uint64

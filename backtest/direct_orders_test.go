@@ -16,8 +16,8 @@ import (
 	"botd/strategy"
 )
 
-// runged rests orders that it draws again now and then, below the price and above it, and exits of its position. A hash
-// covers everything that it sees.
+// runged keeps resting orders below and above the price, which it redraws from time to time, and exits of its
+// position. A hash covers everything that it sees.
 type runged struct {
 	seed     uint64
 	side     exchange.Side

@@ -22,8 +22,8 @@ import (
 	"botd/strategy"
 )
 
-// erratic decides by everything that it sees, so that a different view has an effect, and has a rare request
-// now and then.
+// erratic decides by everything that it sees, so that any difference in the view has an effect. From time to
+// time it makes a rare request.
 type erratic struct {
 	seed    uint64
 	kinds   []strategy.TargetKind

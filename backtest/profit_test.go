@@ -61,7 +61,7 @@ params: {fast: 3, slow: 8, mode: %s}
 backtest: {cash: 10000, fees: {maker: 0.0002, taker: 0.0005}, funding: 0.1%%}
 `
 
-// earn has it trade across a funding payment, and keep a position at the end.
+// earn lets it trade across a funding payment, and keep a position at the end.
 func earn(t *testing.T, market exchange.Market, mode string, count int) *earner {
 	t.Helper()
 	time.Sleep(6 * time.Hour)
@@ -102,7 +102,7 @@ func loadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 	return tape.LoadCandles(path, symbol, interval, tape.Options{})
 }
 
-// trade has the live driver trade, and values the position at the last close, as the backtest does.
+// trade lets the live driver trade, and values the position at the last close, as the backtest does.
 func (e *earner) trade(t *testing.T, config *backtest.Config) {
 	t.Helper()
 	untilMS := e.candles.CloseMS(e.candles.Len() - 1)

@@ -22,7 +22,7 @@ func edges() (all []Amount) {
 	return all
 }
 
-// panics reports whether a function does.
+// panics reports whether a function panics.
 func panics(do func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	do()

@@ -45,7 +45,8 @@ func TestNotionalIsExactOnEveryTick(t *testing.T) {
 	}
 }
 
-// A sale goes through the book by the collar, rounded up, and is worth the minimum at least: at no higher price than it takes.
+// The limit of a sale is the last price less the collar, rounded up to the tick. If that is worth less than
+// the minimum, the limit is the lowest price that is worth the minimum.
 func TestASaleIsWorthTheMinimumAtTheLowestPrice(t *testing.T) {
 	t.Parallel()
 	const percent = RateOne / 100

@@ -148,7 +148,7 @@ func spotLevel(t *testing.T, venue *httptest.Server) {
 	order(t, venue, "other", exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Type: exchange.Limit}, "50000", "0.0002")
 }
 
-// falls has a market's price fall before a request.
+// falls lowers a market's price before a request.
 func falls(market string) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		text := `{"market":"` + market + `","symbol":"BTC-USDT","price":"30000"}`

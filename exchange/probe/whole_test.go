@@ -134,7 +134,7 @@ func reported(t *testing.T, name string, c probing, shown func(have string) stri
 	})(t)
 }
 
-// hides has the venue show orders late.
+// hides makes the venue show orders late.
 func hides(ms int64) func(*testing.T, *httptest.Server, *Config) {
 	return func(t *testing.T, venue *httptest.Server, _ *Config) {
 		for _, path := range []string{"/fhapi/v1/order", "/hapi/v1/spot/order"} {
@@ -160,7 +160,7 @@ func placed(t *testing.T, venue *httptest.Server) string {
 	return text.String()
 }
 
-// differs reports the lines that are not as wanted.
+// differs reports the lines that are not as expected.
 func differs(t *testing.T, want, have []string) {
 	t.Helper()
 	if len(want) != len(have) {

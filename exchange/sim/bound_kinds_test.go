@@ -142,7 +142,7 @@ func wantKindsOrdered(t *testing.T, limits bool) {
 	t.Logf("pairs in order %v, %d dearer; post-only and not filled in both %d", compared, dearer, refused)
 }
 
-// guarded is a position, with the orders at one moment that should close it.
+// guarded is a position with the orders that should close it, all placed at one moment.
 type guarded struct {
 	drawn
 	atMS     int64

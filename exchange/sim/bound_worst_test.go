@@ -76,7 +76,8 @@ func TestTheWorstPriceOfAPeriod(t *testing.T) {
 	}
 }
 
-// Where finer candles cover a candle, the period is theirs, but for the candle's own open.
+// Where finer candles cover a candle, the worst prices are those of the finer ones, except for the candle's
+// own open.
 func TestTheWorstPriceWithinFinerCandles(t *testing.T) {
 	t.Parallel()
 	coarse := [][6]float64{{0, 100, 120, 80, 106, 30}, {300, 106, 108, 96, 100, 10}}

@@ -11,7 +11,6 @@ import (
 	"botd/exchange"
 )
 
-// TestALimitIsTheDefaultTheMaximumOrBetween.
 func TestALimitIsTheDefaultTheMaximumOrBetween(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func TestRowGroupsOfParquetAreOneSeries(t *testing.T) {
 	}
 }
 
-// failing takes so many bytes and no more.
+// failing is a writer that accepts the given number of bytes and no more.
 type failing struct{ left int }
 
 var errFull = errors.New("the disk is full")
@@ -73,7 +73,7 @@ func TestAFullDiskStopsAnExport(t *testing.T) {
 	}
 }
 
-// TestSymbolsShareTheirBrackets covers a list of brackets, a bracket and a number that are written once and named again.
+// TestSymbolsShareTheirBrackets covers YAML aliases of a list of brackets, of a bracket and of a number.
 func TestSymbolsShareTheirBrackets(t *testing.T) {
 	t.Parallel()
 	const text = `

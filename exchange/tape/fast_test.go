@@ -13,7 +13,8 @@ import (
 	"botd/exchange"
 )
 
-// The fast ways of reading leave every doubt to the slow one, which reads all: that they take what they should, and nothing else, shows only here.
+// The fast readers leave every doubtful row to the slow one, which reads everything. So only these tests show
+// that the fast readers take the rows that they should, and no others.
 
 // TestEachPlainNumberIsScanned covers numbers of each length around the eight digits that are read at a time.
 func TestEachPlainNumberIsScanned(t *testing.T) {

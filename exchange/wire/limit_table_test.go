@@ -115,7 +115,6 @@ func TestAMessageOfTheVenueIsCutAtThreeHundredBytes(t *testing.T) {
 	}
 }
 
-// TestARecordOfOneFieldHasItsExactNameToo.
 func TestARecordOfOneFieldHasItsExactNameToo(t *testing.T) {
 	t.Parallel()
 	var one struct {

@@ -200,7 +200,6 @@ func TestARewriteThatFailsIsTriedAgainAfterAsManyBytes(t *testing.T) {
 	}
 }
 
-// TestAClocksSettingsAtTheirBounds.
 func TestAClocksSettingsAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
