@@ -201,10 +201,11 @@ def decide(view):
 	}
 	log.wait(t, "signal: killed")
 	log.wait(t, `"strategy.answers"`)
-	again, found := processOf(t, daemon)
-	if !found || again == id {
-		t.Errorf("want another process, have %d after %d", again, id)
-	}
+	again := 0
+	eventually(t, "another process", func() bool { // on a busy machine that one may miss its deadline and be replaced, too
+		again, found = processOf(t, daemon)
+		return found && again != id
+	})
 	if err := daemon.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
