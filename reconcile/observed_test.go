@@ -56,6 +56,7 @@ func TestASymbolShowsWhatWasReadOfIt(t *testing.T) {
 func TestAContradictedListIsDeclaredOnce(t *testing.T) {
 	t.Parallel()
 	d, _, _ := guarded(t)
+	d.book.foreignPolicy = ForeignAdopt
 	symbol, margin, beganMS := d.book.Symbol(bitcoin), exchange.MustAmount("100"), d.now
 	if d.margined(20, margin); symbol.Contradicted() != "" || symbol.ContradictedSinceMS() != 0 || symbol.NoteContradicted() {
 		t.Errorf("want the list trusted, have %q since %d", symbol.Contradicted(), symbol.ContradictedSinceMS())
