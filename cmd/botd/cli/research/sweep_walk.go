@@ -53,8 +53,8 @@ func newSweepWalk() *cobra.Command {
 		Use: "walk", Short: "walk-forward analysis: choose on one window, trade the next", Args: cobra.NoArgs,
 		Long: `Runs a walk-forward test. The candles are divided into equal parts. The combinations of --vary are
 ranked over the first --train parts, and the best one trades the next, unseen part; then the window
-moves forward by one part. A part for which no combination can be chosen is not traded. The result
-of all unseen parts together is the out-of-sample result of the selection procedure.
+moves forward by one part. With --require, a part before which no combination fulfills it is not
+traded. The result of all unseen parts together is the out-of-sample result of the selection procedure.
 Strategies warm up within each part: make the parts much longer than the slowest average needs.
 --vary takes any key, as in botd sweep run: intervals and costs too.
 --purge and --embargo leave candles out on both sides of each cut, so that training and test data
@@ -63,7 +63,7 @@ share no trade and no look-ahead.
 Efficiency is the daily profit of the unseen parts as a share of that of the training parts:
 near 1 the selection holds up, near 0 it was fitted to the past.`,
 		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s " +
-			"trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
+			"trend.yaml --data candles.csv --vary fast=5,10 --require 'trades >= 30' --windows 12 --train 4 -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if windows < 1 || windows > maxWindows || train < 1 || train > maxTrain {
 				return failure.Usagef("--windows %d --train %d: from 1 to %d windows, of 1 to %d parts", windows, train, maxWindows, maxTrain)
@@ -76,6 +76,7 @@ near 1 the selection holds up, near 0 it was fitted to the past.`,
 	}
 	flags.add(command)
 	f := command.Flags()
+	f.StringVar(&flags.spec.Require, "require", "", "condition on figures of the training parts, such as 'trades >= 30'; only combinations that fulfill it are chosen")
 	f.IntVar(&windows, "windows", 6, "number of parts that are traded unseen")
 	f.IntVar(&train, "train", 3, "number of training parts before each")
 	f.IntVar(&purge, "purge", 0, "number of candles left out of training before each traded part: the length of a trade, or a signal's look-ahead")
@@ -131,7 +132,7 @@ func walkTable(w io.Writer, r *walkResult) {
 		one := &r.Windows[i]
 		row := table.Row{one.Split.Format(time.DateTime), one.To.Format(time.DateTime)}
 		if !chose(*one) {
-			t.AppendRow(append(row, "not traded: no combination left"))
+			t.AppendRow(append(row, "not traded: no combination fulfills --require"))
 			continue
 		}
 		for _, name := range names {
