@@ -236,3 +236,40 @@ func partAfterRefusal(t testing.TB, unread bool, held, target, want exchange.Qua
 		t.Errorf("want an exit of %d, have %d", want, reduced)
 	}
 }
+
+// Before the next read the refused part may be sold again: how often is a matter of the engine's pause. While reads fail it waits, unless the exit is of the
+// whole position or nothing was refused.
+func TestExitOfAPartIsRepeatedUnlessReadsFail(t *testing.T) {
+	t.Parallel()
+	part := strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}
+	whole := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)} // less than a step is worth
+	for name, c := range map[string]struct {
+		target  strategy.Target
+		refused bool
+		unread  bool
+		want    exchange.Quantity
+	}{
+		"a part was refused":                           {part, true, false, 10},
+		"a part was refused, and reads fail":           {part, true, true, 0},
+		"nothing was refused, and reads fail":          {part, false, true, 10},
+		"all of it was refused, and reads fail":        {whole, true, true, 20},
+		"all of it was refused, and reads do not fail": {whole, true, false, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.hold(20)
+			d.want(&strategy.Plan{Target: c.target})
+			if exit := d.one(placement.Exit, nil); c.refused {
+				d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.send(exit), Body: record.Refused{Code: 2999, Reason: "system busy"}})
+			}
+			reduced := exchange.Quantity(0)
+			for _, intent := range d.derive(func(w *Desired) { w.Unread = c.unread }) {
+				reduced += intent.Order.Quantity
+			}
+			if reduced != c.want {
+				t.Errorf("want an exit of %d, have %d", c.want, reduced)
+			}
+		})
+	}
+}

@@ -128,6 +128,18 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.now += 60_000
 			w.shows("1.008", "0")
 		}, plain, smaller},
+		{"to one, of which fees have taken two: no more than there is", 1, nil, func(w *wallet) {
+			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2}})
+			w.now += 60_000
+			w.shows("1.008", "0")
+		}, plain, "exit sell limit 8 at 47500: the target is smaller"},
+		{"to one, of which fees have taken two, and the rest is too little to be sold: its stop stays", 1, nil, func(w *wallet) {
+			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2}})
+			stop := w.places(placement.StopLoss, 8, stopOf(8))
+			w.now += 60_000
+			w.shows("1", "0.008", stop)
+			w.book.Symbol(coin).last = 100e8
+		}, withStop, ""},
 		{"to nine, of which fees have taken two, and the step has grown", 10, nil, func(w *wallet) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2}})
 			w.now += 60_000

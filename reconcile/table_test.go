@@ -170,6 +170,16 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"to more, latched", 20, 25, latches, nil, ""},
 		{"to another part, latched: it has no price", 20, 15, func(d *desk) { latches(d); d.target(14) }, nil, ""},
 		{"a step that has grown sells nothing", 30, 24, func(d *desk) { d.book.Symbol(bitcoin).rules.QuantityTick = 10; d.target(25) }, nil, ""},
+		{"to less than a step's worth, where the whole is too little for an order", 1, 1, func(d *desk) {
+			cheap(d)
+			d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)}})
+		}, nil, "stop_loss sell stop_market stop 3999.9 whole as dust: the target is smaller; too small for an order of its own"},
+		{"an entry on its way buys too much: an exit that waits for a refusal's pause keeps no resting one away", 20, 20, func(d *desk) {
+			entry := d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 5})
+			d.observe(20, nil, d.order(entry, 12, exchange.StatusOpen, 5, 0))
+			d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}, ExitsSet: true,
+				Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("60000"), Quantity: 5}}})
+		}, func(w *Desired) { w.ExitFromMS = 1 << 60 }, "exit_order sell limit 5 at 60000 reduceOnly as high"},
 		{"to less than a step's worth", 20, 24, func(d *desk) {
 			d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)}})
 		}, nil, fmt.Sprintf(smaller, 20)},

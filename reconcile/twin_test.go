@@ -83,6 +83,9 @@ func twinsYield(t testing.TB) {
 		{"no mark, the older order", twin{firstID: 3, lastID: 9, ownID: 5}, yieldMS},
 		{"no mark, the younger order", twin{firstID: 3, lastID: 9, ownID: 10}, 3 * yieldMS},
 		{"not recognized by the twin", twin{firstID: 3, lastID: 9, ownID: 2, rank: -1}, yieldMS},
+		{"a smaller mark, and an order on the other market with the number of the twin's", twin{firstID: 3, lastID: 9, ownID: 3, rank: -1}, yieldMS},
+		{"the larger mark, and such an order", twin{firstID: 3, lastID: 9, ownID: 3, rank: 1}, yieldMS},
+		{"no mark, and an order there with the number of the twin's newest", twin{firstID: 3, lastID: 9, ownID: 9}, yieldMS},
 	} {
 		if have := c.of.yieldMS(); have != c.want {
 			t.Errorf("%s: want to yield for %d ms, have %d", c.name, c.want, have)
