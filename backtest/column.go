@@ -36,9 +36,9 @@ type Column struct {
 
 // The minimum costs of the pessimistic column.
 const (
-	leastSlippage  = exchange.RateOne / 2000 // 0.05 %
-	leastLatencyMS = 1_000
-	mostOfVolume   = exchange.RateOne / 10 // where no volume cap is set
+	minSlippage  = exchange.RateOne / 2000 // 0.05 %
+	minLatencyMS = 1_000
+	maxOfVolume  = exchange.RateOne / 10 // where no volume cap is set
 )
 
 // ideal returns a market without costs that takes the best path within every candle. It shows the value of the
@@ -52,11 +52,11 @@ func (c Costs) ideal() Costs {
 // through them.
 func (c Costs) pessimistic() Costs {
 	c.Futures.Maker, c.Spot.Maker = max(c.Futures.Maker, c.Futures.Taker), max(c.Spot.Maker, c.Spot.Taker)
-	c.Slippage, c.Impact, c.VolumeCap = max(2*c.Slippage, leastSlippage), 2*c.Impact, c.VolumeCap/2
-	c.LatencyMS = max(2*c.LatencyMS, leastLatencyMS)
+	c.Slippage, c.Impact, c.VolumeCap = max(2*c.Slippage, minSlippage), 2*c.Impact, c.VolumeCap/2
+	c.LatencyMS = max(2*c.LatencyMS, minLatencyMS)
 	c.Path, c.Through, c.Queue = sim.Worst, true, 0
 	if c.VolumeCap == 0 {
-		c.VolumeCap = mostOfVolume
+		c.VolumeCap = maxOfVolume
 	}
 	return c
 }

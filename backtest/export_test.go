@@ -60,7 +60,7 @@ func RunInterrupted(ctx context.Context, config Config, interruptions ...Interru
 		return nil, err
 	}
 	at, epoch, total := &r.legs[0].at, int64(1), config.Legs[0].Tape.Candles.Len()
-	r.nowMS, r.reach = r.legs[0].openMS(), leastStretch
+	r.nowMS, r.reach = r.legs[0].openMS(), minStretch
 	r.give(r.nowMS-1, &engine.EventStart{})
 	for *at < total {
 		for len(interruptions) > 0 && interruptions[0].At <= *at {

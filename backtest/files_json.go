@@ -46,7 +46,7 @@ func writeRows[T any](out *rowText, rows []T, write func(row *T, out *rowText)) 
 		out.text, out.fields = append(out.text, between...), 0
 		write(&rows[i], out)
 		out.text, between = append(out.text, "\n    }"...), ",\n    {"
-		if len(out.text) > mostText {
+		if len(out.text) > maxText {
 			out.flush()
 		}
 	}

@@ -82,7 +82,7 @@ func (r *run) loop(ctx context.Context) error {
 		firstMS = min(firstMS, r.legs[i].openMS())
 		total += r.legs[i].candles.Len()
 	}
-	r.nowMS, r.reach = firstMS, leastStretch
+	r.nowMS, r.reach = firstMS, minStretch
 	r.give(firstMS-1, &engine.EventStart{})
 	for done, reported := 0, 0; done < total; {
 		if done >= reported {

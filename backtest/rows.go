@@ -92,7 +92,7 @@ func (r *Result) signRows(run *run) error {
 	}
 	w, hash := rowWriter{run: run}, sha256.New()
 	hash.Write(head)
-	text := append(make([]byte, 0, 2*mostText), `"executions":[`...)
+	text := append(make([]byte, 0, 2*maxText), `"executions":[`...)
 	for i := range run.ledger.fills {
 		text = w.execution(separated(hash, text, i), &run.ledger.fills[i])
 	}
@@ -105,12 +105,12 @@ func (r *Result) signRows(run *run) error {
 	return nil
 }
 
-// mostText bounds the text that is buffered before the hash receives it.
-const mostText = 1 << 14
+// maxText bounds the text that is buffered before the hash receives it.
+const maxText = 1 << 14
 
 // separated adds a comma before row i, and passes a long buffer to the hash.
 func separated(hash hash.Hash, text []byte, i int) []byte {
-	if len(text) > mostText {
+	if len(text) > maxText {
 		hash.Write(text)
 		text = text[:0]
 	}

@@ -25,14 +25,14 @@ const (
 	shuffles     = 1_000
 	shuffleSteps = 20_000_000 // in total: with very many round trips there are fewer shuffles
 	shuffleSeed  = 1
-	leastShuffle = 10 // round trips
+	minShuffle   = 10 // round trips
 )
 
 // shuffle measures the maximum drawdown over round trips in random order. Each counts as its share of the equity at
 // the time.
 func shuffle(result *Result) *Shuffles {
 	returns := tripReturns(result)
-	if len(returns) < leastShuffle {
+	if len(returns) < minShuffle {
 		return nil
 	}
 	s := &Shuffles{

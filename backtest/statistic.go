@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// daysPerYear is 365, since the market never closes. leastDays is the length of the shortest run with an annualized
+// daysPerYear is 365, since the market never closes. minDays is the length of the shortest run with an annualized
 // growth.
 const (
 	daysPerYear = 365
-	leastDays   = 30
+	minDays     = 30
 )
 
 // Series are the statistics of equity at equal steps: daily at UTC midnight, or hourly. Undefined values are null,
@@ -137,7 +137,7 @@ func ulcer(equity []float64) float64 {
 // yearlyGrowth returns CAGR in percent and Calmar. They are null for less than a month, and when the equity was
 // lost.
 func yearlyGrowth(first, last, years, depth float64) (cagr, calmar *float64) {
-	if years*daysPerYear < leastDays || first <= 0 || last <= 0 {
+	if years*daysPerYear < minDays || first <= 0 || last <= 0 {
 		return nil, nil
 	}
 	rate := growth(first, last, years)

@@ -7,8 +7,8 @@ import (
 
 // Limits of the candles that are searched for a stretch: few where events are frequent.
 const (
-	leastStretch = 16
-	mostStretch  = 4_096
+	minStretch = 16
+	maxStretch = 4_096
 )
 
 // stretch passes uneventful candles of the only series, up to and including the first one at whose close the strategy
@@ -16,15 +16,15 @@ const (
 func (r *run) stretch(l *leg) int {
 	to := r.quietUntil(l)
 	if to-l.at < 2 {
-		r.reach = leastStretch
+		r.reach = minStretch
 		return 0
 	}
 	l.stretch.From, l.stretch.To = l.at, to
 	r.effects.Reset()
 	r.machine.Handle(l.candles.CloseMS(to-1), &l.stretch, &r.effects)
 	taken := r.effects.Taken
-	if r.reach = min(2*r.reach, mostStretch); l.at+taken < to {
-		r.reach = max(leastStretch, 2*taken)
+	if r.reach = min(2*r.reach, maxStretch); l.at+taken < to {
+		r.reach = max(minStretch, 2*taken)
 	}
 	last := l.at + taken - 1
 	closes := l.candles.CloseMS(last)

@@ -74,7 +74,7 @@ type variant struct {
 func (c *Config) variants() []variant {
 	fees, slower, later := *c, *c, *c
 	fees.Costs.Futures, fees.Costs.Spot = c.Costs.Futures.twice(), c.Costs.Spot.twice()
-	slower.Costs.Slippage = max(2*c.Costs.Slippage, leastSlippage)
+	slower.Costs.Slippage = max(2*c.Costs.Slippage, minSlippage)
 	slower.Costs.Impact = 2 * c.Costs.Impact
 	longest := exchange.Interval(0)
 	for i := range c.Legs {

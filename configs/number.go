@@ -52,8 +52,8 @@ func number(show func() string, take func(text string, d decimal.Decimal) (probl
 	}}
 }
 
-// mostAmount exceeds any account. Values derived from it must not overflow.
-var mostAmount = exchange.AmountOf(1_000_000_000_000_000)
+// maxAmount exceeds any account. Values derived from it must not overflow.
+var maxAmount = exchange.AmountOf(1_000_000_000_000_000)
 
 // amount is money, at least low.
 func amount(into *exchange.Amount, low exchange.Amount) value {
@@ -64,12 +64,12 @@ func amount(into *exchange.Amount, low exchange.Amount) value {
 			return fmt.Sprintf(" %s has more than %d decimal places or is too large", text, exchange.AmountScale), ""
 		case amount.Less(low):
 			return fmt.Sprintf(" %s is below %s", text, low), ""
-		case mostAmount.Less(amount):
-			return fmt.Sprintf(" %s is above %s", text, mostAmount), ""
+		case maxAmount.Less(amount):
+			return fmt.Sprintf(" %s is above %s", text, maxAmount), ""
 		}
 		*into = amount
 		return "", ""
 	})
-	v.low, v.high, v.zero = low.String(), mostAmount.String(), into.IsZero
+	v.low, v.high, v.zero = low.String(), maxAmount.String(), into.IsZero
 	return v
 }

@@ -26,8 +26,8 @@ type ExitsConfig struct {
 // Bounds of the exits.
 const (
 	longestHold = 365 * day
-	leastReturn = -exchange.RateOne + 1
-	mostReturn  = 100 * exchange.RateOne
+	minReturn   = -exchange.RateOne + 1
+	maxReturn   = 100 * exchange.RateOne
 )
 
 func (r *strategyReader) protectKeys() []key {
@@ -35,20 +35,20 @@ func (r *strategyReader) protectKeys() []key {
 	return []key{
 		{name: "stop_loss", value: r.distance(&c.Protect.StopLoss, exchange.RateOne-1), check: r.looksLikeShare,
 			what: "a stop on the exchange for the whole position, a share of the entry price or a price", example: "2%"},
-		{name: "take_profit", value: r.distance(&c.Protect.TakeProfit, mostReturn), check: r.looksLikeShare,
+		{name: "take_profit", value: r.distance(&c.Protect.TakeProfit, maxReturn), check: r.looksLikeShare,
 			what: "a take-profit on the exchange, also a share or a price", example: "6%"},
 		{name: "trailing", after: checkTrailing, hidden: func() bool { return e.TrailingDistance == 0 }, keys: []key{
 			{name: "distance", value: share(&e.TrailingDistance, exchange.RateOne/10_000, exchange.RateOne-1),
 				what: "distance of the stop from the best price since the entry", example: "1.5%"},
-			{name: "offset", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn),
+			{name: "offset", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, maxReturn),
 				what: "the profit from which the stop trails; by default it trails from the entry on", example: "protect: {trailing: {offset: 3%, " +
 					"distance: 1.5%}}"},
-			{name: "after", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, mostReturn), hidden: func() bool { return true },
+			{name: "after", zero: e.TrailingDistance != 0, value: share(&e.TrailingAfter, 0, maxReturn), hidden: func() bool { return true },
 				what: "the former name of offset", example: "protect: {trailing: {distance: 1.5%, after: 3%}}"},
 		}},
 		{name: "time_limit", value: duration(&e.TimeLimitMS, minute, longestHold), what: "maximum holding time; then the position is closed", example: "3d"},
 		{name: "returns", members: &members{read: e.readReturns, show: e.showReturns, key: key{name: "AGE",
-			value: share(new(exchange.Rate), leastReturn, mostReturn),
+			value: share(new(exchange.Rate), minReturn, maxReturn),
 			what:  "the profit at which a position of this age is closed", example: "protect: {returns: {4h: 3%, 1d: 1%}}"}}},
 		{name: "cooldown", value: duration(&e.CooldownMS, second, longestHold),
 			what: "how long nothing opens after a position has ended", example: "2h"},
@@ -70,7 +70,7 @@ func (e *ExitsConfig) readReturns(s *section) {
 			continue
 		}
 		enough := overlay.Return{AgeMS: age}
-		value := share(&enough.Profit, leastReturn, mostReturn)
+		value := share(&enough.Profit, minReturn, maxReturn)
 		value.read(s, entry.key.Value)
 		e.Returns = append(e.Returns, enough)
 	}

@@ -161,7 +161,7 @@ func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.P
 				continue
 			}
 			if order := matched[n].Order(); sameSize(o, &order) {
-				again, s.repeatedAs = true, append(s.repeatedAs[max(0, len(s.repeatedAs)-mostRemembered+1):], order)
+				again, s.repeatedAs = true, append(s.repeatedAs[max(0, len(s.repeatedAs)-maxRemembered+1):], order)
 			}
 		}
 		if again {

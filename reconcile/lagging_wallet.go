@@ -15,8 +15,8 @@ type walletLag struct {
 // These bound how long limits wait for a lagging wallet. An excess that stays has another cause. While a symbol cannot be read completely, no fill can
 // explain it.
 const (
-	mostLagging = 10
-	lagWaitMS   = 60_000
+	maxLagging = 10
+	lagWaitMS  = 60_000
 )
 
 // walletLags reports whether the newest wallet's excess over a spot symbol's fills is another one than when the two were last of one moment. What
@@ -47,7 +47,7 @@ func (t *walletLag) note(s *survey, symbol *SymbolState, lags, proves bool) {
 	if !s.book.walletRead || symbol.rules == nil {
 		return
 	}
-	waited := t.rounds >= mostLagging || t.fromMS != 0 && s.fetched.EndedMS >= t.fromMS+lagWaitMS
+	waited := t.rounds >= maxLagging || t.fromMS != 0 && s.fetched.EndedMS >= t.fromMS+lagWaitMS
 	switch {
 	case waited, proves && (!lags || len(symbol.live) == 0 || !t.compared):
 		*t = walletLag{excess: s.book.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}

@@ -48,9 +48,9 @@ func purchaseMark(s *situation, quantity exchange.Quantity) exchange.Price {
 
 // saleMark returns by how much the limit of a sale is raised.
 func saleMark(s *situation, limit exchange.Price) exchange.Price {
-	return mark(s, mostSaleMark(limit, s.desired.Collar))
+	return mark(s, maxSaleMark(limit, s.desired.Collar))
 }
 
-func mostSaleMark(limit exchange.Price, collar exchange.Rate) exchange.Price {
+func maxSaleMark(limit exchange.Price, collar exchange.Rate) exchange.Price {
 	return min(limit/markShare, limit.Share(collar/markCollar))
 }

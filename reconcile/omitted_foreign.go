@@ -9,8 +9,8 @@ import (
 // No single list decides that an order which botd did not make has ended (exactly-once.md, case 42): a futures opening that one list has shown and a
 // later one omits may still rest. It counts as open until a read by its id shows its end.
 
-// mostOmitted limits how many such orders are read by id, per symbol and round.
-const mostOmitted = 8
+// maxOmitted limits how many such orders are read by id, per symbol and round.
+const maxOmitted = 8
 
 // OmittedForeign returns the ids of the foreign openings on a futures symbol that a snapshot's open list omits, oldest first, and at most as many as
 // one round reads.
@@ -19,7 +19,7 @@ func (t *tracked) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []
 		return nil
 	}
 	for i := range symbol.foreign {
-		if o := &symbol.foreign[i]; len(ids) < mostOmitted && mayRest(symbol, o, fetched) {
+		if o := &symbol.foreign[i]; len(ids) < maxOmitted && mayRest(symbol, o, fetched) {
 			ids = append(ids, o.ID)
 		}
 	}

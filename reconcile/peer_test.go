@@ -80,10 +80,10 @@ func TestAnotherBotdsPurchaseIsProtectedAmongManyStops(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	var stops []exchange.Order
-	for i := range mostStops {
+	for i := range maxStops {
 		quantity := exchange.Quantity(1)
 		if i == 0 {
-			quantity = 10 - mostStops + 1
+			quantity = 10 - maxStops + 1
 		}
 		stops = append(stops, w.places(placement.StopLoss, int64(8+i), stopOf(quantity)))
 	}
@@ -95,7 +95,7 @@ func TestAnotherBotdsPurchaseIsProtectedAmongManyStops(t *testing.T) {
 		w.now += peerStopMS
 	}
 	if intents := derive(); stopped(intents) != 7 || len(intents) != 1 {
-		t.Errorf("want a stop of the 7 that the other one bought beside %d others, have %+v", mostStops, intents)
+		t.Errorf("want a stop of the 7 that the other one bought beside %d others, have %+v", maxStops, intents)
 	}
 }
 

@@ -1,7 +1,7 @@
 package reconcile
 
-// mostGapMS is the maximum time between two snapshots that counts toward persistence.
-const mostGapMS = 1_000
+// maxGapMS is the maximum time between two snapshots that counts toward persistence.
+const maxGapMS = 1_000
 
 // persistence measures for how long a condition has persisted from snapshot to snapshot. Between
 // two snapshots at most the usual interval of unsettled rounds counts, so a clock that jumps ahead
@@ -19,7 +19,7 @@ func (l *persistence) extend(s *Snapshot) {
 		l.sinceMS, l.lastMS = end, end
 		return
 	}
-	l.forMS += max(0, min(s.BeganMS-l.lastMS, mostGapMS))
+	l.forMS += max(0, min(s.BeganMS-l.lastMS, maxGapMS))
 	l.lastMS = end
 }
 

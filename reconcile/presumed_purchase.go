@@ -68,7 +68,7 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 			continue
 		}
 		once := s.mayBuy(p, symbol)
-		bought, most = bought+once*s.timesPaid(p, symbol), most+once*mostTimes
+		bought, most = bought+once*s.timesPaid(p, symbol), most+once*maxTimes
 		sinceMS = min(sinceMS, p.SentMS())
 	}
 	if refused, fromMS := s.noteRefusedPurchases(symbol); refused > 0 {
@@ -155,8 +155,8 @@ func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Qu
 	return max(0, symbol.rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.last)-p.Filled())
 }
 
-// mostTimes is the maximum number of times that the exchange may have executed one purchase.
-const mostTimes = 2
+// maxTimes is the maximum number of times that the exchange may have executed one purchase.
+const maxTimes = 2
 
 // timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has since gained more of the asset and lost the
 // money for all of it, with no other known cause. A deposit costs no money, and a person's purchase in the same second would have to be for the same
@@ -172,7 +172,7 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 	if more <= e.mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
-	return mostTimes
+	return maxTimes
 }
 
 // boughtSince reports whether anything else on spot may have cost money since a time.
@@ -218,9 +218,9 @@ func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	return e.book.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
-// mostUnfrozenMS is the time after a sale for which a wallet that freezes nothing may be older than the
+// maxUnfrozenMS is the time after a sale for which a wallet that freezes nothing may be older than the
 // sale.
-const mostUnfrozenMS = 4_000
+const maxUnfrozenMS = 4_000
 
 // noteUnfrozen records and reports whether the wallet freezes nothing for a sale that no open list
 // shows: the sale has ended or was never accepted. A wallet that may be older than the sale proves
@@ -240,7 +240,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= b.ofAsset(symbol, q.Symbol(), q.Remaining())
 		}
 	}
-	most := int64(mostUnfrozenMS)
+	most := int64(maxUnfrozenMS)
 	switch {
 	case p.State() == placement.Sending:
 		most = RepeatMS // like a sale whose answer is known to be lost, it is repeated early

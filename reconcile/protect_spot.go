@@ -13,7 +13,7 @@ import (
 // A spot stop is an order for a quantity and holds the asset. A later purchase gets an additional stop,
 // so that the existing ones stay. Once there are this many stops, the smallest one is merged with the
 // new quantity, because that interrupts the least protection. Merging waits until nothing is uncertain.
-const mostStops = 8
+const maxStops = 8
 
 // protectSpot keeps STOP_LIMIT orders for the whole quantity that no exit sells. They hold the asset, so
 // a stop that blocks an exit is canceled first, and the exit waits for the answer.
@@ -51,7 +51,7 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
+	case len(d.stops) >= maxStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.ownPosition == 0 && !d.book.StandsDown():
 		d.stopNow(min(missing, d.symbol.rules.FloorQuantity(d.ownBalance()))) // an earlier wallet lacked it: what the newest one shows of it

@@ -70,7 +70,7 @@ func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	if one.Symbol.Market != exchange.Spot {
 		return
 	}
-	if len(r.confirmed) == mostRemembered {
+	if len(r.confirmed) == maxRemembered {
 		r.confirmed = slices.Delete(r.confirmed, 0, 1)
 	}
 	r.confirmed = append(r.confirmed, *one)

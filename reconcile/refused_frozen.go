@@ -11,15 +11,15 @@ import (
 // orders of botd's may omit this one too, possibly for minutes: another stop alongside it would sell a person's holdings. While the list is wrong in
 // this way, and the wallet freezes exactly the quantity of refused sales beyond all known ones, these sales count as resting.
 
-// mostFrozenRefusals limits how many refused sales of a symbol, the newest ones, are compared with the wallet.
-const mostFrozenRefusals = 8
+// maxFrozenRefusals limits how many refused sales of a symbol, the newest ones, are compared with the wallet.
+const maxFrozenRefusals = 8
 
 // noteFrozenRefusals records which of a symbol's refused sales rest according to the newest wallet; old reports whether the open list shows orders that
 // have ended. If a sale rested and its quantity is then missing from the wallet, it was executed.
 func (e *evidence) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	sales := slices.Collect(e.book.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
-	sales = sales[max(0, len(sales)-mostFrozenRefusals):]
+	sales = sales[max(0, len(sales)-maxFrozenRefusals):]
 	var resting []*RefusedOrder
 	if old || e.omitsOwnSale(symbol) {
 		resting = e.restingRefusals(symbol, sales)

@@ -60,7 +60,7 @@ func (e *evidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBala
 	if symbol.tooSmallToTrade(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
 		return 0
 	}
-	for times := int64(1); times <= mostTimes; times++ {
+	for times := int64(1); times <= maxTimes; times++ {
 		all := order.QuoteAmount.Mul(times)
 		if !all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times))) {
 			return more

@@ -77,8 +77,8 @@ func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	return atMS
 }
 
-// mostRemembered limits each list of remembered facts about ended spot orders: their releases and their refusals.
-const mostRemembered = 64
+// maxRemembered limits each list of remembered facts about ended spot orders: their releases and their refusals.
+const maxRemembered = 64
 
 // NoteReleased records the answer to a cancel. It reports whether the answer proves that a spot stop has
 // ended without an unknown fill, so that another order may replace it. The lists decide how the stop
@@ -102,7 +102,7 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 		return
 	}
 	t := &b.Symbol(p.Symbol()).spot
-	if len(t.freed) == mostRemembered {
+	if len(t.freed) == maxRemembered {
 		t.freed = slices.Delete(t.freed, 0, 1)
 	}
 	t.freed = append(t.freed, release{atMS, left})
@@ -137,13 +137,13 @@ func (e *spotEnded) noteEnded(p *account.Placement) {
 		if p.OrderID() == 0 {
 			return // it was decided without an exchange order: an order seen now is not a repetition
 		}
-		if len(e.purchases) == mostRemembered {
+		if len(e.purchases) == maxRemembered {
 			e.purchases = slices.Delete(e.purchases, 0, 1)
 		}
 		e.purchases = append(e.purchases, purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		return
 	}
-	if len(e.purposes) == mostRemembered {
+	if len(e.purposes) == maxRemembered {
 		e.purposes = slices.Delete(e.purposes, 0, 1)
 	}
 	e.purposes = append(e.purposes, purposed{p.ClientOrderID(), p.Purpose()})

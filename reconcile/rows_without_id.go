@@ -13,8 +13,8 @@ import (
 // without one is identified first by its order id, if any list has ever shown the client order id for
 // it, and then by being equal to an order of botd's in every term and in time.
 
-// mostNames limits the number of remembered ids of orders that the journal does not know.
-const mostNames = 1_000
+// maxNames limits the number of remembered ids of orders that the journal does not know.
+const maxNames = 1_000
 
 // nameRows fills in the known client order ids of spot rows without one.
 func (s *survey) nameRows() {
@@ -36,7 +36,7 @@ func (s *survey) nameRows() {
 func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
 	for i := 0; list.Done() && i < len(list.Items()); i++ {
 		if o := &list.Items()[i]; s.book.prefixed(o.ClientOrderID) && !s.book.Known(o.ClientOrderID) {
-			if s.book.names == nil || len(s.book.names) >= mostNames {
+			if s.book.names == nil || len(s.book.names) >= maxNames {
 				s.book.names = map[int64]string{}
 			}
 			s.book.names[o.ID] = o.ClientOrderID
@@ -117,7 +117,7 @@ func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 		return false
 	}
 	limit, slack := stopLimit(rules, row.StopPrice, row.Quantity, symbol.collar), max(rules.PriceTick, row.StopPrice/priceSlack)
-	return row.Price >= limit-slack && row.Price <= limit+mostSaleMark(limit, symbol.collar)+slack
+	return row.Price >= limit-slack && row.Price <= limit+maxSaleMark(limit, symbol.collar)+slack
 }
 
 // omitsIDs reports whether the spot lists omit, or may omit, the client order ids of botd's orders.

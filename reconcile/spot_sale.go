@@ -255,7 +255,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 			arrivedMS = max(arrivedMS, b.arrivedMS(p))
 		}
 	}
-	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, mostUnfrozenMS)) && b.freezesLess(symbol)
+	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, maxUnfrozenMS)) && b.freezesLess(symbol)
 }
 
 // cancelPassedExits cancels a resting spot exit whose limit the price has passed, and reports whether

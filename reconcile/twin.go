@@ -67,7 +67,7 @@ func noteTwins(s *survey, symbol *SymbolState) {
 		}
 		if t.noteTwin(o.ID); o.ID > t.stopID {
 			limit := stopLimit(symbol.rules, o.StopPrice, o.Quantity, symbol.collar)
-			own := limit + markOf(s.book.Start(), symbol.rules, mostSaleMark(limit, symbol.collar))
+			own := limit + markOf(s.book.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
 			t.stopID, t.rank = o.ID, cmp.Compare(own, o.Price)
 		}
 	}

@@ -177,9 +177,9 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 		{"it has agreed at the first moment", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.agreedMS = 1, 1 }, 0},
 		{"it holds more", func(s *SymbolState) { s.spot.extra.sinceMS = 1 }, agreedMS - 62_000},
 		{"it differs", func(s *SymbolState) { s.spot.difference = -1 }, agreedMS - 62_000},
-		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostHistoryReads-1 }, agreedMS - 62_000},
-		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, mostHistoryReads }, -1},
-		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.difference, s.spot.asked, s.missedFor.sinceMS = 1, mostHistoryReads, 1 },
+		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, maxHistoryReads-1 }, agreedMS - 62_000},
+		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, maxHistoryReads }, -1},
+		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.difference, s.spot.asked, s.missedFor.sinceMS = 1, maxHistoryReads, 1 },
 			agreedMS - 62_000},
 	} {
 		w := explains(t, 10, 0)

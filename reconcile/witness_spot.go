@@ -63,8 +63,8 @@ type sale struct {
 	filled  exchange.Quantity
 }
 
-// mostSales bounds the number of remembered sales.
-const mostSales = 64
+// maxSales bounds the number of remembered sales.
+const maxSales = 64
 
 // AwaitsFreshWallet reports whether a spot symbol's wallet proves nothing yet because it may be older
 // than the last fill. Only a little of the time between two snapshots counts, so the next one must come
@@ -78,8 +78,8 @@ func (o *observed) WalletConclusive(symbol *SymbolState) bool {
 	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
-// mostHistoryReads limits the number of rounds that read the order history about an unexplained difference.
-const mostHistoryReads = 10
+// maxHistoryReads limits the number of rounds that read the order history about an unexplained difference.
+const maxHistoryReads = 10
 
 // noteDifference records that a wallet differs from the fills, however old the wallet may be: the order
 // history is evidence by itself, and a missing stop must be placed at once.
@@ -130,7 +130,7 @@ func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bo
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
 // which may explain it, has not been read often enough since.
 func (s *SymbolState) Suspect() bool {
-	return s.spot.difference != 0 && s.spot.asked < mostHistoryReads
+	return s.spot.difference != 0 && s.spot.asked < maxHistoryReads
 }
 
 // salesFrom returns the time from which a sale may explain a difference. Until wallet and fills have agreed since the start, that is the last change
@@ -233,7 +233,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 	switch sales, sold := s.salesOfOthers(symbol); {
 	case sold >= short:
 		all := append(symbol.spot.sales, sales...)
-		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
+		symbol.spot.sales = slices.Clone(all[max(0, len(all)-maxSales):])
 		symbol.missedFor.reset()
 		symbol.clearContradiction()
 		if symbol.Quarantine() != "" {

@@ -14,9 +14,9 @@ import (
 	"botd/strategy"
 )
 
-// leastTrials is the minimum number of trials to measure, each over a fifth of the candles. With more cores there are two
+// minTrials is the minimum number of trials to measure, each over a fifth of the candles. With more cores there are two
 // trials for each.
-const leastTrials, sweepShare = 4, 5
+const minTrials, sweepShare = 4, 5
 
 // Sweep is the cost of a sweep's trials.
 type Sweep struct {
@@ -32,7 +32,7 @@ type Sweep struct {
 func (b *Benchmark) sweep(plain *measured) error {
 	cores := goruntime.GOMAXPROCS(0)
 	defer goruntime.GOMAXPROCS(cores)
-	candles, trials := b.Candles/sweepShare, max(leastTrials, 2*cores)
+	candles, trials := b.Candles/sweepShare, max(minTrials, 2*cores)
 	recorded := &tape.Tape{Symbol: b.recorded.Symbol, Candles: b.recorded.Candles.Slice(0, candles)}
 	for _, used := range []int{1, cores} {
 		goruntime.GOMAXPROCS(used)

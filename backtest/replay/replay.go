@@ -47,8 +47,8 @@ type Outcome struct {
 	Fills  []parity.Execution // of the live strategy
 }
 
-// mostPoints bounds each curve of an answer.
-const mostPoints = 2_000
+// maxPoints bounds each curve of an answer.
+const maxPoints = 2_000
 
 // Run runs the strategy over the recorded candles with the given backtest function, and compares.
 func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Config) (*backtest.Result, error)) (*Outcome, error) {
@@ -76,7 +76,7 @@ func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Con
 	answer.Sentence = answer.Comparison.Sentence()
 	answer.LivePNL, answer.LiveFees = r.earned(endMS + int64(r.Strategy.Interval))
 	answer.BacktestPNL, answer.BacktestFees = tripsOf(result)
-	answer.LiveCurve, answer.Curve = r.curve(&config).Thinned(mostPoints), r.curveOf(result).Thinned(mostPoints)
+	answer.LiveCurve, answer.Curve = r.curve(&config).Thinned(maxPoints), r.curveOf(result).Thinned(maxPoints)
 	return &Outcome{answer, config, result, r.fills}, nil
 }
 

@@ -11,10 +11,10 @@ import (
 
 // Limits of a page's data. The page states what it omits, and the files of the same directory contain everything.
 const (
-	mostBars   = 8_000
-	mostPoints = 2_000
-	mostFills  = 20_000
-	mostTrips  = 20_000
+	maxBars   = 8_000
+	maxPoints = 2_000
+	maxFills  = 20_000
+	maxTrips  = 20_000
 )
 
 // charts is the data that the page's script draws, in columns. Times are in seconds.
@@ -114,7 +114,7 @@ func chartData(result *backtest.Result, sources []Source) *charts {
 // curveOf thins out the equity: it returns each stretch's last point, with the deepest drawdown within it.
 func curveOf(points []backtest.Point, initial float64, sources []Source) curve {
 	var c curve
-	stretch := (len(points) + mostPoints - 1) / mostPoints
+	stretch := (len(points) + maxPoints - 1) / maxPoints
 	peak, fall := initial, 0.0
 	for i, p := range points {
 		equity := p.Equity.Float()
@@ -207,7 +207,7 @@ func seriesOf(result *backtest.Result, source *Source) series {
 		if e.Symbol != symbol.Name {
 			continue
 		}
-		if len(s.Fills.Time) == mostFills {
+		if len(s.Fills.Time) == maxFills {
 			s.Fills.Left++
 			continue
 		}
@@ -219,7 +219,7 @@ func seriesOf(result *backtest.Result, source *Source) series {
 		s.Fills.Quantity, s.Fills.Purpose = append(s.Fills.Quantity, quantity), append(s.Fills.Purpose, e.Purpose)
 	}
 	for _, l := range result.Levels() {
-		if l.Symbol != symbol.Key() || len(s.Levels.From) == mostFills {
+		if l.Symbol != symbol.Key() || len(s.Levels.From) == maxFills {
 			continue
 		}
 		stop := 0
@@ -245,7 +245,7 @@ func rough(number float64) float64 {
 func shownInterval(c *exchange.Candles) exchange.Interval {
 	interval, count := c.Interval, c.Len()
 	for _, longer := range exchange.Intervals() {
-		if count > mostBars && longer > interval && longer%interval == 0 {
+		if count > maxBars && longer > interval && longer%interval == 0 {
 			interval, count = longer, joinedLen(c, longer)
 		}
 	}
@@ -277,8 +277,8 @@ func tripsOf(result *backtest.Result, sources []Source) trips {
 	several := len(result.BySymbol) > 1
 	for i := range result.Trips {
 		t := &result.Trips[i]
-		if i == mostTrips {
-			all.Missing = len(result.Trips) - mostTrips
+		if i == maxTrips {
+			all.Missing = len(result.Trips) - maxTrips
 			break
 		}
 		long := 0

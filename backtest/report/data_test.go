@@ -161,7 +161,7 @@ func TestCandlesArePutTogetherUntilTheyAreFew(t *testing.T) {
 		if have != c.want {
 			t.Errorf("%d of %s: want %s, have %s", c.count, c.interval, c.want, have)
 		}
-		if made := joined(candles, have).Len(); have != c.interval && (made != joinedLen(candles, have) || made > mostBars) {
+		if made := joined(candles, have).Len(); have != c.interval && (made != joinedLen(candles, have) || made > maxBars) {
 			t.Errorf("%d of %s: %d of %s were counted, %d are made", c.count, c.interval, joinedLen(candles, have), have, made)
 		}
 	}
@@ -216,13 +216,13 @@ func TestARunsDataAreItsRows(t *testing.T) {
 	if have := tripsOf(r, []Source{source}); have.Strategy[0] != "" {
 		t.Errorf("of a single strategy: want no name, have %v", have.Strategy)
 	}
-	r.Executions, r.Trips = slices.Repeat(r.Executions[:1], mostFills+3), slices.Repeat(r.Trips[:1], mostTrips+2)
-	if s, all := seriesOf(r, &source), tripsOf(r, nil); len(s.Fills.Time) != mostFills || s.Fills.Left != 3 || len(all.PNL) != mostTrips || all.Missing != 2 {
-		t.Errorf("want %d fills and %d round trips, and what is left counted; have %d, %d, %d, %d", mostFills, mostTrips, len(s.Fills.Time), s.Fills.Left,
+	r.Executions, r.Trips = slices.Repeat(r.Executions[:1], maxFills+3), slices.Repeat(r.Trips[:1], maxTrips+2)
+	if s, all := seriesOf(r, &source), tripsOf(r, nil); len(s.Fills.Time) != maxFills || s.Fills.Left != 3 || len(all.PNL) != maxTrips || all.Missing != 2 {
+		t.Errorf("want %d fills and %d round trips, and what is left counted; have %d, %d, %d, %d", maxFills, maxTrips, len(s.Fills.Time), s.Fills.Left,
 			len(all.PNL), all.Missing)
 	}
-	r.Trips = r.Trips[:mostTrips]
-	if all := tripsOf(r, nil); len(all.PNL) != mostTrips || all.Missing != 0 {
+	r.Trips = r.Trips[:maxTrips]
+	if all := tripsOf(r, nil); len(all.PNL) != maxTrips || all.Missing != 0 {
 		t.Errorf("have %d, %d missing", len(all.PNL), all.Missing)
 	}
 	text, err := json.Marshal(instants{100, 160, 150})
@@ -270,9 +270,9 @@ func TestLiveOrdersAreListedWithBacktest(t *testing.T) {
 		t.Errorf("want the newest 200 of 202, have %d, %d left", len(have.Rows), have.Left)
 	}
 	given.Answer.LiveCurve.TimeMS, given.Answer.LiveCurve.Profit = []int64{1_000, 2_500}, []float64{0, -10.126}
-	given.Fills = slices.Repeat([]parity.Execution{*fill(60_500, true, 101)}, mostFills+1)
+	given.Fills = slices.Repeat([]parity.Execution{*fill(60_500, true, 101)}, maxFills+1)
 	l := liveOf(given)
-	if !slices.Equal(l.Time, instants{1, 2}) || !slices.Equal(l.Equity, []float64{1_000, 989.87}) || len(l.Filled) != mostFills || l.Filled[0] != 60 ||
+	if !slices.Equal(l.Time, instants{1, 2}) || !slices.Equal(l.Equity, []float64{1_000, 989.87}) || len(l.Filled) != maxFills || l.Filled[0] != 60 ||
 		l.Price[0] != 101 {
 		t.Errorf("have %v, %v, %d fills", l.Time, l.Equity, len(l.Filled))
 	}

@@ -158,8 +158,8 @@ func histogram(returns []float64, bound *float64) template.HTML {
 	return d.done(label)
 }
 
-// mostDots bounds the round trips of a scatter plot. Beyond it, every second one is omitted.
-const mostDots = 500
+// maxDots bounds the round trips of a scatter plot. Beyond it, every second one is omitted.
+const maxDots = 500
 
 // excursions draws each round trip's adverse excursion and its result.
 func excursions(trips []backtest.TripRow) template.HTML {
@@ -167,7 +167,7 @@ func excursions(trips []backtest.TripRow) template.HTML {
 	if len(trips) < 3 {
 		return ""
 	}
-	every := (len(trips) + mostDots - 1) / mostDots
+	every := (len(trips) + maxDots - 1) / maxDots
 	widest, highest := 0.0, 0.0
 	outcome := func(t *backtest.TripRow) float64 {
 		entry, quantity := float(t.Entry), float(t.Quantity)

@@ -129,7 +129,7 @@ func TestAdverseExcursionChart(t *testing.T) {
 	wantShapes(t, "two", excursions(trips[:2]))
 	wantShapes(t, "nothing went against them", excursions(tripsFor([]string{"0", "0", "0"}, []string{"1", "2", "3"})))
 	wantShapes(t, "nothing came of them", excursions(tripsFor([]string{"1", "2", "3"}, []string{"0", "0", "0"})))
-	for count, dots := range map[int]int{3: 3, mostDots: mostDots, mostDots + 1: mostDots/2 + 1} { // beyond 500 every second one
+	for count, dots := range map[int]int{3: 3, maxDots: maxDots, maxDots + 1: maxDots/2 + 1} { // beyond 500 every second one
 		all := slices.Repeat(tripsFor([]string{"1"}, []string{"10"}), count)
 		if have := strings.Count(string(excursions(all)), "<circle"); have != dots {
 			t.Errorf("%d round trips: want %d dots, have %d", count, dots, have)

@@ -29,12 +29,12 @@ func liveOf(given *Live) *live {
 		return nil
 	}
 	l := &live{Filled: instants{}, Price: []float64{}}
-	curve := given.Answer.LiveCurve.Thinned(mostPoints)
+	curve := given.Answer.LiveCurve.Thinned(maxPoints)
 	for i, ms := range curve.TimeMS {
 		l.Time, l.Equity = append(l.Time, ms/1000), append(l.Equity, round(given.Answer.Cash+curve.Profit[i], 2))
 	}
 	for i := range given.Fills {
-		if i == mostFills {
+		if i == maxFills {
 			break
 		}
 		l.Filled, l.Price = append(l.Filled, given.Fills[i].AtMS/1000), append(l.Price, given.Fills[i].Price)

@@ -15,15 +15,15 @@ import (
 	"botd/backtest/saved"
 )
 
-// MostTrialRows bounds the table of a sweep's page.
-const MostTrialRows = 100
+// MaxTrialRows bounds the table of a sweep's page.
+const MaxTrialRows = 100
 
 // Limits of a sweep's page.
 const (
-	mostTrialWays = 300 // lines of the parallel coordinates: the best trials
-	mostMaps      = 10  // heat maps
-	mostSteps     = 12  // of an axis in a heat map; more values are merged
-	neighbors     = 8   // of the best trial
+	maxTrialWays = 300 // lines of the parallel coordinates: the best trials
+	maxMaps      = 10  // heat maps
+	maxSteps     = 12  // of an axis in a heat map; more values are merged
+	neighbors    = 8   // of the best trial
 )
 
 // sweepPage is the input of a sweep's template.
@@ -80,7 +80,7 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 		link = func(int, *backtest.Trial) string { return "" }
 	}
 	verdict := r.Verdict()
-	p := &sweepPage{Sweep: r, Headline: strings.ToUpper(verdict[:1]) + verdict[1:] + ".", Left: max(0, len(r.Trials)-MostTrialRows)}
+	p := &sweepPage{Sweep: r, Headline: strings.ToUpper(verdict[:1]) + verdict[1:] + ".", Left: max(0, len(r.Trials)-MaxTrialRows)}
 	if len(r.Trials) == 0 {
 		return p
 	}
@@ -90,7 +90,7 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 	}
 	axes := axesOf(r.Trials, p.Names)
 	for i := range axes {
-		for k := i + 1; k < len(axes) && len(p.Maps) < mostMaps; k++ {
+		for k := i + 1; k < len(axes) && len(p.Maps) < maxMaps; k++ {
 			p.Maps = append(p.Maps, heatOf(r.Trials, &axes[i], &axes[k]))
 		}
 	}
@@ -99,7 +99,7 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 	if r.Best() != nil {
 		p.Near, p.NearNote = around(r.Trials, axes, link)
 	}
-	for i := range r.Trials[:min(MostTrialRows, len(r.Trials))] {
+	for i := range r.Trials[:min(MaxTrialRows, len(r.Trials))] {
 		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i, link))
 		p.Clicks, p.Bounded = p.Clicks || p.Rows[i].Link != "", p.Bounded || p.Rows[i].Bound != ""
 	}
@@ -157,7 +157,7 @@ func axesOf(trials []backtest.Trial, names []string) (all []axis) {
 		if len(a.values) < 2 {
 			continue
 		}
-		count := min(mostSteps, len(a.values))
+		count := min(maxSteps, len(a.values))
 		a.steps = make([]string, count)
 		for i, value := range a.values {
 			k := i * count / len(a.values)
@@ -278,7 +278,7 @@ func waysOf(trials []backtest.Trial, axes []axis) template.HTML {
 	d := drawing{height: 326}
 	x := func(k int) float64 { return left + float64(k)*(right-left)/float64(len(axes)) }
 	y := func(share float64) float64 { return bottom - float64(share*(bottom-top)) }
-	shown := trials[:min(mostTrialWays, len(trials))]
+	shown := trials[:min(maxTrialWays, len(trials))]
 	for n := len(shown) - 1; n >= 0; n-- {
 		value, known := sharpe(&shown[n])
 		if !known {
@@ -330,7 +330,7 @@ func unseenOf(trials []backtest.Trial) (template.HTML, string) {
 	d.line("axis", x(0), top, x(0), bottom)
 	d.line("axis", left, y(0), right, y(0))
 	d.line("link", x(low), y(low), x(high), y(high))
-	for i := 0; i < len(seen); i += (len(seen) + mostDots - 1) / mostDots {
+	for i := 0; i < len(seen); i += (len(seen) + maxDots - 1) / maxDots {
 		class := "up"
 		if unseen[i] < 0 {
 			class = "down"
@@ -405,8 +405,8 @@ func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialR
 		for k := range axes {
 			a := &axes[k]
 			step := float64(slices.Index(a.values, trials[i].Params[a.name]) - slices.Index(a.values, best.Params[a.name]))
-			if len(a.values) > mostSteps {
-				step = float64(step * (mostSteps / float64(len(a.values))))
+			if len(a.values) > maxSteps {
+				step = float64(step * (maxSteps / float64(len(a.values))))
 			}
 			if n.distance += float64(step * step); step != 0 {
 				words = append(words, a.name+" "+trials[i].Params[a.name])

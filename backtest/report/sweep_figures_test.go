@@ -100,7 +100,7 @@ func TestTheWaysOfTrials(t *testing.T) {
 		many := slices.Repeat(trials[:1], count)
 		many[count-1] = trials[1]
 		drawn := string(waysOf(many, axes[:1]))
-		if all := strings.Count(drawn, `class="way`); strings.Count(drawn, "way best") != best || all != min(count, mostTrialWays) {
+		if all := strings.Count(drawn, `class="way`); strings.Count(drawn, "way best") != best || all != min(count, maxTrialWays) {
 			t.Errorf("%d trials: want %d among the best, have %d of %d", count, best, strings.Count(drawn, "way best"), all)
 		}
 	}
@@ -279,7 +279,7 @@ func TestASweepsPageIsOfItsTrials(t *testing.T) {
 	if p := newSweepPage(r, nil); p.Headline != "No trial has a Sharpe ratio: there is nothing to judge." || p.Rows != nil || p.Left != 0 {
 		t.Errorf("without a trial: have %+v", p)
 	}
-	for i := range MostTrialRows + 1 {
+	for i := range MaxTrialRows + 1 {
 		one := trialOf(float64(-i))
 		for _, name := range strings.Split("abcdef", "") {
 			one.Params[name] = strconv.Itoa(i % 3)
@@ -290,7 +290,7 @@ func TestASweepsPageIsOfItsTrials(t *testing.T) {
 	split := time.Date(2024, 5, 6, 7, 8, 0, 0, time.UTC)
 	r.Split = &split
 	p := newSweepPage(r, func(place int, _ *backtest.Trial) string { return map[int]string{1: "first"}[place] })
-	if len(p.Rows) != MostTrialRows || p.Left != 1 || len(p.Maps) != mostMaps || !p.Clicks || !p.Bounded || p.WhenSplit != "2024-05-06 07:08" ||
+	if len(p.Rows) != MaxTrialRows || p.Left != 1 || len(p.Maps) != maxMaps || !p.Clicks || !p.Bounded || p.WhenSplit != "2024-05-06 07:08" ||
 		strings.Join(p.Names, "") != "abcdef" || p.Rows[0].Link != "first" || p.Rows[1].Link != "" || p.Rows[99].Place != 100 {
 		t.Errorf("have %+v", p)
 	}

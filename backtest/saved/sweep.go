@@ -173,8 +173,8 @@ func machineOf(t *backtest.Trial) (machine string) {
 	return machine
 }
 
-// mostReasons bounds the reasons that ByEngine lists.
-const mostReasons = 3
+// maxReasons bounds the reasons that ByEngine lists.
+const maxReasons = 3
 
 // ByEngine counts in a line the trials that the engine ran, with the reasons. It is empty for trials of an earlier version.
 func (r *Sweep) ByEngine() string {
@@ -184,13 +184,13 @@ func (r *Sweep) ByEngine() string {
 			count, reasons = count+c.Trials, append(reasons, fmt.Sprintf("%s (%d)", why, c.Trials))
 		}
 	}
-	switch more := len(reasons) - mostReasons; {
+	switch more := len(reasons) - maxReasons; {
 	case len(r.Machines) == 0:
 		return ""
 	case count == 0:
 		return plural.Of(len(r.Trials), "trial") + " by the direct machine"
 	case more > 0:
-		reasons = append(reasons[:mostReasons], plural.Of(more, "other reason"))
+		reasons = append(reasons[:maxReasons], plural.Of(more, "other reason"))
 	}
 	return fmt.Sprintf("%d of %s by the engine, since the direct machine does not cover: %s", count, plural.Of(len(r.Trials), "trial"),
 		strings.Join(reasons, "; "))

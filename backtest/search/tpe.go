@@ -16,7 +16,7 @@ const (
 	startingTrials = 2 * Batch // drawn evenly, before the search learns
 	goodShare      = 0.2
 	candidates     = 4    // few: a batch is proposed at once, and would otherwise cluster at one place
-	leastWidth     = 0.02 // of a kernel, as a share of the axis
+	minWidth       = 0.02 // of a kernel, as a share of the axis
 )
 
 // TPE returns the choices of the batch with that number, based on the earlier trials.
@@ -63,7 +63,7 @@ func (a *Axis) density(trials []Tried) density {
 			d.places = append(d.places, place)
 		}
 	}
-	d.width = max(leastWidth, widthOf(d.places))
+	d.width = max(minWidth, widthOf(d.places))
 	return d
 }
 

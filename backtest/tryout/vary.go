@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-const mostVaried = 2 // parameters: three values each are nine trials
+const maxVaried = 2 // parameters: three values each are nine trials
 
 // vary returns the axes of a small sweep: the first numeric parameters and the thresholds of rules, each a quarter
 // less, as given, and a quarter more.
@@ -20,7 +20,7 @@ func vary(parameters []strategy.Parameter, given strategy.Values) (all []string)
 		if !found {
 			text = p.Default
 		}
-		if values := nearby(p, text); len(values) > 1 && len(all) < mostVaried {
+		if values := nearby(p, text); len(values) > 1 && len(all) < maxVaried {
 			all = append(all, p.Name+"="+strings.Join(values, ","))
 		}
 	}

@@ -15,7 +15,7 @@ const (
 	outlierWindow  = 10  // preceding candles, whose median range is the usual one
 	shortestRepeat = 3   // equal candles in a row, with a volume
 	shortestSilent = 60  // candles in a row without volume, or a day of longer ones
-	mostDescribed  = 20  // of each kind
+	maxDescribed   = 20  // of each kind
 )
 
 // Oddities describes outliers, repeated candles, and stretches without volume.
@@ -31,14 +31,14 @@ type listed struct {
 }
 
 func (l *listed) add(format string, arguments ...any) {
-	if l.count++; l.count <= mostDescribed {
+	if l.count++; l.count <= maxDescribed {
 		l.all = append(l.all, fmt.Sprintf(format, arguments...))
 	}
 }
 
 func (l *listed) done() []string {
-	if l.count > mostDescribed {
-		l.all = append(l.all, fmt.Sprintf("and %d more %s", l.count-mostDescribed, l.kind))
+	if l.count > maxDescribed {
+		l.all = append(l.all, fmt.Sprintf("and %d more %s", l.count-maxDescribed, l.kind))
 	}
 	return l.all
 }

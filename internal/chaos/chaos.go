@@ -71,7 +71,7 @@ const (
 	pointWithin  = 60 * time.Second // from exec to the point's kill
 	exitWithin   = 45 * time.Second // from the stop signal to the end
 	pollEvery    = 250 * time.Millisecond
-	mostStarts   = 20 // consecutive starts that the daemon gave up because the exchange was unreachable
+	maxStarts    = 20 // consecutive starts that the daemon gave up because the exchange was unreachable
 	firstPatient = 3 * time.Minute
 )
 
@@ -167,7 +167,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 // start starts the daemon, and restarts it, as a supervisor would, if it gave up because the exchange did not
 // answer.
 func (t *trial) start(ctx context.Context, point string) error {
-	for range mostStarts {
+	for range maxStarts {
 		d, err := startDaemon(t.Binary, t.Directory, point)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (t *trial) start(ctx context.Context, point string) error {
 			return context.Cause(ctx)
 		}
 	}
-	return fmt.Errorf("the daemon gave up %d times in a row", mostStarts)
+	return fmt.Errorf("the daemon gave up %d times in a row", maxStarts)
 }
 
 // flightWithin bounds the time from a placement's departure to the kill, for kills with a

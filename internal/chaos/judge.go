@@ -51,9 +51,9 @@ type Report struct {
 	safe []time.Duration
 }
 
-// mostGoroutines bounds the goroutines of a daemon with a few strategies: workers, writer,
+// maxGoroutines bounds the goroutines of a daemon with a few strategies: workers, writer,
 // loop, servers, connections, database.
-const mostGoroutines = 120
+const maxGoroutines = 120
 
 // Held compares a target with the position on the exchange.
 type Held struct {
@@ -78,8 +78,8 @@ func (t *trial) judge(ctx context.Context) error {
 		return err
 	}
 	t.report.Goroutines = last.Goroutines
-	if t.report.Goroutines > mostGoroutines {
-		t.report.problem("goroutines: want %d at most, have %d: some never end", mostGoroutines, t.report.Goroutines)
+	if t.report.Goroutines > maxGoroutines {
+		t.report.problem("goroutines: want %d at most, have %d: some never end", maxGoroutines, t.report.Goroutines)
 	}
 	code, err := t.daemon.stop()
 	if err != nil {

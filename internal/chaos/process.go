@@ -26,8 +26,8 @@ import (
 // exitUnavailable is the exit code of botd after which a supervisor restarts it.
 const exitUnavailable = 69
 
-// mostLines bounds the log lines kept of a process.
-const mostLines = 40
+// maxLines bounds the log lines kept of a process.
+const maxLines = 40
 
 // process is a child whose log is read line by line.
 type process struct {
@@ -77,7 +77,7 @@ func startProcess(binary, directory string, env []string, log io.Writer, line fu
 func (p *process) keep(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.lines) == mostLines {
+	if len(p.lines) == maxLines {
 		p.lines = p.lines[1:]
 	}
 	p.lines = append(p.lines, line)

@@ -58,8 +58,8 @@ func late(stamp string, now time.Time) bool {
 	return err == nil && now.Sub(time.UnixMilli(ms)) > lateAfter
 }
 
-// mostSeen bounds how much of an order's body is read.
-const mostSeen = 1 << 20
+// maxSeen bounds how much of an order's body is read.
+const maxSeen = 1 << 20
 
 func newWitness(exchange string, ahead time.Duration) (*witness, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -107,7 +107,7 @@ func (w *witness) watch(next http.Handler) http.Handler {
 			next.ServeHTTP(response, request)
 			return
 		}
-		body, err := io.ReadAll(io.LimitReader(request.Body, mostSeen))
+		body, err := io.ReadAll(io.LimitReader(request.Body, maxSeen))
 		if err != nil {
 			panic(http.ErrAbortHandler) // the daemon died while sending: the exchange sees nothing
 		}

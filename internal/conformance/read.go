@@ -33,8 +33,8 @@ var liveBounds = Bounds{Moves: exchange.RateOne / 50}
 // readsPerSecond is the pace of ReadAt.
 const readsPerSecond = 5
 
-// mostSymbols bounds the symbols that Read reads per market.
-const mostSymbols = 4
+// maxSymbols bounds the symbols that Read reads per market.
+const maxSymbols = 4
 
 // Read performs all public operations on a venue, changes nothing, and checks that the
 // answers are consistent: symbols, tickers, books, trades, candles of all intervals,
@@ -120,7 +120,7 @@ func (s *story) symbols(market exchange.Market) {
 	s.note(operation.String(), faults...)
 	tickers := s.tickers(market, listed)
 	levels := s.levels(market)
-	for _, symbol := range listed[:min(mostSymbols, len(listed))] {
+	for _, symbol := range listed[:min(maxSymbols, len(listed))] {
 		if !symbol.Tradable {
 			continue
 		}

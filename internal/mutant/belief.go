@@ -112,7 +112,7 @@ var belief = []Row{
 		}},
 	{"paid_once", "a purchase executed and paid twice, as the wallet shows, counts as a deposit", "41",
 		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
-			{"reconcile.evidence.timesPaid", "return mostTimes", "return 1"},
+			{"reconcile.evidence.timesPaid", "return maxTimes", "return 1"},
 		}},
 	{"start_strips", "after a start a wallet cancels the stop of an uncertain purchase", "40",
 		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{

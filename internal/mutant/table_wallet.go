@@ -13,7 +13,7 @@ var wallet = []Row{
 		}},
 	{"lag_suspends", "a wallet that others changed suspends the limits for as long as orders rest", "limits",
 		"reconcile TestWalletThatStaysAheadLagsForTenReads", []Edit{
-			{"reconcile.walletLag.note", "t.rounds >= mostLagging", "false"},
+			{"reconcile.walletLag.note", "t.rounds >= maxLagging", "false"},
 		}},
 	{"lag_suspends_unread", "a symbol that cannot be read suspends the limits of the account for as long", "limits",
 		"runtime/engine TestLimitsWaitAMinuteForFillsThatCannotBeRead", []Edit{

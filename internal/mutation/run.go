@@ -29,7 +29,7 @@ const (
 	hanging     = 20 * time.Second // wall-clock time, in addition to that of its tests without a mutant: a mutant that waits forever uses no processor time
 	firstTests  = 6                // the tests that reach the fewest mutants run first
 	outputLimit = 1 << 20
-	leastBudget = 40 * time.Second // of a package, if so much is left: its build and the traces of its tests come first
+	minBudget   = 40 * time.Second // of a package, if so much is left: its build and the traces of its tests come first
 )
 
 // Run measures the packages that patterns name, in the module at root.
@@ -54,7 +54,7 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 	left := options.Budget
 	for i, p := range packages {
 		began := time.Now()
-		if p.budget = min(left, max(leastBudget, left/time.Duration(len(packages)-i))); options.Budget != 0 && p.budget <= 0 {
+		if p.budget = min(left, max(minBudget, left/time.Duration(len(packages)-i))); options.Budget != 0 && p.budget <= 0 {
 			break
 		}
 		if err := p.run(ctx, options, func() {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// mostFailures bounds the failing seeds that are reported in full.
-const mostFailures = 50
+// maxFailures bounds the failing seeds that are reported in full.
+const maxFailures = 50
 
 // Fleet runs a range of seeds.
 type Fleet struct {
@@ -118,7 +118,7 @@ func (s *Summary) add(r *Result) {
 	}
 	s.Failed++
 	s.Rules[r.Violation.Rule]++
-	if len(s.Failures) < mostFailures {
+	if len(s.Failures) < maxFailures {
 		s.Failures = append(s.Failures, failureOf(r))
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 // These bound the daemon's behavior.
 const (
-	beliefMS          = 120_000 // how long the book may differ from the exchange without a declared state
-	mostUnprotectedMS = 30_000  // time without a stop, after the faults end
-	recentMS          = 25_000  // duration of an idle round with its reads
-	mostLive          = 64      // placements that are not final
-	mostRefused       = 16      // consecutive refusals of one kind on one symbol
-	budgetMS          = 10_000
-	mostInTen         = 400 // requests in ten seconds
+	beliefMS         = 120_000 // how long the book may differ from the exchange without a declared state
+	maxUnprotectedMS = 30_000  // time without a stop, after the faults end
+	recentMS         = 25_000  // duration of an idle round with its reads
+	maxLive          = 64      // placements that are not final
+	maxRefused       = 16      // consecutive refusals of one kind on one symbol
+	budgetMS         = 10_000
+	maxInTen         = 400 // requests in ten seconds
 )
 
 // inspector checks the invariants after every event, against the exchange's state rather than the daemon's.
@@ -65,10 +65,10 @@ func newInspector(w *world) *inspector {
 // judge checks all invariants after an event.
 func (i *inspector) judge() {
 	w := i.w
-	if w.stats.Events > mostEvents {
-		w.fail("livelock", "more than %d events", mostEvents)
+	if w.stats.Events > maxEvents {
+		w.fail("livelock", "more than %d events", maxEvents)
 	}
-	if len(w.agenda.entries) > mostAgenda {
+	if len(w.agenda.entries) > maxAgenda {
 		w.fail("memory", "%d entries are on the agenda", len(w.agenda.entries))
 	}
 	if version := w.venue.x.Version(); version != i.version || w.stats.Requests != i.sent {
@@ -172,7 +172,7 @@ func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_00
 func (i *inspector) belief() {
 	w := i.w
 	book := w.daemon.machine.Book()
-	if live := book.LiveCount(); live > mostLive {
+	if live := book.LiveCount(); live > maxLive {
 		w.fail("memory", "%d placements are not final", live)
 	}
 	for n := range i.watched {
@@ -196,15 +196,15 @@ func (i *inspector) belief() {
 				watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
 		if w.quiet && watch.unprotectedMS != 0 && !declared && state.Ignored() == 0 &&
-			w.nowMS-max(watch.unprotectedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > mostUnprotectedMS {
+			w.nowMS-max(watch.unprotectedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > maxUnprotectedMS {
 			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.unprotectedMS)/1000)
 		}
 	}
 }
 
-// mostIdle bounds the complete rounds before an exit is sent. An exit waits, at most until the timeout with a round each
+// maxIdle bounds the complete rounds before an exit is sent. An exit waits, at most until the timeout with a round each
 // second, for the answer to a resting exit in flight, which the exchange's sum already includes.
-const mostIdle = timeoutMS/1_000 + 2
+const maxIdle = timeoutMS/1_000 + 2
 
 // rounded checks, after a complete round, that uncertainty never blocks a reduction. A round that did not wait
 // for all reads does not count as a difference.
@@ -231,7 +231,7 @@ func (i *inspector) rounded(whole bool) {
 		if key.Market == exchange.Spot || intended || watch.role.absent || held.position == 0 || state.Position() == 0 || dust || exiting ||
 			held.touchedMS != 0 {
 			watch.idle = 0
-		} else if watch.idle++; watch.idle > mostIdle {
+		} else if watch.idle++; watch.idle > maxIdle {
 			w.fail("exit_waits", "%s: the plan is flat, the position is %d, and no exit is sent", key, held.position)
 		}
 	}

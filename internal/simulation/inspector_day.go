@@ -160,7 +160,7 @@ func (f *figures) slack(n int, price exchange.Price) *big.Rat {
 	}
 	slack := new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000))
 	if key.Market == exchange.Spot {
-		steps := fraction(int64(mostRest*rules.QuantityTick)*int64(1+s.fills), rules.QuantityScale)
+		steps := fraction(int64(maxRest*rules.QuantityTick)*int64(1+s.fills), rules.QuantityScale)
 		slack.Add(slack, steps.Mul(steps, fraction(int64(price), rules.PriceScale))).Add(slack, &s.either)
 	}
 	return slack

@@ -51,5 +51,5 @@ func (o *others) take(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
 
 // restOf is the maximum remainder of a symbol after complete sales.
 func restOf(rules *exchange.Symbol) *big.Rat {
-	return fraction(int64(mostRest*rules.QuantityTick), rules.QuantityScale)
+	return fraction(int64(maxRest*rules.QuantityTick), rules.QuantityScale)
 }

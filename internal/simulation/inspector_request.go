@@ -14,7 +14,7 @@ import (
 // sending checks a request at its first byte.
 func (i *inspector) sending(f *flight) {
 	w := i.w
-	if count := i.budget.count(w.nowMS, budgetMS); count > mostInTen {
+	if count := i.budget.count(w.nowMS, budgetMS); count > maxInTen {
 		w.fail("request_budget", "%d requests within %d s", count, budgetMS/1000)
 	}
 	request := &f.call.Request
@@ -152,7 +152,7 @@ func (i *inspector) refused(a *placed, refusal *exchange.Refusal) {
 	default:
 		i.w.fail("self_inflicted", "%s was refused by a rule: %s", a.id, refusal.Message)
 	}
-	if i.refusals[key] > mostRefused {
+	if i.refusals[key] > maxRefused {
 		i.w.fail("refusal_loop", "%s: refused for the %d. time in a row: %s", key.symbol, i.refusals[key], refusal.Message)
 	}
 }

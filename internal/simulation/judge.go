@@ -82,7 +82,7 @@ func (j *judge) setLimits() {
 		if r.key.Market == exchange.Spot {
 			limits.Position += int64(h.rules.QuantityTick) * finest // fees are booked in whole steps, rounded up
 			limits.Dust = int64(j.dustOf(r.key)) * finest
-			limits.Rest = int64(mostRest*h.rules.QuantityTick) * finest
+			limits.Rest = int64(maxRest*h.rules.QuantityTick) * finest
 		}
 		j.oracle.Judge(nameOf(r.key), limits)
 	}
@@ -325,12 +325,12 @@ func (j *judge) fail(key exchange.SymbolKey, rule, text string) {
 	}
 }
 
-// mostInAMinute bounds the placements of a symbol within a minute.
-const mostInAMinute = 60
+// maxInAMinute bounds the placements of a symbol within a minute.
+const maxInAMinute = 60
 
 // sent counts a placement beyond the bounds.
 func (j *judge) sent(order *exchange.NewOrder) {
-	if n := j.minute[order.Key()].count(j.w.nowMS, 60_000); n > mostInAMinute {
+	if n := j.minute[order.Key()].count(j.w.nowMS, 60_000); n > maxInAMinute {
 		j.fail(order.Key(), "unbounded", fmt.Sprintf("%d placements within a minute", n))
 	}
 	if role := j.w.portfolio.role(j.w.portfolio.of(order.Key())); role != nil && role.catchUp == 1 && opens(order) {

@@ -19,8 +19,8 @@ type replica struct {
 	answer exchange.Answer
 }
 
-// mostReplicas bounds the saved answers per read.
-const mostReplicas = 8
+// maxReplicas bounds the saved answers per read.
+const maxReplicas = 8
 
 // lists are the reads whose answers are saved whenever they change.
 var lists = []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet}
@@ -41,7 +41,7 @@ func (v *venue) show(w *world) {
 // keep saves an answer and drops those that no replica may return any longer: an answer expires L after its successor became current.
 func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
 	known, old := v.replica[key], 0
-	for len(known)-old > 1 && (known[old+1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known)-old >= mostReplicas) {
+	for len(known)-old > 1 && (known[old+1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known)-old >= maxReplicas) {
 		old++
 	}
 	v.replica[key] = append(slices.Delete(known, 0, old), replica{w.nowMS, answer})

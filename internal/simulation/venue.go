@@ -163,13 +163,13 @@ func (h *held) botds() exchange.Quantity { return h.position + h.unaware }
 // bought returns the position less the fees deducted from it.
 func (h *held) bought() exchange.Amount { return h.rules.QuantityAmount(h.position).Sub(h.fees) }
 
-// mostRest bounds the remainder of a complete sale, in quantity steps: less than one step of the purchase,
+// maxRest bounds the remainder of a complete sale, in quantity steps: less than one step of the purchase,
 // and less than one of the fee.
-const mostRest = 2
+const maxRest = 2
 
 // noteRest records the remainder of a complete sale: orders are in whole steps, and fees are not.
 func (h *held) noteRest(side exchange.Side) {
-	if left := h.exposed(); h.key.Market == exchange.Spot && side == exchange.Sell && left >= 0 && left <= mostRest*h.rules.QuantityTick {
+	if left := h.exposed(); h.key.Market == exchange.Spot && side == exchange.Sell && left >= 0 && left <= maxRest*h.rules.QuantityTick {
 		h.rest = h.bought()
 	}
 }

@@ -27,8 +27,8 @@ const (
 	startMS     = int64(1_800_000_000_000) // 08:00 UTC
 	faultsMS    = 8 * 60_000
 	quietMS     = 90_000
-	mostEvents  = 60_000 // events that the engine may handle in one run: more is a livelock
-	mostAgenda  = 2_000
+	maxEvents   = 60_000 // events that the engine may handle in one run: more is a livelock
+	maxAgenda   = 2_000
 	priceStepMS = 1_000
 )
 

@@ -148,8 +148,8 @@ func TestFiguresAreGrouped(t *testing.T) {
 	}
 }
 
-// mostMethods bounds the methods of a type. Split a type that has more.
-const mostMethods = 50
+// maxMethods bounds the methods of a type. Split a type that has more.
+const maxMethods = 50
 
 // larger are the types with more methods, each with its own bound: it may shrink, but not grow.
 var larger = map[string]int{
@@ -172,12 +172,12 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		}
 	}
 	for name, count := range counted {
-		if most := max(mostMethods, larger[name]); count > most {
+		if most := max(maxMethods, larger[name]); count > most {
 			t.Errorf("%s has %d methods, want at most %d: move related methods to a type of their own", name, count, most)
 		}
 	}
 	for name := range larger {
-		if counted[name] <= mostMethods {
+		if counted[name] <= maxMethods {
 			t.Errorf("%s has %d methods and needs no bound of its own", name, counted[name])
 		}
 	}

@@ -20,10 +20,10 @@ type Doubted struct {
 	Wallet        record.Wallet
 }
 
-// mostDoubted bounds the number of remembered refused spot orders.
-const mostDoubted = 16
+// maxDoubted bounds the number of remembered refused spot orders.
+const maxDoubted = 16
 
-// doubts are the refused spot orders, oldest first, at most mostDoubted.
+// doubts are the refused spot orders, oldest first, at most maxDoubted.
 type doubts struct{ refused []Doubted }
 
 // Doubted returns these orders, oldest first.
@@ -34,7 +34,7 @@ func (d *doubts) note(p *Placement, atMS int64) {
 	if p.wallet.ReadMS == 0 {
 		return
 	}
-	if len(d.refused) == mostDoubted {
+	if len(d.refused) == maxDoubted {
 		d.refused = slices.Delete(d.refused, 0, 1)
 	}
 	d.refused = append(d.refused, Doubted{ClientOrderID: p.clientOrderID, Purpose: p.purpose, Order: p.order, SentMS: p.sentMS, RefusedMS: atMS,

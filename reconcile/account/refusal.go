@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// mostRefusals bounds the number of remembered intents that the exchange refused.
-const mostRefusals = 64
+// maxRefusals bounds the number of remembered intents that the exchange refused.
+const maxRefusals = 64
 
 // Refusal is an intent whose placements the exchange has refused in a row. It is journalled, so
 // that a restarted process waits as long as its predecessor would have: frequent restarts send no
@@ -22,7 +22,7 @@ type Refusal struct {
 	Type     exchange.OrderType
 	SinceMS  int64     // the first refusal
 	LastMS   int64     // the newest refusal
-	Of       []Refused // oldest first, at most mostRefused
+	Of       []Refused // oldest first, at most maxRefused
 }
 
 // Refused is one refusal: its time and the exchange's answer.
@@ -32,11 +32,11 @@ type Refused struct {
 	Reason string
 }
 
-// mostRefused limits the remembered refusals of one intent: with that many, the wait has reached its
+// maxRefused limits the remembered refusals of one intent: with that many, the wait has reached its
 // maximum.
-const mostRefused = 16
+const maxRefused = 16
 
-// refusals are the refused intents, in the order of their first refusal, at most mostRefusals.
+// refusals are the refused intents, in the order of their first refusal, at most maxRefusals.
 type refusals struct{ inForce []Refusal }
 
 // Refusals returns the intents that the exchange refused, in the order of their first refusal.
@@ -82,7 +82,7 @@ func (f *refusals) endPosition(symbol *Symbol) {
 func (f *refusals) add(p *Placement, refused Refused) {
 	i := f.find(p)
 	if i < 0 {
-		if len(f.inForce) == mostRefusals {
+		if len(f.inForce) == maxRefusals {
 			f.inForce = slices.Delete(f.inForce, 0, 1)
 		}
 		i = len(f.inForce)
@@ -90,7 +90,7 @@ func (f *refusals) add(p *Placement, refused Refused) {
 			SinceMS: refused.AtMS})
 	}
 	one := &f.inForce[i]
-	if one.LastMS = refused.AtMS; len(one.Of) == mostRefused {
+	if one.LastMS = refused.AtMS; len(one.Of) == maxRefused {
 		one.Of = slices.Delete(one.Of, 0, 1)
 	}
 	one.Of = append(one.Of, refused)

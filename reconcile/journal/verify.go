@@ -309,13 +309,13 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	return v.report, nil
 }
 
-// mostDamage bounds the reported damage of a file.
-const mostDamage = 10
+// maxDamage bounds the reported damage of a file.
+const maxDamage = 10
 
 // pages checks the file itself: its pages and its indexes. No record and no row proves an index, but the
 // next record uses it to change rows.
 func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
-	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostDamage))
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxDamage))
 	if err != nil {
 		return fmt.Errorf("check the journal's file: %w", err)
 	}
@@ -328,7 +328,7 @@ func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
 		if text == "ok" {
 			continue
 		}
-		for _, line := range strings.Split(strings.TrimSpace(text), "\n")[:min(mostDamage, strings.Count(strings.TrimSpace(text), "\n")+1)] {
+		for _, line := range strings.Split(strings.TrimSpace(text), "\n")[:min(maxDamage, strings.Count(strings.TrimSpace(text), "\n")+1)] {
 			if !strings.HasPrefix(line, "***") { // a heading
 				v.report.add(Problem{"file", "", "sound pages and indexes", line})
 			}

@@ -24,10 +24,10 @@ func FuturesWallet(a *exchange.MarginAccount) []Asset {
 const (
 	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee has occurred on its own
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
-	leastFee      exchange.Rate = -50_000    // of the traded value: a rebate
-	mostFee       exchange.Rate = 300_000    // 0.3 %
-	mostFeeForced exchange.Rate = 5_000_000  // 5 %: a liquidation
-	mostFunding   exchange.Rate = 3_000_000  // 3 % of the position, if the symbol has no cap
+	minFee        exchange.Rate = -50_000    // of the traded value: a rebate
+	maxFee        exchange.Rate = 300_000    // 0.3 %
+	maxFeeForced  exchange.Rate = 5_000_000  // 5 %: a liquidation
+	maxFunding    exchange.Rate = 3_000_000  // 3 % of the position, if the symbol has no cap
 	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark price may differ from the entry price by this much
 	fundingLateMS int64         = 60_000     // maximum delay of the charge
 )
@@ -110,7 +110,7 @@ func (l *Ledger) nearFunding(r *Reading, amount exchange.Amount) bool {
 		instrument := l.instrumentFor(r, exchange.SymbolKey{Market: exchange.Futures, Name: r.Open[i].Symbol})
 		interval := int64(max(1, instrument.FundingHours)) * int64(exchange.Hour1)
 		if since := r.AtMS % interval; since < 2*fundingLateMS || interval-since < fundingLateMS {
-			p := part{valueHeld: r.Open[i].value(r.Open[i].Remaining), cap: cmp.Or(instrument.FundingCap, mostFunding)}
+			p := part{valueHeld: r.Open[i].value(r.Open[i].Remaining), cap: cmp.Or(instrument.FundingCap, maxFunding)}
 			bound = bound.Add(p.funding())
 		}
 	}
@@ -146,11 +146,11 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 	for i := range parts {
 		p := &parts[i]
 		expected, taking = expected.Add(p.expected), taking.Add(p.taking)
-		high := mostFee
+		high := maxFee
 		if p.forced {
-			high = mostFeeForced
+			high = maxFeeForced
 		}
-		least, most = least.Add(p.traded.MulRate(leastFee)), most.Add(p.traded.MulRate(high))
+		least, most = least.Add(p.traded.MulRate(minFee)), most.Add(p.traded.MulRate(high))
 		bound = bound.Add(p.funding())
 		valueHeld = valueHeld.Add(p.valueHeld)
 	}
@@ -216,7 +216,7 @@ func (l *Ledger) parts(r *Reading) []part {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
 		i, found := slices.BinarySearchFunc(parts, key, func(p part, k exchange.SymbolKey) int { return p.key.Compare(k) })
 		if !found {
-			parts = slices.Insert(parts, i, part{key: key, strategy: l.owner(key).strategy, exact: true, cap: mostFunding})
+			parts = slices.Insert(parts, i, part{key: key, strategy: l.owner(key).strategy, exact: true, cap: maxFunding})
 		}
 		return &parts[i]
 	}
@@ -452,7 +452,7 @@ func (l *Ledger) learnRates(r *Reading) {
 	p := &parts[0]
 	paid := p.realized.Sub(walletOf(r).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	if p.traded.IsZero() || !p.exact || p.forced || !p.valueHeld.IsZero() || p.takes == p.rests ||
-		paid.Less(p.traded.MulRate(leastFee)) || p.traded.MulRate(mostFee).Less(paid) {
+		paid.Less(p.traded.MulRate(minFee)) || p.traded.MulRate(maxFee).Less(paid) {
 		return
 	}
 	rate := paid.Ratio(p.traded)

@@ -167,7 +167,7 @@ func InstrumentOf(s *exchange.Symbol) Instrument {
 }
 
 // least returns the minimum tradable quantity.
-func (t *Instrument) least() exchange.Amount { return t.Step.Max(t.Unit) }
+func (t *Instrument) smallestAmount() exchange.Amount { return t.Step.Max(t.Unit) }
 
 // Balance is the balance of one account of the ledger.
 type Balance struct {

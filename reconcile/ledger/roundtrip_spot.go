@@ -32,7 +32,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 			return trip, false
 		}
 		open.by = o.Purpose
-		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(instrument.least())
+		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(instrument.smallestAmount())
 	}
 	if !open.Begun() {
 		*open = spotTrip{strategy: o.Strategy, enteredMS: atMS, stock: open.stock, Pairing: Pairing{Held: open.stock.Quantity}}
@@ -47,7 +47,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 	}
 	open.Execute(&e)
 	open.realized = open.realized.Add(open.stock.Move(&e))
-	if !open.Flat(instrument.least()) {
+	if !open.Flat(instrument.smallestAmount()) {
 		return trip, false
 	}
 	trip = RoundTrip{

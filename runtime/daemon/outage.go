@@ -24,7 +24,7 @@ import (
 const (
 	patience   = 3 * time.Second // of the start, before it logs that it waits
 	firstReach = time.Second
-	mostReach  = 15 * time.Second
+	maxReach   = 15 * time.Second
 	sayEvery   = time.Minute
 )
 
@@ -78,11 +78,11 @@ func (p *process) tryReach(ctx context.Context, most time.Duration) error {
 // attempt tries to reach the exchange until it is reached, something else is wrong, or the
 // context ends.
 func (p *process) attempt(ctx context.Context) error {
-	for pause := firstReach; ; pause = min(2*pause, mostReach) {
+	for pause := firstReach; ; pause = min(2*pause, maxReach) {
 		if !sleep(ctx, pause) {
 			return nil
 		}
-		err := p.tryReach(ctx, mostReach)
+		err := p.tryReach(ctx, maxReach)
 		if ctx.Err() != nil {
 			return nil
 		}

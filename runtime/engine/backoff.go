@@ -26,7 +26,7 @@ const (
 
 // Bounds of the remembered refusals.
 const (
-	mostAtOnce       = 8       // refusals of one intent at the same moment of a backtest
+	maxAtOnce        = 8       // refusals of one intent at the same moment of a backtest
 	declaredAfter    = 3       // consecutive refusals until an intent is declared refused
 	unprotectedAfter = 2       // refusals until a position whose stop is refused counts as unprotected
 	currentMS        = 30_000  // an intent not derived for longer than this counts as no longer desired
@@ -174,7 +174,7 @@ func (b *backoffs) spins(a attempt) bool {
 		b.spin.attempt, b.spin.atMS, b.spin.count = a, b.nowMS, 0
 	}
 	b.spin.count++
-	return b.spin.count > mostAtOnce
+	return b.spin.count > maxAtOnce
 }
 
 // refusedOrder counts the refusal of an order.

@@ -19,7 +19,7 @@ func (r *round) askForRound(p pendingCall, request exchange.Request) {
 		return
 	}
 	switch late := r.lateCopies(&p); {
-	case late >= mostCopies, late > 0 && p.kind == callTicker: // the list replaces a ticker
+	case late >= maxCopies, late > 0 && p.kind == callTicker: // the list replaces a ticker
 		r.skipLateRead(&p)
 		return
 	case late > 0:

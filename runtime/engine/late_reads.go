@@ -35,8 +35,8 @@ func (r *round) noteDuration(p *pendingCall, event *EventAnswer) {
 // overtaken reports whether another read that was sent no earlier has already been answered.
 func (r *round) overtaken(p *pendingCall) bool { return r.newestAnsweredMS >= p.sentMS }
 
-// mostCopies limits the copies of a read in flight.
-const mostCopies = 4
+// maxCopies limits the copies of a read in flight.
+const maxCopies = 4
 
 // repeatAfterMS returns the time after which a round repeats a read.
 func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }

@@ -94,8 +94,8 @@ func TestHungReadsDoNotPileUp(t *testing.T) {
 	}
 	spot = 4_000 // something is in flight: a round each second
 	w.pass(60_000)
-	if most < 2 || most > mostCopies+1 {
-		t.Errorf("want 2 to %d wallet reads out at a time, have %d", mostCopies+1, most)
+	if most < 2 || most > maxCopies+1 {
+		t.Errorf("want 2 to %d wallet reads out at a time, have %d", maxCopies+1, most)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // and its tests, once botd handles them.
 const (
 	firstCases = 38
-	mostCases  = 53
+	maxCases   = 53
 )
 
 // TestTheTableOfCasesAndTheTestsAgree reads docs/exactly-once.md: each case of the protocol has a row, each
@@ -45,7 +45,7 @@ func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 		number, name, _ := strings.Cut(c.name, " ")
 		tests[number] = append(tests[number], name)
 	}
-	for n := 1; n <= mostCases; n++ {
+	for n := 1; n <= maxCases; n++ {
 		number := fmt.Sprintf("%02d", n)
 		row, listed := rows[number]
 		switch {
@@ -72,8 +72,8 @@ func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 		}
 	}
 	for number := range rows {
-		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > mostCases {
-			t.Errorf("case %s: the protocol has the cases 1 to %d", number, mostCases)
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > maxCases {
+			t.Errorf("case %s: the protocol has the cases 1 to %d", number, maxCases)
 		}
 	}
 }

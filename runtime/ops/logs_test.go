@@ -13,8 +13,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// mostLineBytes is the maximum memory of a stored line, for the lines of a busy account.
-const mostLineBytes = 500
+// maxLineBytes is the maximum memory of a stored line, for the lines of a busy account.
+const maxLineBytes = 500
 
 func TestStoredLinesAreSmall(t *testing.T) {
 	logs := NewLogs()
@@ -33,8 +33,8 @@ func TestStoredLinesAreSmall(t *testing.T) {
 	runtime.KeepAlive(logs)
 	have := int64(after.HeapAlloc-before.HeapAlloc) / maxLogLines
 	t.Logf("%d bytes a line", have)
-	if have > mostLineBytes {
-		t.Errorf("want at most %d bytes a line, have %d", mostLineBytes, have)
+	if have > maxLineBytes {
+		t.Errorf("want at most %d bytes a line, have %d", maxLineBytes, have)
 	}
 }
 

@@ -186,13 +186,13 @@ func readable(a exchange.Amount) Decimal {
 	return a.Decimal().Round(places).String()
 }
 
-// mostBack bounds how far back the fill of an execution is looked for.
-const mostBack = 500
+// maxBack bounds how far back the fill of an execution is looked for.
+const maxBack = 500
 
 // spotFees adds the fees of executions to the fills of their orders.
 func (h *History) spotFees(trades []ledger.Trade) {
 	for i := range trades {
-		all := h.fills.all[max(0, len(h.fills.all)-mostBack):]
+		all := h.fills.all[max(0, len(h.fills.all)-maxBack):]
 		for j := len(all) - 1; j >= 0; j-- {
 			f := &all[j].value
 			if f.OrderID != trades[i].OrderID || f.key.Market != exchange.Spot {

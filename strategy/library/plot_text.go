@@ -10,8 +10,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// mostPlots is the maximum number of plotted indicators of a text: more cannot be distinguished.
-const mostPlots = 6
+// maxPlots is the maximum number of plotted indicators of a text: more cannot be distinguished.
+const maxPlots = 6
 
 var (
 	call     = regexp.MustCompile(`\b([a-z][a-z0-9_]*)\(([^()]*)\)(?:\.([a-z_]+))?`)
@@ -52,7 +52,7 @@ func textPlots(text string, given strategy.Values) []strategy.Plot {
 		if slices.Contains(definition.Outputs, match[3]) {
 			plot.Outputs = []string{match[3]}
 		}
-		if all = joined(all, plot); len(all) == mostPlots {
+		if all = joined(all, plot); len(all) == maxPlots {
 			break
 		}
 	}

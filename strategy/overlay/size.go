@@ -32,7 +32,7 @@ func (s *Sizing) atEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.K
 const (
 	volatilityCandles = 30                     // number of candles whose deviation is used
 	kellyTrades       = 20                     // number of trades required before they are used
-	leastKelly        = exchange.RateOne / 100 // traded while there are too few trades, or no edge
+	minKelly          = exchange.RateOne / 100 // traded while there are too few trades, or no edge
 )
 
 // Memory keys of the size. Journals hold them, so they cannot change.
@@ -227,7 +227,7 @@ func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 		}
 		quantity, why = s.worth(s.rules.Volatility.Float()/moves), "the size by volatility is less than the smallest order"
 	default:
-		quantity, why = s.worth(max(leastKelly.Float(), s.rules.Kelly.Float()*s.kelly())), "the size by kelly is less than the smallest order"
+		quantity, why = s.worth(max(minKelly.Float(), s.rules.Kelly.Float()*s.kelly())), "the size by kelly is less than the smallest order"
 	}
 	return min(quantity.Abs(), most), why
 }

@@ -14,8 +14,8 @@ import (
 // Bounds of a batch. It begins small and grows while its program answers quickly, because the
 // process has limited processor time for each answer.
 const (
-	leastBatch = 2
-	mostBatch  = 4_096
+	minBatch   = 2
+	maxBatch   = 4_096
 	quickBatch = 200 * time.Millisecond
 	slowBatch  = time.Second
 )
@@ -51,7 +51,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 		panic(fmt.Errorf("%d prepared decisions were not used", len(b.plans)-b.at))
 	}
 	r.sendCandles(v)
-	b.most = max(b.most, leastBatch)
+	b.most = max(b.most, minBatch)
 	to = min(to, from+b.most)
 	q := question{Type: typeDecideEach}
 	r.see(v, &q)
@@ -100,9 +100,9 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 func (r *Remote) adapt(candles int, took time.Duration) {
 	switch b := &r.batch; {
 	case took > slowBatch:
-		b.most = max(leastBatch, b.most/4)
+		b.most = max(minBatch, b.most/4)
 	case took < quickBatch && candles == b.most:
-		b.most = min(mostBatch, 2*b.most)
+		b.most = min(maxBatch, 2*b.most)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 const (
 	ticksPerSecond = 100  // USER_HZ, the unit of /proc
-	leastShare     = 0.02 // the machine's share that others leave in the worst case, to bound the arithmetic
+	minShare       = 0.02 // the machine's share that others leave in the worst case, to bound the arithmetic
 )
 
 // stopwatch measures a duration, and how much of the machine other programs use meanwhile: a bound in seconds
@@ -54,7 +54,7 @@ func (w stopwatch) within(t *testing.T, what string, most time.Duration) bool {
 // others.
 func slowdown(capacity, busy, ours time.Duration) float64 {
 	others := float64(max(0, busy-ours)) / float64(max(1, capacity))
-	return 1 / max(leastShare, 1-min(1, others))
+	return 1 / max(minShare, 1-min(1, others))
 }
 
 // busyTime returns the time for which the machine's processors have worked.
@@ -140,7 +140,7 @@ func TestStopwatchCountsOnlyForeignLoad(t *testing.T) {
 		{4 * time.Second, 2 * time.Second, 2*time.Second + 10*time.Millisecond, 1},
 		{4 * time.Second, 4 * time.Second, 2 * time.Second, 2},
 		{4 * time.Second, 4 * time.Second, time.Second, 4},
-		{4 * time.Second, 4 * time.Second, 0, 1 / leastShare},
+		{4 * time.Second, 4 * time.Second, 0, 1 / minShare},
 	} {
 		if have := slowdown(c.capacity, c.busy, c.ours); math.Abs(have-c.want) > 1e-9 {
 			t.Errorf("%+v: have %g", c, have)

@@ -32,21 +32,21 @@ func millisecondsOf(text string) (int64, bool) {
 // magnitude determines the unit, for times from 1973 to the year 5138.
 func unixTime(text string) (int64, bool) {
 	const (
-		leastSeconds = 1e8
-		mostSeconds  = 1e11
+		minSeconds = 1e8
+		maxSeconds = 1e11
 	)
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || n < leastSeconds || strings.Trim(fraction, "0123456789") != "" {
+	if err != nil || n < minSeconds || strings.Trim(fraction, "0123456789") != "" {
 		return 0, false
 	}
 	switch {
-	case n < mostSeconds:
+	case n < maxSeconds:
 		thousandths, _ := strconv.ParseInt((fraction + "000")[:3], 10, 64) // digits only, see above
 		return n*1_000 + thousandths, true
-	case n < mostSeconds*1_000:
+	case n < maxSeconds*1_000:
 		return n, true
-	case n < mostSeconds*1_000_000:
+	case n < maxSeconds*1_000_000:
 		return n / 1_000, true
 	}
 	return n / 1_000_000, true

@@ -77,8 +77,8 @@ func TestEveryPage(t *testing.T) { // not parallel: it measures
 	}
 }
 
-// mostPatience bounds the allowance for a slow machine.
-const mostPatience = 6
+// maxPatience bounds the allowance for a slow machine.
+const maxPatience = 6
 
 // quietPace is the duration of pace's work on two quiet cores of 2026.
 const quietPace = 50 * time.Millisecond
@@ -103,7 +103,7 @@ func (v *tab) pace() float64 {
 
 // readyWithin returns the time within which a page must be ready on a machine of that pace.
 func readyWithin(pace float64) time.Duration {
-	return max(maxReady, min(time.Duration(float64(maxReady)*pace), mostPatience*maxReady))
+	return max(maxReady, min(time.Duration(float64(maxReady)*pace), maxPatience*maxReady))
 }
 
 // TestTwentyThousandCandles has a chart with all of them within a second, or longer by the factor by which

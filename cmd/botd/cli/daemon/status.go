@@ -16,13 +16,13 @@ import (
 	"botd/runtime/view"
 )
 
-// mostHoldings bounds the assets in a line.
-const mostHoldings = 5
+// maxHoldings bounds the assets in a line.
+const maxHoldings = 5
 
 func holdings(all []view.Holding) string {
 	var parts []string
 	for i, one := range all {
-		if i == mostHoldings {
+		if i == maxHoldings {
 			parts = append(parts, fmt.Sprintf("%d more assets", len(all)-i))
 			break
 		}

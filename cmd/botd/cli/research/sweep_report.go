@@ -58,8 +58,8 @@ func writeTrialReports(command *cobra.Command, flags *sweepsFlags, name, page st
 	if count == 0 {
 		return nil, nil
 	}
-	if count < 0 || count > report.MostTrialRows {
-		return nil, failure.Usagef("--reports %d: from 1 to %d", count, report.MostTrialRows)
+	if count < 0 || count > report.MaxTrialRows {
+		return nil, failure.Usagef("--reports %d: from 1 to %d", count, report.MaxTrialRows)
 	}
 	runs, err := openTrials(command, flags, name, false)
 	if err != nil {
