@@ -72,7 +72,7 @@ func (e *events) suppressed(name, reason string, first func() string) {
 
 // limited records whether a limit holds entries back.
 func (e *events) limited(note *engine.Note, fact *engine.NoteLimit) {
-	if fact.Over {
+	if fact.Ended {
 		e.breaches = slices.DeleteFunc(e.breaches, func(b EndedBy) bool { return b.Limit == fact.Rule && b.Strategy == note.Strategy })
 		return
 	}

@@ -91,7 +91,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 			leg.candles.Interval,
 		)
 	}
-	if strategy.WatchingOf(leg.config.Strategy.Strategy).Book {
+	if strategy.WatchingOf(leg.config.Strategy.Strategy).OrderBook {
 		hint := "; add --detail FILE or --trades FILE to model fills more precisely"
 		if leg.config.Trades != nil || leg.config.Detail != nil {
 			hint = ""

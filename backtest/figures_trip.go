@@ -26,11 +26,11 @@ type TripFigures struct {
 
 // Spread describes the distribution of values.
 type Spread struct {
-	Least  float64 `json:"least"`
-	Tenth  float64 `json:"p10"`
-	Median float64 `json:"median"`
-	Ninth  float64 `json:"p90"`
-	Most   float64 `json:"most"`
+	Minimum float64 `json:"least"`
+	Tenth   float64 `json:"p10"`
+	Median  float64 `json:"median"`
+	Ninth   float64 `json:"p90"`
+	Maximum float64 `json:"most"`
 }
 
 func spreadOf(values []float64) *Spread {

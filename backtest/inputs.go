@@ -12,7 +12,7 @@ type Inputs struct {
 	Strategies []Input     `json:"strategies"`
 	Symbols    *File       `json:"symbols,omitempty"`
 	Limits     risk.Limits `json:"limits"`  // of the account
-	Three      bool        `json:"columns"` // with the ideal and the pessimistic column
+	AllColumns bool        `json:"columns"` // with the ideal and the pessimistic column
 	Signals    []File      `json:"signals,omitempty"`
 	Columns    []File      `json:"column_files,omitempty"`
 	Repair     bool        `json:"repair,omitempty"`

@@ -93,7 +93,7 @@ func (r *run) loop(ctx context.Context) error {
 			if r.stops() {
 				break
 			}
-			if most := r.config.Most; most > 0 && len(r.ledger.fills) > most {
+			if most := r.config.MaxFills; most > 0 && len(r.ledger.fills) > most {
 				return fmt.Errorf("more than %d fills after %d of %d candles: shorten the period, or have the strategy trade less", most, done, total)
 			}
 			if r.config.Progress != nil {

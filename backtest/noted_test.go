@@ -40,7 +40,7 @@ func TestLimitsHoldEntriesBackUntilTheyAreOver(t *testing.T) {
 	daily := engine.NoteLimit{Rule: "max_daily_loss", Reason: "lost 12 USDT of 96 USDT, more than 10 %", ForMS: 3_600_000}
 	drawdown := engine.NoteLimit{Rule: "max_drawdown", Reason: "lost 5 USDT of 0 USDT"}
 	over := daily
-	over.Over = true
+	over.Ended = true
 	e := counting(noted("trend", daily), noted("other", daily), noted("", drawdown), noted("trend", over))
 	at := time.UnixMilli(notedMS).UTC()
 	want := []EndedBy{{"max_daily_loss", at, "0.125", "other", "max_daily_loss: " + daily.Reason},

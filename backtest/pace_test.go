@@ -78,11 +78,11 @@ func TestRunsInTurnAreTheSameAndAllPaced(t *testing.T) {
 func TestARunEndsAtItsMostFills(t *testing.T) {
 	t.Parallel()
 	config := crossings(t, 20_000)
-	config.Most = 10
+	config.MaxFills = 10
 	if _, err := backtest.Run(context.Background(), config); err == nil || !strings.Contains(err.Error(), "more than 10 fills") {
 		t.Errorf("want it ended, have %v", err)
 	}
-	config.Most = 1_000_000
+	config.MaxFills = 1_000_000
 	if _, err := backtest.Run(context.Background(), config); err != nil {
 		t.Errorf("want it to its end, have %v", err)
 	}

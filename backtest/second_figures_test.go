@@ -264,7 +264,7 @@ func (c check) tripFigures(have *backtest.TripFigures, s *second) {
 	}
 	spread := func(name string, values []float64, have *backtest.Spread) {
 		slices.Sort(values)
-		for percent, figure := range map[float64]float64{0: have.Least, 10: have.Tenth, 50: have.Median, 90: have.Ninth, 100: have.Most} {
+		for percent, figure := range map[float64]float64{0: have.Minimum, 10: have.Tenth, 50: have.Median, 90: have.Ninth, 100: have.Maximum} {
 			if want := percentile(values, percent); math.Abs(want-figure) > 1e-3 {
 				c.t.Errorf("%s: %s: %v %% below %v, have %v", c.what, name, percent, want, figure)
 			}

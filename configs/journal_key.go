@@ -31,7 +31,7 @@ func within(directory, file string) bool {
 	if directory == "" {
 		return false
 	}
-	for _, real := range []func(string) string{filepath.Clean, resolved} {
+	for _, real := range []func(string) string{filepath.Clean, followSymlinks} {
 		from, err := filepath.Abs(real(directory))
 		if err != nil {
 			continue
@@ -47,7 +47,7 @@ func within(directory, file string) bool {
 	return false
 }
 
-func resolved(path string) string {
+func followSymlinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}

@@ -26,7 +26,7 @@ type NotifyConfig struct {
 type ChannelConfig struct {
 	Name        string
 	AddressFile string
-	Least       string // info, warning, error
+	MinSeverity string // info, warning, error
 	Also, Never []string
 
 	QuietFrom, QuietUntil int // minutes after midnight UTC; only errors are sent between them; equal for never
@@ -41,7 +41,7 @@ var alwaysSent = []string{"daemon.*", "incident.*", "trade.*", "trading.armed", 
 func (c *ChannelConfig) Credential() string { return "BOTD_NOTIFY_" + strings.ToUpper(c.Name) }
 
 func newChannel(name string) ChannelConfig {
-	return ChannelConfig{Name: name, Least: "error", Also: alwaysSent}
+	return ChannelConfig{Name: name, MinSeverity: "error", Also: alwaysSent}
 }
 
 var (
@@ -69,7 +69,7 @@ func (c *ChannelConfig) keys() []key {
 		{name: "url_file", value: text(&c.AddressFile), check: c.checkAddress,
 			what: "the file of mode 600 that holds the channel's address (`botd notify --help` has their forms)", example: example(""),
 			instead: "systemd's credential BOTD_NOTIFY_NAME, where no file is named"},
-		{name: "least", value: choice(&c.Least, "info", "warning", "error"),
+		{name: "least", value: choice(&c.MinSeverity, "info", "warning", "error"),
 			what: "minimum severity from which every event is sent", example: example(", least: warning")},
 		{name: "also", zero: true, value: words(&c.Also, eventName, hint),
 			what: "events sent regardless of severity; logs.md lists them, `*` matches any part", example: example(", also: [order.fill]")},

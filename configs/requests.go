@@ -127,7 +127,7 @@ func (c *Config) demandOf(market exchange.Market) demand {
 			continue
 		}
 		symbols[one.Symbol] = true
-		if one.watching.Book {
+		if one.watching.OrderBook {
 			d.books++
 		}
 		if one.watching.Funding && operations.Funding != 0 {

@@ -171,7 +171,7 @@ func (b *Book) apply(r *record.Record) {
 		symbol := b.Track(r.Symbol)
 		symbol.short, symbol.spot.confirmed = 0, 0
 		symbol.noteBooked(body.Quantity)
-		symbol.resolvePeerOrders()
+		symbol.dropDecidedPeerOrders()
 		symbol.spot.inherited, symbol.spot.inheritedDecided = 0, symbol.Quarantine() == ""
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)

@@ -129,8 +129,8 @@ func (s *SymbolState) newestPeerOrder() (id int64) {
 	return id
 }
 
-// resolvePeerOrders drops those orders of the peer whose effect is decided.
-func (s *SymbolState) resolvePeerOrders() {
+// dropDecidedPeerOrders drops those orders of the peer whose effect is decided.
+func (s *SymbolState) dropDecidedPeerOrders() {
 	s.spot.peerOrders, s.spot.peerSold, s.spot.continued = nil, 0, 0
 }
 

@@ -163,7 +163,7 @@ func (l *Limit) breach(s *subject) *account.Breach {
 	if l.latch == nil {
 		return nil
 	}
-	if b := s.watch.Breach(l.Name); b != nil && !b.Over(s.nowMS) {
+	if b := s.watch.Breach(l.Name); b != nil && !b.Expired(s.nowMS) {
 		return b
 	}
 	return nil

@@ -25,7 +25,7 @@ import (
 // reader is a buyer that also watches the order book.
 type reader struct{ buyer }
 
-func (reader) Watches() strategy.Watching { return strategy.Watching{Book: true} }
+func (reader) Watches() strategy.Watching { return strategy.Watching{OrderBook: true} }
 
 // costOf returns what botd check computes for a strategy on each symbol, and what it warns of.
 func costOf(t *testing.T, mode configs.Mode, symbols []*exchange.Symbol, books bool, budget int) (cost configs.RequestCost, warning string) {

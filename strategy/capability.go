@@ -4,11 +4,11 @@ import "botd/exchange"
 
 // Watching lists the data that a strategy needs besides its own candles and price.
 type Watching struct {
-	Funding bool               // the symbol's funding rate (futures)
-	Pair    exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
-	Events  bool               // events of its orders since its last decision
-	Book    bool               // the top of the symbol's order book
-	Funds   bool               // the buying power of the free funds
+	Funding   bool               // the symbol's funding rate (futures)
+	Pair      exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
+	Events    bool               // events of its orders since its last decision
+	OrderBook bool               // the top of the symbol's order book
+	Funds     bool               // the buying power of the free funds
 }
 
 // Watcher is a strategy that subscribes to more data.

@@ -41,11 +41,11 @@ type View struct {
 	Events      []Event         // since the last decision, if the strategy watches them; oldest first
 	Missed      int             // number of events omitted from Events because there were too many
 	Memory      Memory
-	Funding     Funding // if the strategy watches it
-	Pair        Pair    // if the strategy watches one
-	Book        Book    // if the strategy watches it
-	Others      []Other // symbols whose candles the strategy reads, in the order of ReadsOthers
-	Version     uint64  // if unchanged since the last decision, so are position, orders, fills and memory; 0 if unknown
+	Funding     Funding   // if the strategy watches it
+	Pair        Pair      // if the strategy watches one
+	OrderBook   OrderBook // if the strategy watches it
+	Others      []Other   // symbols whose candles the strategy reads, in the order of ReadsOthers
+	Version     uint64    // if unchanged since the last decision, so are position, orders, fills and memory; 0 if unknown
 
 	history *exchange.Candles
 	end     int

@@ -17,7 +17,7 @@ import (
 
 // list returns the sweeps on the server, the most recently updated first.
 func (s *store) list(ctx context.Context) (all []*Sweep, err error) {
-	err = each(ctx, s.sweeps, func(entry jetstream.KeyValueEntry) error {
+	err = forEach(ctx, s.sweeps, func(entry jetstream.KeyValueEntry) error {
 		found, err := sweepOf(entry.Value())
 		if err == nil {
 			all = append(all, found)
@@ -31,7 +31,7 @@ func (s *store) list(ctx context.Context) (all []*Sweep, err error) {
 // present returns the live workers by id.
 func (s *store) present(ctx context.Context) (map[string]*WorkerStatus, error) {
 	all := map[string]*WorkerStatus{}
-	err := each(ctx, s.workers, func(entry jetstream.KeyValueEntry) error {
+	err := forEach(ctx, s.workers, func(entry jetstream.KeyValueEntry) error {
 		var w WorkerStatus
 		if err := json.Unmarshal(entry.Value(), &w); err != nil || len(w.Program) < 16 {
 			return foreign("a worker", err)
@@ -44,8 +44,8 @@ func (s *store) present(ctx context.Context) (map[string]*WorkerStatus, error) {
 	return all, err
 }
 
-// each calls a function for every entry of a bucket.
-func each(ctx context.Context, bucket jetstream.KeyValue, do func(jetstream.KeyValueEntry) error) error {
+// forEach calls a function for every entry of a bucket.
+func forEach(ctx context.Context, bucket jetstream.KeyValue, do func(jetstream.KeyValueEntry) error) error {
 	watcher, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
 		return err

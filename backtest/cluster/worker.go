@@ -262,7 +262,7 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	if about, err := m.Metadata(); err == nil {
 		deliveries = about.NumDelivered
 	}
-	if err := w.each(ctx, held, &request, deliveries); err != nil {
+	if err := w.runJobs(ctx, held, &request, deliveries); err != nil {
 		w.Log("%v; the work goes back", err)
 		if w.giveBack(held, &request) != nil { // the server is unreachable, and will redeliver the message
 			return
@@ -272,9 +272,9 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	_ = m.Ack() // if it is lost, the work is done again with the same rows
 }
 
-// each runs the trials of a message one after the other. When ctx ends it returns the rest to the queue. An error
+// runJobs runs the trials of a message one after the other. When ctx ends it returns the rest to the queue. An error
 // concerns the worker itself.
-func (w *Worker) each(ctx, held context.Context, request *message, deliveries uint64) error {
+func (w *Worker) runJobs(ctx, held context.Context, request *message, deliveries uint64) error {
 	for i, one := range request.Jobs {
 		if w.ended(held, request.Sweep) {
 			return nil

@@ -112,7 +112,7 @@ func TestASweepThatAWorkerCannotMakeReadyIsItsOwnFailure(t *testing.T) {
 		if w.Cache = one.cache; w.Cache == "" {
 			w.Cache = t.TempDir()
 		}
-		err = w.each(t.Context(), t.Context(), &message{Sweep: keyOf(name), Jobs: []job{{Job: "j0"}}}, 1)
+		err = w.runJobs(t.Context(), t.Context(), &message{Sweep: keyOf(name), Jobs: []job{{Job: "j0"}}}, 1)
 		if err == nil || !strings.HasPrefix(err.Error(), "make the sweep "+name+" ready: ") || !strings.Contains(err.Error(), one.want) || log.has("is ready") {
 			t.Errorf("%s: have %v, %s", name, err, log.text())
 		}

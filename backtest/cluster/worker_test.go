@@ -158,7 +158,7 @@ func TestTrialsOfAMessage(t *testing.T) {
 	good := job{Job: trial.Job, Choice: trial.Params}
 	each := func(ctx context.Context, deliveries uint64, not string, jobs ...job) {
 		t.Helper()
-		if err := w.each(ctx, t.Context(), &message{Sweep: c.key, Jobs: jobs, Not: not}, deliveries); err != nil {
+		if err := w.runJobs(ctx, t.Context(), &message{Sweep: c.key, Jobs: jobs, Not: not}, deliveries); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestTrialsOfAMessage(t *testing.T) {
 	if len(w.loaded) != 0 {
 		t.Errorf("want it unloaded, have %v", w.loaded)
 	}
-	err = w.each(t.Context(), t.Context(), &message{Sweep: keyOf("none"), Jobs: []job{good}}, 1)
+	err = w.runJobs(t.Context(), t.Context(), &message{Sweep: keyOf("none"), Jobs: []job{good}}, 1)
 	if !errors.Is(err, sweeps.ErrNone) || !strings.Contains(err.Error(), "read the sweep: ") {
 		t.Errorf("no such sweep: want the worker's own error, have %v", err)
 	}
@@ -228,7 +228,7 @@ func TestASweepThatIsResumedWithOtherCandlesIsLoadedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.each(t.Context(), t.Context(), &message{Sweep: c.key, Jobs: []job{{Job: trial.Job, Choice: trial.Params}}}, 1); err != nil {
+		if err := w.runJobs(t.Context(), t.Context(), &message{Sweep: c.key, Jobs: []job{{Job: trial.Job, Choice: trial.Params}}}, 1); err != nil {
 			t.Fatal(err)
 		}
 		if have := stored(t, s, c.key+".row."+trial.Job); have == nil || len(have.Trial) == 0 || len(w.loaded) != 1 {

@@ -299,7 +299,7 @@ func (l *Runner) Parity(ctx context.Context, name string, fromMS, toMS int64) (*
 	r := &replay.Replay{Strategy: *given, Files: files, FromMS: fromMS, ToMS: toMS, Traded: l.Traded(name)}
 	outcome, err := r.Run(ctx, func(ctx context.Context, config backtest.Config) (*backtest.Result, error) {
 		p := &pace{rest: backtest.Rest(ctx), progress: func(string, float64) {}, runs: 1}
-		config.Pace, config.Most = p.step, maxFills
+		config.Pace, config.MaxFills = p.step, maxFills
 		return backtest.Run(ctx, config)
 	})
 	if err != nil {
@@ -421,8 +421,8 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 	if leg.Funding, input.Funding, err = t.funding(); err != nil {
 		return backtest.Config{}, err
 	}
-	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: version.Read().Version, InTurn: true, Most: maxFills,
-		Inputs: &backtest.Inputs{Limits: limits, Three: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
+	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: version.Read().Version, InTurn: true, MaxFills: maxFills,
+		Inputs: &backtest.Inputs{Limits: limits, AllColumns: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
 	return config, inputs.ShareAccount(&config, []*configs.StrategyConfig{c})
 }
 

@@ -308,7 +308,7 @@ func TestMadeUpMarketIsThatOfTheCommandLine(t *testing.T) {
 	if report.Candles != 300 || report.From.UnixMilli() != march || report.InitialEquity != "777" || len(report.Columns) != 3 || report.Study == nil {
 		t.Errorf("have %d candles from %s with %s, %d columns, study %v", report.Candles, report.From, report.InitialEquity, len(report.Columns), report.Study)
 	}
-	if input.Name != "cross" || !strings.Contains(input.YAML, "slow: 9") || !strings.Contains(input.YAML, "fast: 5") || !report.Inputs.Three ||
+	if input.Name != "cross" || !strings.Contains(input.YAML, "slow: 9") || !strings.Contains(input.YAML, "fast: 5") || !report.Inputs.AllColumns ||
 		report.Inputs.Repair || !strings.HasSuffix(input.File, "configs/strategies/s0.yaml") {
 		t.Errorf("have %+v", report.Inputs)
 	}

@@ -82,7 +82,7 @@ func readRecords(path string) ([]*record, error) {
 	var records []*record
 	for _, node := range document.Content[0].Content {
 		r := &record{path: path, line: node.Line, spec: exchange.SymbolSpec{Tradable: true, Cancelable: true, FundingIntervalHours: 8}}
-		if err := r.read(resolve(node)); err != nil {
+		if err := r.read(followAlias(node)); err != nil {
 			return nil, err
 		}
 		if !slices.Contains(r.seen, "market") {
@@ -105,8 +105,8 @@ func notYAML(path string, err error) error {
 	return wrong
 }
 
-// resolve follows an alias to its target.
-func resolve(node *yaml.Node) *yaml.Node {
+// followAlias follows an alias to its target.
+func followAlias(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		return node.Alias
 	}
@@ -163,7 +163,7 @@ func (r *record) read(node *yaml.Node) error {
 			r.fail(key, "", "key %q appears twice", key.Value)
 		}
 		r.seen = append(r.seen, key.Value)
-		r.field(key, resolve(value))
+		r.field(key, followAlias(value))
 	}
 	for _, needed := range []string{"symbol", "quantityTick", "priceTick"} {
 		if !slices.Contains(r.seen, needed) {
@@ -286,7 +286,7 @@ func (r *record) brackets(node *yaml.Node) {
 		return
 	}
 	for _, item := range node.Content {
-		b := r.bracket(resolve(item))
+		b := r.bracket(followAlias(item))
 		if n := len(r.spec.Brackets); n > 0 && b.Min != r.spec.Brackets[n-1].Max {
 			r.fail(item, "", "bracket begins at %s, the previous one ends at %s", b.Min, r.spec.Brackets[n-1].Max)
 		}
@@ -303,7 +303,7 @@ func (r *record) bracket(node *yaml.Node) (b exchange.Bracket) {
 		return b
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], resolve(node.Content[i+1])
+		key, value := node.Content[i], followAlias(node.Content[i+1])
 		switch key.Value {
 		case "symbol": // the interface's record repeats it
 		case "min":

@@ -84,8 +84,8 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 	return all
 }
 
-// Over returns the note that reports the end of the given one; it returns the same note if its kind has no end.
-func Over(n engine.Note) engine.Note {
+// Ended returns the note that reports the end of the given one; it returns the same note if its kind has no end.
+func Ended(n engine.Note) engine.Note {
 	switch fact := n.Fact.(type) {
 	case engine.NoteRound:
 		fact.Complete = true
@@ -96,8 +96,8 @@ func Over(n engine.Note) engine.Note {
 	default:
 		ended := reflect.New(reflect.TypeOf(n.Fact)).Elem()
 		ended.Set(reflect.ValueOf(n.Fact))
-		if over := ended.FieldByName("Over"); over.IsValid() {
-			over.SetBool(true)
+		if end := ended.FieldByName("Ended"); end.IsValid() {
+			end.SetBool(true)
 			n.Fact = ended.Interface().(engine.Fact)
 		}
 	}

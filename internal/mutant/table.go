@@ -141,7 +141,7 @@ var protocol = []Row{
 		{"runtime/engine.Engine.take", "e.halts.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings are sent after a loss limit was exceeded", "limit", "", []Edit{
-		{"runtime/engine.limits.breached", "!b.Over(l.nowMS)", "false"},
+		{"runtime/engine.limits.breached", "!b.Expired(l.nowMS)", "false"},
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{

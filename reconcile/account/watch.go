@@ -41,8 +41,8 @@ type Breach struct {
 	UntilMS int64 // 0: until it is rearmed
 }
 
-// Over reports whether the breach has expired.
-func (b *Breach) Over(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
+// Expired reports whether the breach has expired.
+func (b *Breach) Expired(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
 
 // watches are sorted by strategy, the account's first.
 type watches struct {

@@ -34,10 +34,10 @@ func TestABreachIsReplacedAndEnded(t *testing.T) {
 	if w := b.Watch(""); len(slices.Collect(w.Breaches())) != 1 || *breach != (Breach{"max_daily_loss", "b", 5, 200}) {
 		t.Fatalf("want the newer one alone, have %+v", slices.Collect(w.Breaches()))
 	}
-	if breach.Over(199) || !breach.Over(200) {
+	if breach.Expired(199) || !breach.Expired(200) {
 		t.Error("want it over at 200, not before")
 	}
-	if b.Watch("one").Breach("max_drawdown").Over(1 << 60) {
+	if b.Watch("one").Breach("max_drawdown").Expired(1 << 60) {
 		t.Error("want one without an end never over")
 	}
 	apply("one", "max_drawdown", "", 0)

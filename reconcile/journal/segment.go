@@ -88,11 +88,11 @@ func openSegment(path string) (s segment, lines *bufio.Reader, closed func() err
 }
 
 // readLine reads a line up to a maximum length, without its end.
-func readLine(lines *bufio.Reader, most int) (line []byte, err error) {
+func readLine(lines *bufio.Reader, maxBytes int) (line []byte, err error) {
 	for {
 		part, err := lines.ReadSlice('\n')
-		if line = append(line, part...); len(line) > most {
-			return nil, fmt.Errorf("a line is longer than %d bytes", most)
+		if line = append(line, part...); len(line) > maxBytes {
+			return nil, fmt.Errorf("a line is longer than %d bytes", maxBytes)
 		}
 		switch {
 		case err == nil:

@@ -166,7 +166,7 @@ func InstrumentOf(s *exchange.Symbol) Instrument {
 	}
 }
 
-// least returns the minimum tradable quantity.
+// smallestAmount returns the minimum tradable quantity.
 func (t *Instrument) smallestAmount() exchange.Amount { return t.Step.Max(t.Unit) }
 
 // Balance is the balance of one account of the ledger.

@@ -57,8 +57,8 @@ type record2 struct {
 	Wallet   exchange.Amount        `json:"wallet"`
 	Losses   int                    `json:"losses"`
 
-	Entry *posting2 `json:"entry"`
-	Audit *Audit    `json:"audit"`
+	Posting *posting2 `json:"entry"`
+	Audit   *Audit    `json:"audit"`
 }
 
 type posting2 struct {
@@ -121,8 +121,8 @@ func (r *record2) body() (Body, error) {
 	case "limit":
 		return Limit{r.Rule, r.Limit, r.By, r.Reason}, nil
 	case "entry":
-		if r.Entry != nil {
-			return r.Entry.posting(), nil
+		if r.Posting != nil {
+			return r.Posting.posting(), nil
 		}
 		return Posting{}, nil
 	case "audit":

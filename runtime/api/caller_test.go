@@ -12,7 +12,7 @@ import (
 func TestInternalCallersHaveRolesAndAreAudited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	pause := HaltRequest{Level: record.LevelPause, RearmRequest: RearmRequest{ReasonRequest: ReasonRequest{Reason: "a test"}}}
+	pause := HaltRequest{Level: record.LevelPause, ReasonRequest: ReasonRequest{Reason: "a test"}}
 	viewer := auth.Caller{Role: auth.Viewer, By: "telegram", From: "user 22", RequestID: "telegram-1"}
 	operator := auth.Caller{Role: auth.Operator, By: "telegram", From: "user 11", RequestID: "telegram-2"}
 	for _, c := range []struct {

@@ -22,8 +22,8 @@ type Change struct {
 
 // audit is the journal's entry for the sender of a change.
 func (r *request) audit(target, detail string) *record.Audit {
-	who := who(r.Request)
-	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
+	requester := requester(r.Request)
+	return &record.Audit{Actor: requester.Actor(), Role: requester.Role.String(), From: requester.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
 		RequestID: requestID(r.Request)}
 }
 

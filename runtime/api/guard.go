@@ -23,8 +23,8 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// who returns the sender of a request.
-func who(r *http.Request) auth.Identity { return auth.IdentityOf(r.Context()) }
+// requester returns the sender of a request.
+func requester(r *http.Request) auth.Identity { return auth.IdentityOf(r.Context()) }
 
 // policy lets a page of botd load only resources that botd serves.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
@@ -51,9 +51,9 @@ func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 		denied := s.guard.Check(r)
 		if denied == nil {
-			who := s.guard.Identify(r, began)
-			denied = s.guard.Pace(r, &who, began)
-			r = r.WithContext(auth.WithIdentity(r.Context(), who))
+			requester := s.guard.Identify(r, began)
+			denied = s.guard.Pace(r, &requester, began)
+			r = r.WithContext(auth.WithIdentity(r.Context(), requester))
 		}
 		if denied != nil {
 			deny(recorder, r, denied)
@@ -71,8 +71,8 @@ func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
 // admitted wraps a route so that only a role, or a higher one, is admitted.
 func (s *Server) admitted(minimum auth.Role, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who := who(r)
-		if denied := who.Admit(minimum); denied != nil {
+		requester := requester(r)
+		if denied := requester.Admit(minimum); denied != nil {
 			deny(w, r, denied)
 			return
 		}
@@ -97,7 +97,7 @@ func (m *idempotency) once(serve http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
-		name := who(r).By + " " + who(r).From + " " + key
+		name := requester(r).By + " " + requester(r).From + " " + key
 		digest := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
 		known, first := m.take(name, digest, time.Now())
 		if !first {

@@ -39,15 +39,26 @@ var haltRoutes = []route{
 // HaltRequest is a halt of the account, or of a part of it.
 type HaltRequest struct {
 	Level record.HaltLevel `json:"level"` // pause | cancel | flatten
-	RearmRequest
+	HaltScope
+	ReasonRequest
 }
 
 // RearmRequest is which halt is to end; the account's without any field.
 type RearmRequest struct {
+	HaltScope
+	ReasonRequest
+}
+
+// HaltScope is a part of the account as a request names it; the whole account without any field.
+type HaltScope struct {
 	Strategy string `json:"strategy,omitempty"` // of one strategy alone
 	Market   string `json:"market,omitempty"`   // futures | spot; needed where both markets trade the symbol
 	Symbol   string `json:"symbol,omitempty"`   // of one symbol alone
-	ReasonRequest
+}
+
+// find returns the scope among the known ones.
+func (s *HaltScope) find(known []account.Scope) (account.Scope, error) {
+	return (account.ScopeName{Strategy: s.Strategy, Market: s.Market, Symbol: s.Symbol}).Find(known)
 }
 
 // StrategyHaltRequest is a halt of the strategy that the path names.
@@ -83,39 +94,39 @@ type manual struct {
 func manualOf(s *Server) *manual { return &s.manual }
 
 func (m *manual) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
-	return m.engage(r, body.Level, &body.RearmRequest)
+	return m.engage(r, body.Level, &RearmRequest{body.HaltScope, body.ReasonRequest})
 }
 
 func (m *manual) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer, error) {
-	return m.engage(r, body.Level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: body.ReasonRequest})
+	return m.engage(r, body.Level, &RearmRequest{HaltScope{Strategy: r.PathValue("name")}, body.ReasonRequest})
 }
 
 // haltingAt halts the strategy that the path names, at the given level.
 func haltingAt(level record.HaltLevel) func(*manual, *request, *ReasonRequest) (HaltAnswer, error) {
 	return func(m *manual, r *request, body *ReasonRequest) (HaltAnswer, error) {
-		return m.engage(r, level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
+		return m.engage(r, level, &RearmRequest{HaltScope{Strategy: r.PathValue("name")}, *body})
 	}
 }
 
 func (m *manual) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, error) {
-	return m.rearm(r, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
+	return m.rearm(r, &RearmRequest{HaltScope{Strategy: r.PathValue("name")}, *body})
 }
 
 const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, ` +
 	`dry_run to see what it would send`
 
-func (m *manual) engage(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
-	if err := what.need(r, wantHalt); err != nil || level == record.LevelNone {
+func (m *manual) engage(r *request, level record.HaltLevel, body *RearmRequest) (HaltAnswer, error) {
+	if err := body.need(r, wantHalt); err != nil || level == record.LevelNone {
 		return HaltAnswer{}, badBody(wantHalt)
 	}
-	return m.setHalt(r, level, what)
+	return m.setHalt(r, level, body)
 }
 
-func (m *manual) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
-	if strings.TrimSpace(what.Reason) == "" {
-		what.Reason = "rearmed by the operator"
+func (m *manual) rearm(r *request, body *RearmRequest) (HaltAnswer, error) {
+	if strings.TrimSpace(body.Reason) == "" {
+		body.Reason = "rearmed by the operator"
 	}
-	out, err := m.setHalt(r, record.LevelNone, what)
+	out, err := m.setHalt(r, record.LevelNone, body)
 	if err == nil && !r.dryRun {
 		// Another halt may still be in force, and must not be missed.
 		_ = m.controls.query(r, func() { out.Still = view.DegradedOf(m.config.Engine.Status().Degraded) })
@@ -124,20 +135,20 @@ func (m *manual) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 }
 
 // setHalt passes a halt or its end to the engine, and answers with the requests that it sends.
-func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
-	if err := knownMarket(what.Market); err != nil {
+func (m *manual) setHalt(r *request, level record.HaltLevel, body *RearmRequest) (HaltAnswer, error) {
+	if err := knownMarket(body.Market); err != nil {
 		return HaltAnswer{}, err
 	}
 	var scope account.Scope
 	var unknown error
-	out := newHaltAnswer(r, level, "", what.Reason)
+	out := newHaltAnswer(r, level, "", body.Reason)
 	within := engineTimeout
 	if m.config.Lane != nil && level != record.LevelNone {
 		within = lanePatience
 	}
 	err := m.controls.queryWithin(r, within, func() {
 		status := m.config.Engine.Status()
-		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Find(scopes(&status)); unknown != nil {
+		if scope, unknown = body.find(scopes(&status)); unknown != nil {
 			return
 		}
 		if level == record.LevelNone {
@@ -151,7 +162,7 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 		out.Blind = append(out.Blind, m.config.Engine.HaltBlind(level, scope, 0)...)
 	})
 	if err != nil && within == lanePatience {
-		scope, unknown = m.haltByLane(level, what, &out)
+		scope, unknown = m.haltByLane(level, &body.HaltScope, &out)
 		err = nil
 	}
 	out.Scope = scope.String()
@@ -175,8 +186,8 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 const lanePatience = time.Second
 
 // haltByLane previews a halt while the engine does not answer.
-func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown error) {
-	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Find(m.config.Lane.Scopes())
+func (m *manual) haltByLane(level record.HaltLevel, named *HaltScope, out *HaltAnswer) (scope account.Scope, unknown error) {
+	scope, unknown = named.find(m.config.Lane.Scopes())
 	out.Does = []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
 		"halt the " + scope.String() + ": " + does(level)}
 	for _, line := range m.config.Lane.Preview(level, scope) {

@@ -62,8 +62,8 @@ func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
 
 // paced denies market data to a credential that exceeds its request quota.
 func (m *markets) paced(r *request) error {
-	who := who(r.Request)
-	if denied := m.guard.PaceMarket(&who, time.Now()); denied != nil {
+	requester := requester(r.Request)
+	if denied := m.guard.PaceMarket(&requester, time.Now()); denied != nil {
 		return denied
 	}
 	return nil

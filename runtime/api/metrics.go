@@ -32,7 +32,7 @@ func (g withoutMoney) Gather() ([]*dto.MetricFamily, error) {
 func (s *Server) metricsHandler() http.HandlerFunc {
 	everything, public := s.exposition(), promhttp.HandlerFor(withoutMoney{s.metrics}, promhttp.HandlerOpts{})
 	return func(w http.ResponseWriter, r *http.Request) {
-		if identity := who(r); s.config.Access.MetricsOpen || identity.Role >= auth.Viewer {
+		if identity := requester(r); s.config.Access.MetricsOpen || identity.Role >= auth.Viewer {
 			everything.ServeHTTP(w, r)
 			return
 		}

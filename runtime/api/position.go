@@ -39,7 +39,7 @@ func viewsOf(s *Server) *views { return &s.views }
 func (v *views) positions(*request) ([]view.Position, error) {
 	all := v.board.Positions()
 	for i := range all {
-		all[i].Book(v.history.ClosedNet(all[i].Strategy))
+		all[i].SubtractEarlier(v.history.ClosedNet(all[i].Strategy))
 		v.history.DatePosition(&all[i])
 	}
 	return all, nil

@@ -177,14 +177,14 @@ func TestAPathMatchesItsPatternPartByPart(t *testing.T) {
 func TestInvalidInternalRequestIsABadRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	who := auth.Caller{By: "bot", From: "bot", Role: auth.Viewer}
-	if code, text := d.server.Call(t.Context(), who, http.MethodPost, "/api/v1/risk/halt", func() {}); code != 400 || text != nil {
+	requester := auth.Caller{By: "bot", From: "bot", Role: auth.Viewer}
+	if code, text := d.server.Call(t.Context(), requester, http.MethodPost, "/api/v1/risk/halt", func() {}); code != 400 || text != nil {
 		t.Errorf("a body that is no JSON: have %d %s", code, text)
 	}
-	if code, text := d.server.Call(t.Context(), who, "no method", "/api/v1/version", nil); code != 400 || text != nil {
+	if code, text := d.server.Call(t.Context(), requester, "no method", "/api/v1/version", nil); code != 400 || text != nil {
 		t.Errorf("a method that is none: have %d %s", code, text)
 	}
-	if code, text := d.server.Call(t.Context(), who, http.MethodGet, "/api/v1/version", nil); code != 200 || !strings.Contains(string(text), "1.2.3") {
+	if code, text := d.server.Call(t.Context(), requester, http.MethodGet, "/api/v1/version", nil); code != 200 || !strings.Contains(string(text), "1.2.3") {
 		t.Errorf("a request: have %d %s", code, text)
 	}
 }

@@ -189,7 +189,7 @@ func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error)
 	if !q.claim() {
 		return out, notPossible("a backtest is running, and only one can run at a time: cancel it, or wait for it")
 	}
-	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By,
+	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: requester(r.Request).By,
 		StartedMS: time.Now().UnixMilli()}
 	if err := q.controls.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
 		q.release()

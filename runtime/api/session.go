@@ -41,17 +41,19 @@ type credentials struct {
 
 func credentialsOf(s *Server) *credentials { return &s.credentials }
 
-func (c *credentials) sessionOf(who auth.Identity) Session {
-	out := Session{Schema: 1, Role: who.Role.String(), By: who.By, Mode: c.config.Board.Mode(), Instance: c.config.Board.Instance(),
-		Makes: c.config.Keyring != nil && who.MakesTokens()}
-	if !who.Ends.IsZero() {
-		ends := who.Ends.UTC()
+func (c *credentials) sessionOf(requester auth.Identity) Session {
+	out := Session{Schema: 1, Role: requester.Role.String(), By: requester.By, Mode: c.config.Board.Mode(), Instance: c.config.Board.Instance(),
+		Makes: c.config.Keyring != nil && requester.MakesTokens()}
+	if !requester.Ends.IsZero() {
+		ends := requester.Ends.UTC()
 		out.Ends = &ends
 	}
 	return out
 }
 
-func (c *credentials) session(r *request) (Session, error) { return c.sessionOf(who(r.Request)), nil }
+func (c *credentials) session(r *request) (Session, error) {
+	return c.sessionOf(requester(r.Request)), nil
+}
 
 // LoginRequest is a token, or the code of a one-time link.
 type LoginRequest struct {
@@ -60,12 +62,12 @@ type LoginRequest struct {
 }
 
 func (c *credentials) login(r *request, body *LoginRequest) (Session, error) {
-	cookie, who, denied := c.guard.Login(r.Request, body.Token, body.Code, time.Now())
+	cookie, requester, denied := c.guard.Login(r.Request, body.Token, body.Code, time.Now())
 	if denied != nil {
 		return Session{}, denied
 	}
 	http.SetCookie(r.writer, cookie)
-	return c.sessionOf(who), nil
+	return c.sessionOf(requester), nil
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *request) error {
@@ -112,7 +114,7 @@ func (c *credentials) instanceAddress() string {
 }
 
 func (c *credentials) makeLink(r *request, _ *nothing) (Link, error) {
-	if who := who(r.Request); !who.OnSocket() {
+	if requester := requester(r.Request); !requester.OnSocket() {
 		return Link{}, &failure{http.StatusForbidden, "role", "a link can be made only over the unix socket: botd login"}
 	}
 	return c.newLink(), nil

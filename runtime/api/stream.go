@@ -90,10 +90,10 @@ type Stream struct {
 
 // subscriber is one open stream.
 type subscriber struct {
-	who    auth.Identity
-	topics []string // nil for all but log
-	queue  chan event
-	slow   chan struct{} // closed when it was dropped
+	requester auth.Identity
+	topics    []string // nil for all but log
+	queue     chan event
+	slow      chan struct{} // closed when it was dropped
 }
 
 func (s *subscriber) takes(topic string) bool {
@@ -194,7 +194,7 @@ var (
 
 // join subscribes, and returns the events after an id, with a gap if some of them have been
 // dropped.
-func (s *Stream) join(who *auth.Identity, topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
+func (s *Stream) join(requester *auth.Identity, topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -202,12 +202,12 @@ func (s *Stream) join(who *auth.Identity, topics []string, after string) (client
 		return nil, nil, nil, hello, errStreamEnded
 	case len(s.clients) >= maxClients:
 		return nil, nil, nil, hello, errTooManyClients
-	case s.crowded(who):
+	case s.crowded(requester):
 		return nil, nil, nil, hello, errTooManyViewers
 	}
 	oldest := s.last - int64(len(s.ring)) // the event before the oldest one held
 	hello = Hello{Epoch: s.epoch, Oldest: s.id(oldest), Last: s.id(s.last)}
-	client = &subscriber{who: *who, topics: topics, queue: make(chan event, maxQueued), slow: make(chan struct{})}
+	client = &subscriber{requester: *requester, topics: topics, queue: make(chan event, maxQueued), slow: make(chan struct{})}
 	s.clients[client] = true
 	if after == "" {
 		return client, nil, nil, hello, nil
@@ -232,16 +232,16 @@ func (s *Stream) join(who *auth.Identity, topics []string, after string) (client
 }
 
 // crowded reports whether viewers, or this one, have reached their limit of streams.
-func (s *Stream) crowded(who *auth.Identity) bool {
-	if who.Role == auth.Operator {
+func (s *Stream) crowded(requester *auth.Identity) bool {
+	if requester.Role == auth.Operator {
 		return false
 	}
 	all, own := 0, 0
 	for client := range s.clients {
-		if client.who.Role == auth.Operator {
+		if client.requester.Role == auth.Operator {
 			continue
 		}
-		if all++; client.who.Credential() == who.Credential() {
+		if all++; client.requester.Credential() == requester.Credential() {
 			own++
 		}
 	}
@@ -299,8 +299,8 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 			}
 		}
 	}
-	who := who(r.Request)
-	client, missed, gap, hello, err := s.stream.join(&who, topics, cmp.Or(r.Header.Get("Last-Event-ID"), r.query.Get("since")))
+	requester := requester(r.Request)
+	client, missed, gap, hello, err := s.stream.join(&requester, topics, cmp.Or(r.Header.Get("Last-Event-ID"), r.query.Get("since")))
 	if err != nil {
 		return &failure{http.StatusServiceUnavailable, "stream", err.Error()}
 	}
@@ -321,7 +321,7 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 		flow.write(e.frame)
 	}
 	flow.flush()
-	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who.Key.Hash))
+	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, requester.Key.Hash))
 	return nil
 }
 

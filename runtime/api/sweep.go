@@ -270,7 +270,7 @@ func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail str
 	if !q.claim() {
 		return notPossible("a sweep process is running, and only one can run at a time: cancel it, or wait for it")
 	}
-	run.State, run.By, run.StartedMS = "running", who(r.Request).By, time.Now().UnixMilli()
+	run.State, run.By, run.StartedMS = "running", requester(r.Request).By, time.Now().UnixMilli()
 	if err := q.controls.record(r, "sweep "+run.Sweep, detail); err != nil {
 		q.release()
 		return err

@@ -59,13 +59,13 @@ func (c *credentials) tokens(*request) ([]NamedToken, error) {
 const maxTokenLife = 366 * 24 * time.Hour
 
 func (c *credentials) createToken(r *request, body *TokenRequest) (NewToken, error) {
-	who := who(r.Request)
-	if !who.MakesTokens() || c.config.Keyring == nil { // a stolen token must not make others
+	requester := requester(r.Request)
+	if !requester.MakesTokens() || c.config.Keyring == nil { // a stolen token must not make others
 		return NewToken{}, &failure{http.StatusForbidden, "role", "a token cannot create others: use botd token create, or log in with the link of botd login"}
 	}
 	key := auth.Key{Name: body.Name, Role: body.Role, Made: time.Now().UTC().Truncate(time.Second), Ends: body.Ends}
 	err := key.Check()
-	if err == nil && who.Linked() && (key.Ends == nil || key.Ends.Sub(key.Made) > maxTokenLife) {
+	if err == nil && requester.Linked() && (key.Ends == nil || key.Ends.Sub(key.Made) > maxTokenLife) {
 		err = errors.New("ends is required, within 366 days: botd token create can create tokens without an expiry")
 	}
 	if err != nil {

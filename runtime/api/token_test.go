@@ -65,8 +65,8 @@ func TestNamedTokenHasItsRoleUntilRevoked(t *testing.T) {
 			t.Errorf("%s: want %d, have %d %s", c.path, c.want, have.Code, have.Body)
 		}
 	}
-	if who := d.sent[len(d.sent)-1].Audit.Actor; who != "token desk" {
-		t.Errorf("want the journal to know whose token it was, have %q", who)
+	if requester := d.sent[len(d.sent)-1].Audit.Actor; requester != "token desk" {
+		t.Errorf("want the journal to know whose token it was, have %q", requester)
 	}
 	cookie := d.asked(http.MethodPost, "/api/v1/session", `{"token":"`+viewer+`"}`, func(*http.Request) {}).Result().Cookies()[0]
 	session := func(r *http.Request) { r.AddCookie(cookie) }

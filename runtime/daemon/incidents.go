@@ -78,7 +78,7 @@ func (p *process) reportIncident(report *incident.Report) {
 	}
 	if p.notifier != nil {
 		p.notifier.Notify(notify.Event{At: time.Now(), Severity: severityOf(one), Name: name, Text: "incident " + text,
-			Subject: incidentSubject(report), Over: report.Change == incident.Closed})
+			Subject: incidentSubject(report), Ended: report.Change == incident.Closed})
 	}
 }
 

@@ -32,7 +32,7 @@ func TestEachNoteReachesThoseWhoWatch(t *testing.T) {
 		{engine.NoteHalt{Reason: "the news"}, false, "error trading.halted "},
 		{engine.NoteRound{Complete: true}, true, "info daemon.reconciled "},
 		{engine.NoteRound{Complete: true}, true, ""},
-		{engine.NoteHalt{Over: true}, false, "warn trading.armed "},
+		{engine.NoteHalt{Ended: true}, false, "warn trading.armed "},
 	} {
 		p.drawn = time.Now()
 		p.note(&engine.Note{AtMS: 1, Fact: c.fact})

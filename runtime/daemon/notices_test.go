@@ -29,7 +29,7 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	file := w.desk()
 	p, _ := configured(t, func(c *configs.Config) {
 		c.Notify = configs.NotifyConfig{EveryMS: 60_000, Daily: configs.Never, Channels: []configs.ChannelConfig{
-			{Name: "desk", AddressFile: file, Least: "warning", Also: []string{"trade.*", "incident.*"}}}}
+			{Name: "desk", AddressFile: file, MinSeverity: "warning", Also: []string{"trade.*", "incident.*"}}}}
 	})
 	p.logs = ops.NewLogs()
 	p.console = ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, p.logs)
@@ -108,7 +108,7 @@ func TestAChannelListensToIncidentsByTheirNames(t *testing.T) {
 	file := w.desk()
 	p, _ := configured(t, func(c *configs.Config) {
 		c.Notify = configs.NotifyConfig{EveryMS: 60_000, Daily: configs.Never, Channels: []configs.ChannelConfig{
-			{Name: "desk", AddressFile: file, Least: "error", Also: []string{"incident.opened", "incident.escalated", "incident.closed"}}}}
+			{Name: "desk", AddressFile: file, MinSeverity: "error", Also: []string{"incident.opened", "incident.escalated", "incident.closed"}}}}
 	})
 	p.logs = ops.NewLogs()
 	p.console = ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, p.logs)

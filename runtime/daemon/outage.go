@@ -25,7 +25,7 @@ const (
 	patience   = 3 * time.Second // of the start, before it logs that it waits
 	firstReach = time.Second
 	maxReach   = 15 * time.Second
-	sayEvery   = time.Minute
+	logEvery   = time.Minute
 )
 
 // outage is a start whose exchange is not reached (case 52): closed, unreachable, or failing.
@@ -69,8 +69,8 @@ func (p *process) reach(ctx context.Context) error {
 }
 
 // tryReach tries once, within a time.
-func (p *process) tryReach(ctx context.Context, most time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, most)
+func (p *process) tryReach(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return p.venue.Reach(ctx)
 }
@@ -94,28 +94,28 @@ func (p *process) attempt(ctx context.Context) error {
 	}
 }
 
-func (w *outage) failed(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.cause, w.tries = printable.Error(err), w.tries+1
+func (o *outage) failed(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cause, o.tries = printable.Error(err), o.tries+1
 }
 
-// news returns the cause and the tries to log; due reports that it is time to log them.
-func (w *outage) news() (cause string, tries int, due bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Since(w.reported) < sayEvery {
+// dueReport returns the cause and the tries to log; due reports that it is time to log them.
+func (o *outage) dueReport() (cause string, tries int, due bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.reported) < logEvery {
 		return "", 0, false
 	}
-	w.reported = time.Now()
-	return w.cause, w.tries, true
+	o.reported = time.Now()
+	return o.cause, o.tries, true
 }
 
 // degraded is the declared state of the account.
-func (w *outage) degraded() engine.Degraded {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return engine.Degraded{State: "waiting", Cause: w.cause, SinceMS: w.since.UnixMilli(),
+func (o *outage) degraded() engine.Degraded {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return engine.Degraded{State: "waiting", Cause: o.cause, SinceMS: o.since.UnixMilli(),
 		WayOut: "ends when the exchange answers, retried every few seconds; meanwhile nothing is read or sent, orders on the exchange " +
 			"stay, halts are journalled"}
 }
@@ -131,14 +131,14 @@ func (e outageEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64
 	if level < record.LevelCancel {
 		return nil
 	}
-	return []string{e.outage.unseen()}
+	return []string{e.outage.blindText()}
 }
 
-// unseen describes what a halt cannot read while the exchange is not reached.
-func (w *outage) unseen() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return "the account cannot be seen: " + w.cause
+// blindText describes what a halt cannot read while the exchange is not reached.
+func (o *outage) blindText() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return "the account cannot be seen: " + o.cause
 }
 
 // Status adds the waiting strategies, so that a halt may name them.
@@ -147,7 +147,7 @@ func (e outageEngine) Status() engine.Status {
 	one := e.outage.degraded()
 	for i := range s.Degraded {
 		if d := &s.Degraded[i]; d.State == "halted" {
-			d.Blind = append(d.Blind, e.outage.unseen())
+			d.Blind = append(d.Blind, e.outage.blindText())
 		}
 	}
 	s.Degraded = append(s.Degraded, one)
@@ -226,7 +226,7 @@ func (p *process) watchOutage(ctx context.Context) {
 func (p *process) logOutage() {
 	one := p.outage.degraded()
 	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
-	if cause, tries, due := p.outage.news(); due {
+	if cause, tries, due := p.outage.dueReport(); due {
 		p.console.Warn(
 			"daemon.waiting",
 			"WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is accepted meanwhile",

@@ -300,7 +300,7 @@ func TestAnOutageIsDeclared(t *testing.T) {
 		w := &outage{since: time.Now(), cause: "refused", tries: 1}
 		want := func(cause string, tries int, due bool) {
 			t.Helper()
-			if c, n, d := w.news(); c != cause || n != tries || d != due {
+			if c, n, d := w.dueReport(); c != cause || n != tries || d != due {
 				t.Errorf("want %q, %d, %v, have %q, %d, %v", cause, tries, due, c, n, d)
 			}
 		}
@@ -312,8 +312,8 @@ func TestAnOutageIsDeclared(t *testing.T) {
 		want("closed; no spot", 2, true)
 		one := w.degraded()
 		if one.State != "waiting" || one.Cause != "closed; no spot" || one.SinceMS != time.Now().Add(-time.Minute).UnixMilli() || one.WayOut == "" ||
-			w.unseen() != "the account cannot be seen: closed; no spot" {
-			t.Errorf("have %+v, %s", one, w.unseen())
+			w.blindText() != "the account cannot be seen: closed; no spot" {
+			t.Errorf("have %+v, %s", one, w.blindText())
 		}
 		shown := outageEngine{outage: w}
 		for level, blind := range map[record.HaltLevel]int{record.LevelPause: 0, record.LevelCancel: 1, record.LevelFlatten: 1} {

@@ -79,7 +79,7 @@ func (a *alarms) watchForeign() {
 		if (o != nil) == (symbol.ForeignSinceMS() != 0) {
 			continue
 		}
-		fact := NoteForeign{Over: o == nil}
+		fact := NoteForeign{Ended: o == nil}
 		if symbol.NoteForeign(0); o != nil {
 			symbol.NoteForeign(a.nowMS)
 			fact.OrderID, fact.Reason = o.ID, foreignText(a.book, symbol, o)

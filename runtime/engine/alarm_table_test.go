@@ -95,7 +95,7 @@ func TestContradictionIsReportedAtBeginAndEnd(t *testing.T) {
 		a.watchContradicted()
 	}
 	for _, fact := range facts[NoteContradicted](w.out.Notes) {
-		have = append(have, fmt.Sprint(fact.Reason, " ", fact.Over))
+		have = append(have, fmt.Sprint(fact.Reason, " ", fact.Ended))
 	}
 	if strings.Join(have, ", ") != "a witness false,  true" {
 		t.Errorf("want its begin and its end, have %q", have)

@@ -201,7 +201,7 @@ func (t *tick) answersAgain(leg *leg) {
 		return
 	}
 	q.hung, q.hungMS = "", 0
-	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Over: true})
+	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Ended: true})
 	t.requestRoundSoon()
 }
 

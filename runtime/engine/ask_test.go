@@ -147,7 +147,7 @@ func TestLateAnswerIsDroppedAndStrategyIsAskedAgain(t *testing.T) {
 	w.wantHeld(30)
 	w.wantAnswering()
 	hung := facts[NoteHung](w.notes)
-	if len(hung) != 2 || !hung[1].Over {
+	if len(hung) != 2 || !hung[1].Ended {
 		t.Errorf("want it hung and answering again, have %+v", hung)
 	}
 }

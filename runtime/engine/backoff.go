@@ -314,7 +314,7 @@ func (b *backoffs) doubtsEnd(one *backoff) bool {
 func (b *backoffs) noteOver(one *backoff) {
 	if one.noted {
 		one.noted = false
-		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: one.name(), Over: true})
+		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: one.name(), Ended: true})
 	}
 }
 

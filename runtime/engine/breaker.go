@@ -29,7 +29,7 @@ func (b *breaker) guardBreaker() {
 	}
 	if b.breaking && !b.book.Breaking(b.nowMS) {
 		b.breaking = false
-		b.note("", nil, NoteBreaker{Over: true, Reason: b.book.Breaker().Reason})
+		b.note("", nil, NoteBreaker{Ended: true, Reason: b.book.Breaker().Reason})
 		b.requestRoundSoon()
 	}
 	sent, unknown, empty := b.book.Tally(b.nowMS - config.WithinMS)

@@ -93,7 +93,7 @@ func TestBreakerPausesOpenings(t *testing.T) {
 		}
 		b.nowMS++
 		one.guardBreaker()
-		if over, is := b.out.Notes[len(b.out.Notes)-1].Fact.(NoteBreaker); one.breaking || !is || !over.Over || b.roundMS > b.nowMS+b.config.BusyRoundMS {
+		if over, is := b.out.Notes[len(b.out.Notes)-1].Fact.(NoteBreaker); one.breaking || !is || !over.Ended || b.roundMS > b.nowMS+b.config.BusyRoundMS {
 			t.Errorf("%s: want its end reported, and a round soon, have %+v", c.name, b.out.Notes)
 		}
 	}

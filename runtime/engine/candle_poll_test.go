@@ -154,7 +154,7 @@ func TestCandlePollSchedule(t *testing.T) {
 				s.pollMS-m.nowMS, s.frozen)
 		}
 		notes := facts[NoteFrozen](m.out.Notes)
-		if (len(notes) == 1) != c.frozen || c.frozen && (notes[0].Over || !strings.Contains(notes[0].Text, " ")) {
+		if (len(notes) == 1) != c.frozen || c.frozen && (notes[0].Ended || !strings.Contains(notes[0].Text, " ")) {
 			t.Errorf("%s: want a standstill reported %t, have %+v", c.name, c.frozen, notes)
 		}
 		if (s.faultMS == m.nowMS) != (c.err != nil) {

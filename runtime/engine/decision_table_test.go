@@ -188,7 +188,7 @@ func TestDecisionUpdatesLatch(t *testing.T) {
 			}
 		}
 		for _, fact := range facts[NoteLatch](w.out.Notes) {
-			reported = fmt.Sprint(fact.Side, " ", fact.Over, " ", fact.Signal, " ", fact.Reason)
+			reported = fmt.Sprint(fact.Side, " ", fact.Ended, " ", fact.Signal, " ", fact.Reason)
 		}
 		if have != c.record || reported != c.reported || (w.engine.roundMS == w.engine.nowMS) != c.round {
 			t.Errorf("%s: want the record %q, %q reported, have %q, %q", c.name, c.record, c.reported, have, reported)
@@ -344,7 +344,7 @@ func dayStored(t testing.TB) {
 		}
 	}
 	notes := facts[NoteLimit](b.out.Notes)
-	if len(notes) != 2 || notes[0].Over || notes[0].ForMS != 86_400_000-4_000 || notes[0].Rule != risk.MaxDailyLoss || !notes[1].Over ||
+	if len(notes) != 2 || notes[0].Ended || notes[0].ForMS != 86_400_000-4_000 || notes[0].Rule != risk.MaxDailyLoss || !notes[1].Ended ||
 		notes[1].Reason != "its time has passed" {
 		t.Errorf("want the breach reported with how long it lasts, and its end, have %+v", notes)
 	}

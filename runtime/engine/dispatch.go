@@ -244,7 +244,7 @@ func (s *sender) journaled(err error) {
 	}
 	if s.local = s.journalErr == nil; !s.local {
 		s.journalErr, s.journalFull = nil, false
-		s.note("", nil, NoteJournal{Over: true, Records: written, Reason: s.permission.low})
+		s.note("", nil, NoteJournal{Ended: true, Records: written, Reason: s.permission.low})
 		s.requestRoundSoon() // held orders are derived again
 	}
 	s.emitted += int64(written)

@@ -235,12 +235,12 @@ func TestJournalFailureEndsQueuedPlacements(t *testing.T) {
 				}
 			}
 			if have := facts[NoteJournal](w.out.Notes); len(have) != 1 || have[0].Records == 0 || !errors.Is(have[0].Err, errFull) ||
-				w.engine.journalSinceMS != w.engine.nowMS || have[0].Over {
+				w.engine.journalSinceMS != w.engine.nowMS || have[0].Ended {
 				t.Errorf("want it reported once, have %+v", have)
 			}
 			w.engine.writing = 2
 			s.journaled(nil)
-			if have := facts[NoteJournal](w.out.Notes); len(have) != 2 || !have[1].Over || have[1].Records != 2 {
+			if have := facts[NoteJournal](w.out.Notes); len(have) != 2 || !have[1].Ended || have[1].Records != 2 {
 				t.Errorf("want the end reported, with the records that were written, have %+v", have)
 			}
 			continue

@@ -316,7 +316,7 @@ func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 		w.out.Reset()
 		w.engine.tick.adopt(one)
 		notes := facts[NoteLatch](w.out.Notes)
-		if len(notes) != reports || reports == 1 && (!notes[0].Over || notes[0].Side != 0) || one.state.Latch() != 1-reports {
+		if len(notes) != reports || reports == 1 && (!notes[0].Ended || notes[0].Side != 0) || one.state.Latch() != 1-reports {
 			t.Errorf("a target of %d: want the latch's end reported %d times, have %+v, latch %d", quantity, reports, notes, one.state.Latch())
 		}
 		if made := facts[NoteDecision](w.out.Notes); len(made) != 1 || one.plannedMS != w.engine.nowMS ||

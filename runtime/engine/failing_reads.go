@@ -166,7 +166,7 @@ func (s *readHealth) watch() {
 }
 
 func (s *readHealth) noteBlind(d *domain, over bool) {
-	s.note("", s.rulesOf(d), NoteBlind{Of: d.text(), Reason: d.cause, Over: over})
+	s.note("", s.rulesOf(d), NoteBlind{Of: d.text(), Reason: d.cause, Ended: over})
 }
 
 func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {

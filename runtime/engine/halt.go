@@ -35,7 +35,7 @@ func (h *halts) halt(event *EventHalt) {
 	}
 	if leg := h.legNamed(scope.Strategy); leg != nil && event.Level == record.LevelNone && leg.state.Latch() != 0 {
 		h.record(record.Record{Strategy: scope.Strategy, Body: record.Latch{}})
-		h.note(scope.Strategy, leg.config.Symbol, NoteLatch{Reason: event.Reason, Over: true})
+		h.note(scope.Strategy, leg.config.Symbol, NoteLatch{Reason: event.Reason, Ended: true})
 	}
 	if event.Level == record.LevelNone {
 		h.decideAgain(scope)

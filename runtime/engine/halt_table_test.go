@@ -99,7 +99,7 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 			}
 			reported := 0
 			for i := range w.out.Notes {
-				if note, is := w.out.Notes[i].Fact.(NoteHalt); is && note.Reason == "a test" && note.Over == (c.level == none) &&
+				if note, is := w.out.Notes[i].Fact.(NoteHalt); is && note.Reason == "a test" && note.Ended == (c.level == none) &&
 					w.out.Notes[i].Strategy == scope.Strategy && (w.out.Notes[i].Symbol != nil) == (scope.Symbol == bitcoin) {
 					reported++
 				}
@@ -222,7 +222,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		}
 		notes := facts[NoteLatch](w.out.Notes)
 		if latch := w.engine.legs[0].state.Latch(); latch != c.side || (len(notes) == 1) != (c.side != 0) || len(notes) > 1 ||
-			len(notes) == 1 && (notes[0].Side != c.side || notes[0].Reason != c.why || notes[0].Over) {
+			len(notes) == 1 && (notes[0].Side != c.side || notes[0].Reason != c.why || notes[0].Ended) {
 			t.Errorf("%s: want it latched at %d, reported once with %q, have %d, %+v", c.name, c.side, c.why, latch, notes)
 		}
 	}

@@ -37,11 +37,11 @@ func (b *base) notes() (all []string) {
 	for _, note := range b.out.Notes {
 		switch fact := note.Fact.(type) {
 		case NoteBlind:
-			all = append(all, fmt.Sprintf("blind %s: %s, over %t", fact.Of, fact.Reason, fact.Over))
+			all = append(all, fmt.Sprintf("blind %s: %s, over %t", fact.Of, fact.Reason, fact.Ended))
 		case NoteFetchFailed:
 			all = append(all, fmt.Sprintf("failed %s: %d", fact.What, fact.Count))
 		case NoteIntentRefused:
-			all = append(all, fmt.Sprintf("refused %s, over %t", fact.Purpose, fact.Over))
+			all = append(all, fmt.Sprintf("refused %s, over %t", fact.Purpose, fact.Ended))
 		}
 	}
 	return all

@@ -110,7 +110,7 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 		l.recordDay(w.Strategy(), day)
 	}
 	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
-		if b.Over(l.nowMS) {
+		if b.Expired(l.nowMS) {
 			l.endBreach(w.Strategy(), leg, b.Rule, "its time has passed")
 		}
 	}
@@ -186,7 +186,7 @@ func (l *limits) breach(leg *leg, strategy string, c *risk.Crossing) {
 
 func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule}})
-	l.note(strategy, leg.noteSymbol(), NoteLimit{Rule: rule, Reason: why, Over: true})
+	l.note(strategy, leg.noteSymbol(), NoteLimit{Rule: rule, Reason: why, Ended: true})
 	l.requestRoundSoon()
 }
 
@@ -194,7 +194,7 @@ func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 func (l *limits) breached(strategy string) bool {
 	for _, name := range [...]string{"", strategy} {
 		for b := range l.book.Watch(name).Breaches() {
-			if !b.Over(l.nowMS) {
+			if !b.Expired(l.nowMS) {
 				return true
 			}
 		}
@@ -250,7 +250,7 @@ func (l *limits) turnMS() int64 {
 func (l *limits) limitedBy(strategy string) (all []Degraded) {
 	scope := account.Scope{Strategy: strategy}
 	for b := range l.book.Watch(strategy).Breaches() {
-		if b.Over(l.nowMS) {
+		if b.Expired(l.nowMS) {
 			continue
 		}
 		wayOut := "botd rearm" + flagOf(scope)

@@ -162,7 +162,7 @@ func (m *market) pollBooks() {
 			a.askingBook = true
 			key := leg.symbol.Key()
 			m.ask(pendingCall{kind: callBook, leg: leg}, PriorityMarket,
-				exchange.Request{Operation: polling.Of(key.Market).Book, Symbol: key.Name, Limit: strategy.BookLevels})
+				exchange.Request{Operation: polling.Of(key.Market).Book, Symbol: key.Name, Limit: strategy.OrderBookLevels})
 		}
 	}
 }
@@ -174,5 +174,5 @@ func (m *market) takeBook(leg *leg, event *EventAnswer) {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "order book", Err: event.Err})
 		return
 	}
-	leg.view.Book = strategy.BookOf(&event.Answer.Depth, m.nowMS)
+	leg.view.OrderBook = strategy.OrderBookOf(&event.Answer.Depth, m.nowMS)
 }

@@ -197,7 +197,7 @@ func TestWatchedReadsAreDue(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
 		w := newWorld(t, hold(0), market)
-		w.config.Strategies[0].Strategy = onlooker{hold(0), strategy.Watching{Funding: true, Book: true}}
+		w.config.Strategies[0].Strategy = onlooker{hold(0), strategy.Watching{Funding: true, OrderBook: true}}
 		w.start()
 		w.pass(20_000)
 		w.engine.out = &w.out
@@ -238,7 +238,7 @@ func TestWatchedReadsAreDue(t *testing.T) {
 			t.Errorf("want the book read again in two seconds, have %+v", one.watched)
 		}
 		m.takeBook(one, &EventAnswer{Err: errLate})
-		if one.view.Book.AtMS != w.engine.nowMS || len(one.view.Book.Bids) != 1 || len(facts[NoteFetchFailed](w.out.Notes)) != 1 {
+		if one.view.OrderBook.AtMS != w.engine.nowMS || len(one.view.OrderBook.Bids) != 1 || len(facts[NoteFetchFailed](w.out.Notes)) != 1 {
 			t.Errorf("want the last book to stay, and the failure reported, have %+v", w.out.Notes)
 		}
 	}
@@ -372,7 +372,7 @@ func TestRefusalsOfEndedIntentsAreForgotten(t *testing.T) {
 			t.Errorf("%s: want it forgotten %t, have %t", c.name, c.want, have)
 		}
 		over := c.want || one.derivedMS < w.engine.nowMS-currentMS // an intent that is not derived now is not declared
-		if notes := facts[NoteIntentRefused](w.out.Notes); (len(notes) == 1) != over || over && (!notes[0].Over || notes[0].Purpose != c.a.purpose) {
+		if notes := facts[NoteIntentRefused](w.out.Notes); (len(notes) == 1) != over || over && (!notes[0].Ended || notes[0].Purpose != c.a.purpose) {
 			t.Errorf("%s: want its end reported %t, have %+v", c.name, over, notes)
 		}
 		if one.noted == over {

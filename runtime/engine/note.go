@@ -56,7 +56,7 @@ type NoteStrategyFailed struct{ Reason string }
 // NoteHung reports that a strategy does not answer, or answers again.
 type NoteHung struct {
 	Reason string
-	Over   bool
+	Ended  bool
 }
 
 // NoteNotice reports a strategy's notice to people, or that it was withheld because there were too
@@ -80,7 +80,7 @@ type NoteSignal struct {
 type NoteLatch struct {
 	Side   int // 0 if it is released
 	Reason string
-	Over   bool
+	Ended  bool
 	Signal bool // the latch stays, and a signal was not entered because of it
 }
 
@@ -163,7 +163,7 @@ type NoteTransfer struct {
 type NoteIntentRefused struct {
 	Purpose placement.Purpose
 	Reason  string
-	Over    bool
+	Ended   bool
 }
 
 // NoteUnprotected reports that a position lacks its stop and why, or that it is protected again or
@@ -171,7 +171,7 @@ type NoteIntentRefused struct {
 type NoteUnprotected struct {
 	Reason string
 	ForMS  int64 // at the end: the unprotected time
-	Over   bool
+	Ended  bool
 }
 
 // NoteUncertain reports that a placement's answer was lost.
@@ -249,33 +249,33 @@ type NoteStale struct {
 type NoteBlind struct {
 	Of     string // the account, a market's orders and positions, or a symbol
 	Reason string
-	Over   bool
+	Ended  bool
 }
 
 // NoteFrozen reports that the exchange's candles are frozen, or move again.
 type NoteFrozen struct {
-	Text string
-	Over bool
+	Text  string
+	Ended bool
 }
 
 // NoteQuarantine reports that a symbol is quarantined, or trades again.
 type NoteQuarantine struct {
 	Reason string
-	Over   bool
+	Ended  bool
 }
 
 // NoteContradicted reports that the newest list of positions, or the wallet, is not trusted, or is
 // trusted again.
 type NoteContradicted struct {
 	Reason string
-	Over   bool
+	Ended  bool
 }
 
 // NoteForeign reports that a foreign order blocks a symbol's openings, or that none does any longer.
 type NoteForeign struct {
 	OrderID int64
 	Reason  string
-	Over    bool
+	Ended   bool
 }
 
 // IDs names the order.
@@ -284,14 +284,14 @@ func (n NoteForeign) IDs() (clientOrderID string, orderID int64) { return "", n.
 // NoteHalt reports that trading is halted or rearmed.
 type NoteHalt struct {
 	Reason string
-	Over   bool
+	Ended  bool
 }
 
 // NoteBreaker reports that the breaker pauses openings, or that the pause has ended.
 type NoteBreaker struct {
 	Reason  string
 	PauseMS int64
-	Over    bool
+	Ended   bool
 }
 
 // NoteLimit reports that a limit is crossed and blocks entries, or no longer does.
@@ -299,14 +299,14 @@ type NoteLimit struct {
 	Rule   string
 	Reason string
 	ForMS  int64 // 0: until a person ends it
-	Over   bool
+	Ended  bool
 }
 
 // NoteLimitSet reports that a person set a limit, or that it is as configured again.
 type NoteLimitSet struct {
-	Rule string
-	Text string
-	Over bool
+	Rule  string
+	Text  string
+	Ended bool
 }
 
 // NoteJournal reports that the journal cannot be written or its disk is nearly full, or that this
@@ -316,7 +316,7 @@ type NoteJournal struct {
 	Reason  string // at the end: what still blocks openings
 	Records int    // number of waiting records
 	Lost    bool   // its files were unlinked, replaced or truncated
-	Over    bool
+	Ended   bool
 }
 
 // NoteUnexplained reports a change of a wallet that no fill, fee or funding explains.

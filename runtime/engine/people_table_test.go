@@ -173,7 +173,7 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	see(w.symbol(), func(o *seen) { o.Read = true })
 	w.notes = nil
 	w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "it is mine"})
-	if have := facts[NoteQuarantine](w.notes); len(have) != 1 || !have[0].Over || have[0].Reason != "it is mine" || w.symbol().Quarantine() != "" {
+	if have := facts[NoteQuarantine](w.notes); len(have) != 1 || !have[0].Ended || have[0].Reason != "it is mine" || w.symbol().Quarantine() != "" {
 		t.Errorf("want its end reported with the reason, have %+v", have)
 	}
 }
@@ -187,7 +187,7 @@ func TestRearmReportsEndOfLatch(t *testing.T) {
 	w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}})
 	w.notes = nil
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
-	if have := facts[NoteLatch](w.notes); len(have) != 1 || !have[0].Over || have[0].Reason != "a test" || w.engine.legs[0].state.Latch() != 0 {
+	if have := facts[NoteLatch](w.notes); len(have) != 1 || !have[0].Ended || have[0].Reason != "a test" || w.engine.legs[0].state.Latch() != 0 {
 		t.Errorf("want the latch's end reported, have %+v", have)
 	}
 }

@@ -97,7 +97,7 @@ func (p *permission) outdated(leg *leg) bool {
 func (p *permission) disk(event *EventDisk) {
 	if (event.Reason == "") != (p.low == "") || event.Lost && !p.lost {
 		p.lowMS = p.nowMS
-		p.note("", nil, NoteJournal{Over: event.Reason == "", Reason: event.Reason, Lost: event.Lost})
+		p.note("", nil, NoteJournal{Ended: event.Reason == "", Reason: event.Reason, Lost: event.Lost})
 		p.requestRoundSoon()
 	}
 	p.low, p.lost = event.Reason, event.Lost

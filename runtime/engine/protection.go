@@ -84,7 +84,7 @@ func (p *protection) report(leg *leg) {
 		leg.unprotectedMS = leg.symbol.UnprotectedSinceMS()
 		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why})
 	case why == "" && leg.unprotectedMS != 0:
-		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why, ForMS: p.nowMS - leg.unprotectedMS, Over: true})
+		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why, ForMS: p.nowMS - leg.unprotectedMS, Ended: true})
 		leg.unprotectedMS = 0
 	}
 }

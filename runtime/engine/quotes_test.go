@@ -104,12 +104,12 @@ func TestBothQuotesMayFillBetweenTwoRounds(t *testing.T) {
 
 func TestAStrategyThatWatchesTheBookSeesItsTop(t *testing.T) {
 	t.Parallel()
-	var seen strategy.Book
+	var seen strategy.OrderBook
 	var at int64
 	w := newWorld(t, hold(0), func(w *world) {
 		w.config.Strategies[0].Strategy = onlooker{
-			func(view *strategy.View, _ *strategy.Plan) { seen, at = view.Book, view.NowMS },
-			strategy.Watching{Book: true},
+			func(view *strategy.View, _ *strategy.Plan) { seen, at = view.OrderBook, view.NowMS },
+			strategy.Watching{OrderBook: true},
 		}
 	})
 	read := 0
@@ -124,7 +124,7 @@ func TestAStrategyThatWatchesTheBookSeesItsTop(t *testing.T) {
 		return fate{}
 	}
 	w.pass(60_000)
-	if !seen.Known(at, 4_000) || seen.Bids[0].Price >= seen.Asks[0].Price || len(seen.Bids) != strategy.BookLevels || len(seen.Asks) != strategy.BookLevels {
+	if !seen.Known(at, 4_000) || seen.Bids[0].Price >= seen.Asks[0].Price || len(seen.Bids) != strategy.OrderBookLevels || len(seen.Asks) != strategy.OrderBookLevels {
 		t.Errorf("want twenty levels of each side, at most 4 s old at %d, have %+v", at, seen)
 	}
 	if read < 28 || read > 31 {

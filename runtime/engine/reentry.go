@@ -60,7 +60,7 @@ func (t *tick) reenter(leg *leg) {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: latch, Idle: true}})
 	case reenters:
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Renewed: true}})
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Over: true, Reason: "the strategy desires this side again"})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Ended: true, Reason: "the strategy desires this side again"})
 		t.roundMS = t.nowMS
 	case suppressed:
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Reason: "a new signal does not enter: " + leg.latchWayOut()})

@@ -408,7 +408,7 @@ func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	a.guardUnknownOrders()
 	a.guardUnknownOrders()
 	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup was restored"
-	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Reason != want || notes[0].Over || w.symbol().Quarantine() != want {
+	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Reason != want || notes[0].Ended || w.symbol().Quarantine() != want {
 		t.Errorf("want %q once, have %+v", want, notes)
 	}
 }
@@ -428,7 +428,7 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	see(w.symbol(), func(o *seen) { o.Foreign = nil })
 	a.watchForeign()
 	notes := facts[NoteForeign](w.out.Notes)
-	if len(notes) != 2 || notes[0].Over || notes[0].OrderID != 9 || !notes[1].Over || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS() != 0 ||
+	if len(notes) != 2 || notes[0].Ended || notes[0].OrderID != 9 || !notes[1].Ended || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS() != 0 ||
 		notes[0].Reason != "order 9, not placed by botd, may open a position: BUY LIMIT 0.01" {
 		t.Errorf("want its begin and its end, have %+v", notes)
 	}

@@ -84,7 +84,7 @@ func (r *roster) watchFor(leg *leg) error {
 	if leg.watched.watching.Funding && leg.symbol.Key().Market == exchange.Futures {
 		leg.watched.fundingMS = 0
 	}
-	if leg.watched.watching.Book && !r.config.Feed {
+	if leg.watched.watching.OrderBook && !r.config.Feed {
 		leg.watched.bookMS = 0
 	}
 	key := leg.watched.watching.Pair

@@ -335,7 +335,7 @@ func TestSetLimitText(t *testing.T) {
 			w.engine.out = &w.out
 			w.engine.ruleset.tighten(change)
 			notes := facts[NoteLimitSet](w.out.Notes)
-			if len(notes) != 1 || notes[0].Rule != rule || notes[0].Over != (value == "") {
+			if len(notes) != 1 || notes[0].Rule != rule || notes[0].Ended != (value == "") {
 				t.Errorf("%s: want it reported once, have %+v", scope, notes)
 			}
 			return strings.Join(lines, "; "), notes[0].Text

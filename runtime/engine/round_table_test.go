@@ -299,7 +299,7 @@ func TestUnprotectedTimeIsReported(t *testing.T) {
 	p.report(one)
 	p.report(one)
 	have := facts[NoteUnprotected](w.out.Notes)
-	if len(have) != 2 || have[0].Over || have[0].Reason == "" || !have[1].Over || have[1].ForMS != unprotectedAfterMS+700 ||
+	if len(have) != 2 || have[0].Ended || have[0].Reason == "" || !have[1].Ended || have[1].ForMS != unprotectedAfterMS+700 ||
 		one.symbol.UnprotectedMS() != unprotectedAfterMS+700 {
 		t.Errorf("want its begin, and its end after 15.7 s, have %+v, %d ms in all", have, one.symbol.UnprotectedMS())
 	}
@@ -374,9 +374,9 @@ func TestRoundReportsStrategyChanges(t *testing.T) {
 			case NotePosition:
 				have = append(have, fmt.Sprint("position ", fact.Quantity))
 			case NoteQuarantine:
-				have = append(have, fmt.Sprint("quarantine ", fact.Reason, " ", fact.Over))
+				have = append(have, fmt.Sprint("quarantine ", fact.Reason, " ", fact.Ended))
 			case NoteLatch:
-				have = append(have, fmt.Sprint("latch ", fact.Side, " ", fact.Over))
+				have = append(have, fmt.Sprint("latch ", fact.Side, " ", fact.Ended))
 			}
 		}
 		if strings.Join(have, ", ") != c.want {

@@ -424,7 +424,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		see(one.symbol, func(o *seen) { w.engine.backoffs.all, o.UnprotectedSinceMS = nil, 0 })
 		w.engine.nowMS += 500
 		w.engine.protection.report(one)
-		if have := facts[NoteUnprotected](w.out.Notes); len(have) != 2 || !have[1].Over || have[1].ForMS != c.forMS+500 {
+		if have := facts[NoteUnprotected](w.out.Notes); len(have) != 2 || !have[1].Ended || have[1].ForMS != c.forMS+500 {
 			t.Errorf("%s: want its end reported after %d ms, have %+v", c.name, c.forMS+500, have)
 		}
 	}

@@ -199,7 +199,7 @@ func TestJournalDiskReports(t *testing.T) {
 		before := p.lowMS
 		p.disk(&c.event)
 		notes := facts[NoteJournal](w.out.Notes)
-		if len(notes) != c.reports || len(notes) > 0 && (notes[len(notes)-1].Over != c.over) || p.low != c.event.Reason || p.lost != c.event.Lost {
+		if len(notes) != c.reports || len(notes) > 0 && (notes[len(notes)-1].Ended != c.over) || p.low != c.event.Reason || p.lost != c.event.Lost {
 			t.Errorf("step %d: want %d reports, the last over %t, have %+v", i, c.reports, c.over, notes)
 		}
 		if changed := p.lowMS != before; changed != (i == 1 || i == 3 || i == 5) || changed && p.lowMS != w.engine.nowMS {

@@ -372,7 +372,7 @@ func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int6
 
 func (t *tick) noteLatch(leg *leg, before int) {
 	if leg.state.Latch() != before {
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: leg.state.Latch(), Over: leg.state.Latch() == 0})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: leg.state.Latch(), Ended: leg.state.Latch() == 0})
 	}
 }
 

@@ -57,7 +57,7 @@ func TestFailedJournalStopsIntentsWithoutMemoryGrowth(t *testing.T) {
 		t.Errorf("records that wait: want %d as ten minutes ago, have %d", queued, have)
 	}
 	notes := facts[NoteJournal](b.notes)
-	if len(notes) != 1 || notes[0].Over || !errors.Is(notes[0].Err, errFull) || b.engine.Status().JournalErr == nil {
+	if len(notes) != 1 || notes[0].Ended || !errors.Is(notes[0].Err, errFull) || b.engine.Status().JournalErr == nil {
 		t.Errorf("want the failure reported once with its cause, have %+v", notes)
 	}
 	b.journal = nil

@@ -106,7 +106,7 @@ func (d *digest) subject(title string) string {
 
 // weight returns how much an event matters compared with others; the end of a condition matters least.
 func (e *Event) weight() Severity {
-	if e.Over {
+	if e.Ended {
 		return Info
 	}
 	return e.Severity

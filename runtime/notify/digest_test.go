@@ -96,7 +96,7 @@ func TestASubjectIsOneBoundedLine(t *testing.T) {
 func TestTheWorstEventIsTheSubject(t *testing.T) {
 	t.Parallel()
 	info, warning := Event{Text: "filled"}, Event{Severity: Warning, Text: "foreign"}
-	wrong, over := Event{Severity: Error, Text: "halted"}, Event{Severity: Error, Text: "blind is over", Over: true}
+	wrong, over := Event{Severity: Error, Text: "halted"}, Event{Severity: Error, Text: "blind is over", Ended: true}
 	for _, c := range []struct {
 		all  []Event
 		want string

@@ -37,7 +37,7 @@ type Event struct {
 	Name     string // as in the log: trading.halted
 	Text     string
 	Subject  string // for the subject of a mail: kind and scope; empty: the severity and the text's beginning
-	Over     bool   // it reports the end of a condition: it is selected by its severity but shown without it
+	Ended    bool   // it reports the end of a condition: it is selected by its severity but shown without it
 	Covered  bool   // an incident reports the same: a channel that accepts incidents omits this event
 }
 
@@ -48,12 +48,12 @@ type Sender interface {
 
 // Route is one channel: its destination and its selection of events.
 type Route struct {
-	Name   string
-	Sender Sender
-	Least  Severity
-	Also   []string // patterns of events taken at any severity: daemon.*
-	Never  []string // patterns of events that are never accepted
-	Quiet  Quiet    // when only errors are sent
+	Name        string
+	Sender      Sender
+	MinSeverity Severity
+	Also        []string // patterns of events taken at any severity: daemon.*
+	Never       []string // patterns of events that are never accepted
+	Quiet       Quiet    // when only errors are sent
 }
 
 // Quiet is the time of a day, in UTC, in which only errors are sent; other events are sent when it has
@@ -81,7 +81,7 @@ func (r *Route) takes(e *Event) bool {
 		return false
 	case e.Covered && matches(r.Also, incidents):
 		return matches(r.Also, e.Name)
-	case e.Severity >= r.Least:
+	case e.Severity >= r.MinSeverity:
 		return true
 	}
 	return matches(r.Also, e.Name)

@@ -99,7 +99,7 @@ func halted(text string) Event {
 func TestEventsOfOneSecondAreOneMessageAndRepeatsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := open(t, &inbox{}, Route{Least: Warning})
+		d := open(t, &inbox{}, Route{MinSeverity: Warning})
 		for range 3 {
 			d.Notify(halted("HALTED operator"))
 		}
@@ -115,7 +115,7 @@ func TestEventsOfOneSecondAreOneMessageAndRepeatsAreCounted(t *testing.T) {
 
 func TestChannelFiltersBySeverityAndName(t *testing.T) {
 	t.Parallel()
-	r := Route{Least: Error, Also: []string{"daemon.*", "order.fill"}, Never: []string{"symbol.*"}}
+	r := Route{MinSeverity: Error, Also: []string{"daemon.*", "order.fill"}, Never: []string{"symbol.*"}}
 	for _, c := range []struct {
 		name     string
 		severity Severity
@@ -138,9 +138,9 @@ func TestIncidentEventsAreSentOnce(t *testing.T) {
 		route Route
 		want  bool
 	}{
-		{"a route for incidents", Route{Least: Error, Also: []string{"incident.*"}}, false},
-		{"a route that names the event, too", Route{Least: Error, Also: []string{"incident.*", "exchange.*"}}, true},
-		{"a route without incidents", Route{Least: Error}, true},
+		{"a route for incidents", Route{MinSeverity: Error, Also: []string{"incident.*"}}, false},
+		{"a route that names the event, too", Route{MinSeverity: Error, Also: []string{"incident.*", "exchange.*"}}, true},
+		{"a route without incidents", Route{MinSeverity: Error}, true},
 	} {
 		if have := c.route.takes(&covered); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -215,7 +215,7 @@ func TestEventsDuringSendAreSentNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &inbox{hangs: make(chan struct{})}
-		d := open(t, b, Route{Least: Warning})
+		d := open(t, b, Route{MinSeverity: Warning})
 		d.Notify(halted("first"))
 		time.Sleep(3 * time.Second)
 		d.Notify(halted("second"))
@@ -289,7 +289,7 @@ func TestRemainingMessagesAreSentAtStop(t *testing.T) {
 			if hangs {
 				b.hangs = make(chan struct{})
 			}
-			d := open(t, b, Route{Also: []string{"daemon.*"}, Least: Error})
+			d := open(t, b, Route{Also: []string{"daemon.*"}, MinSeverity: Error})
 			synctest.Wait()
 			d.Notify(Event{At: time.Now(), Name: "daemon.stopped", Text: "stopped"})
 			began := time.Now()

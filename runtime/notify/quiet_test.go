@@ -12,7 +12,7 @@ import (
 func TestQuietHoursLetErrorsPassAndHoldTheRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // begins at midnight UTC
-		d := open(t, &inbox{}, Route{Least: Info, Quiet: Quiet{From: 22 * 60, Until: 7 * 60}})
+		d := open(t, &inbox{}, Route{MinSeverity: Info, Quiet: Quiet{From: 22 * 60, Until: 7 * 60}})
 		d.Notify(Event{At: time.Now(), Name: "trade.opened", Text: "an entry"})
 		time.Sleep(time.Hour)
 		if have := d.inbox.all(); len(have) != 0 {
@@ -69,7 +69,7 @@ func TestSubjectNamesAccountAndWorstEvent(t *testing.T) {
 		t.Errorf("want %s, have %s", want, have)
 	}
 	var over digest
-	over.add(Event{Severity: Error, Name: "incident.closed", Text: "incident 3 is over", Subject: "UNPROTECTED (futures BTC-USDT) is over", Over: true})
+	over.add(Event{Severity: Error, Name: "incident.closed", Text: "incident 3 is over", Subject: "UNPROTECTED (futures BTC-USDT) is over", Ended: true})
 	if want, have := "botd: UNPROTECTED (futures BTC-USDT) is over", over.subject("botd"); have != want {
 		t.Errorf("an end: want %s, have %s", want, have)
 	}

@@ -107,7 +107,7 @@ func TestAStopWaitsFiveSecondsForAMessage(t *testing.T) {
 func TestASummaryGoesToEveryChannel(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := open(t, &inbox{}, Route{Least: Error, Never: []string{"*"}})
+		d := open(t, &inbox{}, Route{MinSeverity: Error, Never: []string{"*"}})
 		d.NotifyAll(Event{At: time.Now(), Name: "summary", Text: "daily\x1b summary"})
 		time.Sleep(2 * time.Second)
 		if have := d.inbox.all(); len(have) != 1 || have[0] != "botd main\n00:00:00 daily\\u001b summary" {

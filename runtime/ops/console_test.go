@@ -79,11 +79,11 @@ func story(t *testing.T) []engine.Note {
 		},
 		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Reason: "the exchange shows two positions on one symbol"}},
 		{Fact: engine.NoteBlind{Of: "orders and positions of futures", Reason: "connection refused"}},
-		{Fact: engine.NoteBlind{Of: "orders and positions of futures", Over: true}},
+		{Fact: engine.NoteBlind{Of: "orders and positions of futures", Ended: true}},
 		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m stand still"}},
-		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m", Over: true}},
+		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m", Ended: true}},
 		{Fact: engine.NoteHalt{Reason: "news"}},
-		{Fact: engine.NoteHalt{Reason: "rearmed by the operator", Over: true}},
+		{Fact: engine.NoteHalt{Reason: "rearmed by the operator", Ended: true}},
 		of(engine.NoteStrategyFailed{Reason: "index out of range"}),
 	}
 	for i := range all {

@@ -96,7 +96,7 @@ func (m *Metrics) Note(n *engine.Note) {
 	case engine.NoteStrategyFailed:
 		m.cycles.WithLabelValues(strategy, "failed").Inc()
 	case engine.NoteHung:
-		if !fact.Over {
+		if !fact.Ended {
 			m.cycles.WithLabelValues(strategy, "hung").Inc()
 		}
 	case engine.NoteStale:
@@ -110,19 +110,19 @@ func (m *Metrics) Note(n *engine.Note) {
 	case engine.NoteUnexplained:
 		m.discrepancyKinds.WithLabelValues(fact.Market.String(), "unexplained").Inc()
 	case engine.NoteQuarantine:
-		if !fact.Over {
+		if !fact.Ended {
 			m.discrepancyKinds.WithLabelValues(market, "quarantine").Inc()
 		}
 	case engine.NoteContradicted:
-		if !fact.Over {
+		if !fact.Ended {
 			m.discrepancyKinds.WithLabelValues(market, "contradicted").Inc()
 		}
 	case engine.NoteHalt:
-		m.kill("kill_switch", fact.Over)
+		m.kill("kill_switch", fact.Ended)
 	case engine.NoteBreaker:
-		m.kill("breaker", fact.Over)
+		m.kill("breaker", fact.Ended)
 	case engine.NoteLimit:
-		m.kill("limit", fact.Over)
+		m.kill("limit", fact.Ended)
 	case engine.NoteRound:
 		m.round(n.AtMS, &fact)
 	default:

@@ -43,7 +43,7 @@ func noted(t *testing.T) (lines []map[string]any) {
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "max_drawdown") {
 		unnamed := n
 		unnamed.Strategy, unnamed.Symbol = "", nil
-		all := []engine.Note{n, enginetest.Over(n), unnamed, enginetest.Over(unnamed)}
+		all := []engine.Note{n, enginetest.Ended(n), unnamed, enginetest.Ended(unnamed)}
 		switch fact := n.Fact.(type) {
 		case engine.NoteCandle, engine.NoteDecision, engine.NoteIntent, engine.NotePlaced, engine.NoteFill:
 			all = all[:2] // never reported without a symbol

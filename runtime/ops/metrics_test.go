@@ -218,7 +218,7 @@ func TestNotesAreCounted(t *testing.T) {
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
-	m.Note(&engine.Note{Symbol: bitcoin, Fact: engine.NoteQuarantine{Over: true}}) // its end does not count as another one
+	m.Note(&engine.Note{Symbol: bitcoin, Fact: engine.NoteQuarantine{Ended: true}}) // its end does not count as another one
 	expect(t, m, 2, "botd_market_candle_gaps_total", "market=futures")
 	expect(t, m, 1, "botd_strategy_cycles_total", "result=ok", "strategy=trend")
 	expect(t, m, 2, "botd_strategy_cycles_total", "result=missed", "strategy=trend")

@@ -25,7 +25,7 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 	var screen bytes.Buffer
 	console := NewConsole(&screen, Format{JSON: true}, NewMetrics("demo", Build{}), nil)
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
-		over := enginetest.Over(n)
+		over := enginetest.Ended(n)
 		console.Note(&n)
 		console.Note(&over)
 	}

@@ -44,13 +44,13 @@ func (s *Supervisor) Note(n *engine.Note) {
 	case engine.NoteRound:
 		s.Notify("WATCHDOG=1")
 	case engine.NoteHalt:
-		if fact.Over {
+		if fact.Ended {
 			s.Notify("STATUS=trading continues: " + fact.Reason)
 			return
 		}
 		s.Notify("STATUS=trading is halted: " + fact.Reason)
 	case engine.NoteBlind:
-		if !fact.Over {
+		if !fact.Ended {
 			s.Notify(fmt.Sprintf("STATUS=%s cannot be read: %s", fact.Of, fact.Reason))
 		}
 	}

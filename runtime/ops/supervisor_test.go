@@ -47,9 +47,9 @@ func TestWhatSystemdIsNotifiedOf(t *testing.T) {
 		{engine.NoteRound{}, "WATCHDOG=1"},
 		{engine.NoteRound{Complete: true}, "WATCHDOG=1"},
 		{engine.NoteHalt{Reason: "news"}, "STATUS=trading is halted: news"},
-		{engine.NoteHalt{Reason: "all is well", Over: true}, "STATUS=trading continues: all is well"},
+		{engine.NoteHalt{Reason: "all is well", Ended: true}, "STATUS=trading continues: all is well"},
 		{engine.NoteBlind{Of: "the account", Reason: "timeout"}, "STATUS=the account cannot be read: timeout"},
-		{engine.NoteBlind{Of: "the account", Over: true}, ""},
+		{engine.NoteBlind{Of: "the account", Ended: true}, ""},
 		{engine.NoteTick{}, ""},
 	} {
 		s.Note(&engine.Note{Fact: c.fact})

@@ -192,7 +192,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	}
 	for _, scope := range []string{"", name} {
 		for b := range book.Watch(scope).Breaches() {
-			if !b.Over(atMS) {
+			if !b.Expired(atMS) {
 				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Reason)
 			}
 		}

@@ -108,11 +108,11 @@ func (o *order) reason() string { return "asked for on Telegram by " + o.caller.
 
 // request returns the path and the body of a halt, or, without a level, of a rearm.
 func (o *order) request(level record.HaltLevel, strategy string, dryRun bool) (path string, body any) {
-	scope := api.RearmRequest{Strategy: strategy, ReasonRequest: api.ReasonRequest{Reason: o.reason(), DryRun: dryRun}}
+	scope, reason := api.HaltScope{Strategy: strategy}, api.ReasonRequest{Reason: o.reason(), DryRun: dryRun}
 	if level == record.LevelNone {
-		return "/api/v1/risk/rearm", scope
+		return "/api/v1/risk/rearm", api.RearmRequest{HaltScope: scope, ReasonRequest: reason}
 	}
-	return "/api/v1/risk/halt", api.HaltRequest{Level: level, RearmRequest: scope}
+	return "/api/v1/risk/halt", api.HaltRequest{Level: level, HaltScope: scope, ReasonRequest: reason}
 }
 
 // change carries out a halt, or ends one.

@@ -76,7 +76,7 @@ type Config struct {
 // Bot reads messages and answers them.
 type Bot struct {
 	config  Config
-	line    *line
+	line    *transport
 	replies chan reply
 
 	mu         sync.Mutex // guards all below
@@ -98,7 +98,7 @@ func New(config Config) *Bot {
 	}
 	return &Bot{
 		config:  config,
-		line:    newLine(&config),
+		line:    newTransport(&config),
 		replies: make(chan reply, maxReplies),
 		pace:    map[int64]*rate.Limiter{},
 		pending: map[int64]pending{},
@@ -117,11 +117,11 @@ func (b *Bot) Run(ctx context.Context) {
 	group.Wait()
 }
 
-// client returns the library's client, using a line that limits its input.
+// client returns the library's client, using a transport that limits its input.
 func (b *Bot) client(options ...bot.Option) *bot.Bot {
 	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(),
 		bot.WithNotAsyncHandlers(), bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1),
-		bot.WithErrorsHandler(func(error) {})) // the line logs errors
+		bot.WithErrorsHandler(func(error) {})) // the transport logs errors
 	client, err := bot.New(b.config.Token, options...)
 	if err != nil {
 		panic("telegram: " + b.line.hide(err)) // an empty token: the configuration refuses it

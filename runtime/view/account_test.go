@@ -123,7 +123,7 @@ func TestWhatTheRiskPageShows(t *testing.T) {
 			Refusal: &risk.Refusal{Rule: "max_open_orders", Value: value, Limit: "3", Hint: "raise it"}}})
 	}
 	b.Note(&engine.Note{AtMS: 9, Fact: engine.NoteHalt{Reason: "news"}})
-	b.Note(&engine.Note{AtMS: 10, Fact: engine.NoteHalt{Reason: "armed", Over: true}})
+	b.Note(&engine.Note{AtMS: 10, Fact: engine.NoteHalt{Reason: "armed", Ended: true}})
 	b.Note(&engine.Note{AtMS: 11, Symbol: bitcoin, Fact: engine.NoteGap{Missing: 2}})
 	page := b.Risk()
 	shows(t, "risk", page, `{"schema":1,"halts":[{"scope":"account","level":"pause","why":"news","since":"1970-01-01T00:00:01Z"},

@@ -14,7 +14,7 @@ type Notice struct {
 	Strategy string `json:"strategy,omitempty"`
 	Market   string `json:"market,omitempty"`
 	Symbol   string `json:"symbol,omitempty"`
-	Over     bool   `json:"over"` // it has ended
+	Ended    bool   `json:"over"` // it has ended
 	Count    int    `json:"count,omitempty"`
 	Text     string `json:"text"`
 }
@@ -29,12 +29,12 @@ func (b *Board) noteNotice(n *engine.Note) {
 	}
 	of := Notice{
 		ID: b.notices.nextID(), AtMS: n.AtMS, Kind: w.Kind, Severity: severities[w.Level],
-		Strategy: n.Strategy, Over: w.Over, Count: w.Count, Text: w.Cause,
+		Strategy: n.Strategy, Ended: w.Ended, Count: w.Count, Text: w.Cause,
 	}
 	if n.Symbol != nil {
 		of.Market, of.Symbol = n.Symbol.Market.String(), n.Symbol.Name
 	}
-	if of.Over {
+	if of.Ended {
 		of.Severity = "info"
 	}
 	notice := b.notices.add(of)

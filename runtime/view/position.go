@@ -130,9 +130,9 @@ func distance(last, price float64) *float64 {
 	return &ratio
 }
 
-// Book subtracts the strategy's profit before the position: the rest of its profit by the ledger is the position's
+// SubtractEarlier subtracts the strategy's profit before the position: the rest of its profit by the ledger is the position's
 // own.
-func (p *Position) Book(before exchange.Amount) {
+func (p *Position) SubtractEarlier(before exchange.Amount) {
 	made := p.unrealized
 	if p.Strategy != "" {
 		made = made.Add(p.net).Sub(before)

@@ -23,11 +23,11 @@ func TestAPositionsProfitIsNet(t *testing.T) {
 		Strategies: []engine.StrategyStatus{{Name: "trend", Symbol: bitcoin, Position: -20, Last: last, EntryPrice: exchange.MustAmount("50000")}},
 	}
 	p := b.Positions()[0]
-	p.Book(exchange.MustAmount("-8.97"))
+	p.SubtractEarlier(exchange.MustAmount("-8.97"))
 	if p.Unrealized != "2" || p.Profit != "0" || *p.ProfitRatio != 0 || *p.Distance != 0.1 || p.StopDistance != nil {
 		t.Errorf("want 2 unrealized, 0 net and a distance of 0.1, have %s, %s, %v, %v", p.Unrealized, p.Profit, *p.ProfitRatio, *p.Distance)
 	}
-	if p.Book(exchange.MustAmount("-10.97")); p.Profit != "2" || *p.ProfitRatio != 0.002 {
+	if p.SubtractEarlier(exchange.MustAmount("-10.97")); p.Profit != "2" || *p.ProfitRatio != 0.002 {
 		t.Errorf("without fees: want 2 and 0.002, have %s and %v", p.Profit, *p.ProfitRatio)
 	}
 	all := b.statusOf().Strategies

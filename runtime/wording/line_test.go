@@ -44,7 +44,7 @@ func check(t *testing.T, owner string, s *exchange.Symbol, all []sentence) {
 			}
 			of += ": " + w.Cause
 		}
-		if w.Over {
+		if w.Ended {
 			of += " (over)"
 		}
 		if of != c.of {
@@ -59,31 +59,31 @@ func TestWhatAPersonReadsOfAState(t *testing.T) {
 	check(t, "", bitcoin, []sentence{
 		{"blind", engine.NoteBlind{Of: "the account", Reason: "timeout"},
 			"BLIND     the account cannot be read: nothing opens there, stops stay", "error blind: the account: timeout"},
-		{"not blind", engine.NoteBlind{Of: "the account", Over: true},
+		{"not blind", engine.NoteBlind{Of: "the account", Ended: true},
 			"exchange  the account can be read again: openings continue", "warn blind: the account:  (over)"},
 		{"frozen", engine.NoteFrozen{Text: "BTC-USDT 1m, 8m"}, "STALE     BTC-USDT 1m, 8m: prices are that old, stops stay",
 			"error frozen: BTC-USDT 1m, 8m"},
-		{"not frozen", engine.NoteFrozen{Text: "BTC-USDT 1m", Over: true}, "fresh     BTC-USDT 1m continue", "warn frozen: BTC-USDT 1m (over)"},
+		{"not frozen", engine.NoteFrozen{Text: "BTC-USDT 1m", Ended: true}, "fresh     BTC-USDT 1m continue", "warn frozen: BTC-USDT 1m (over)"},
 		{"quarantined", engine.NoteQuarantine{Reason: "5 steps more"}, "BLOCKED   BTC-USDT is quarantined: 5 steps more",
 			"error quarantine/reconcile: 5 steps more"},
-		{"resolved", engine.NoteQuarantine{Over: true}, "resolved  BTC-USDT trades again", "info quarantine/reconcile:  (over)"},
+		{"resolved", engine.NoteQuarantine{Ended: true}, "resolved  BTC-USDT trades again", "info quarantine/reconcile:  (over)"},
 		{"unprotected", engine.NoteUnprotected{Reason: "-4012 too many"},
 			"UNPROTECTED BTC-USDT: -4012 too many; nothing opens there", "error unprotected/risk: -4012 too many"},
-		{"protected", engine.NoteUnprotected{Over: true}, "protected BTC-USDT has its stop again, or has ended", "warn unprotected/risk:  (over)"},
+		{"protected", engine.NoteUnprotected{Ended: true}, "protected BTC-USDT has its stop again, or has ended", "warn unprotected/risk:  (over)"},
 		{"contradicted", engine.NoteContradicted{Reason: "fills say 0.010"},
 			"CONTRADICTED BTC-USDT: fills say 0.010; nothing opens, protection stays", "error contradicted/reconcile: fills say 0.010"},
-		{"confirmed", engine.NoteContradicted{Over: true}, "confirmed BTC-USDT: exchange and fills agree again", "info contradicted/reconcile:  (over)"},
+		{"confirmed", engine.NoteContradicted{Ended: true}, "confirmed BTC-USDT: exchange and fills agree again", "info contradicted/reconcile:  (over)"},
 		{"foreign", engine.NoteForeign{Reason: "order 9"},
 			"FOREIGN   BTC-USDT: order 9; no openings while it exists (foreign: halt)", "warn foreign/reconcile: order 9"},
-		{"no longer foreign", engine.NoteForeign{Over: true}, "clear     BTC-USDT has no foreign orders that open", "info foreign/reconcile:  (over)"},
+		{"no longer foreign", engine.NoteForeign{Ended: true}, "clear     BTC-USDT has no foreign orders that open", "info foreign/reconcile:  (over)"},
 		{"halted", engine.NoteHalt{Reason: "by a person"}, "HALTED    by a person", "error halt/risk: by a person"},
-		{"armed", engine.NoteHalt{Reason: "all is well", Over: true}, "ARMED     trading continues: all is well", "warn halt/risk: all is well (over)"},
+		{"armed", engine.NoteHalt{Reason: "all is well", Ended: true}, "ARMED     trading continues: all is well", "warn halt/risk: all is well (over)"},
 		{"breaker", engine.NoteBreaker{Reason: "5 refusals", PauseMS: 300_000},
 			"BREAKER   5 refusals: nothing opens for 300 s; exits and stops continue", "error breaker/risk: 5 refusals"},
-		{"breaker's end", engine.NoteBreaker{Over: true}, "breaker   has ended: openings continue", "warn breaker/risk:  (over)"},
+		{"breaker's end", engine.NoteBreaker{Ended: true}, "breaker   has ended: openings continue", "warn breaker/risk:  (over)"},
 		{"limit set", engine.NoteLimitSet{Rule: "max_orders", Text: "max_orders is 3 until botd rearm"},
 			"limit     max_orders is 3 until botd rearm", "warn limit_set/risk: max_orders is 3 until botd rearm"},
-		{"as configured", engine.NoteLimitSet{Rule: "max_orders", Text: "max_orders is as configured", Over: true},
+		{"as configured", engine.NoteLimitSet{Rule: "max_orders", Text: "max_orders is as configured", Ended: true},
 			"limit     max_orders is as configured", "warn limit_set/risk: max_orders is as configured (over)"},
 		{"liquidated", engine.NoteLiquidated{Text: "BTC-USDT: 0.010 long"}, "LIQUIDATED BTC-USDT: 0.010 long; no strategy trades it",
 			"error liquidation/risk: BTC-USDT: 0.010 long"},
@@ -93,7 +93,7 @@ func TestWhatAPersonReadsOfAState(t *testing.T) {
 			"LIMIT     daily_loss of account: 5 % of 4 %; no entries until 2023-11-14 23:13:20 UTC, exits and stops continue", "error limit/risk: 5 % of 4 %"},
 		{"a limit for a millisecond", engine.NoteLimit{Rule: "daily_loss", Reason: "5 % of 4 %", ForMS: 1},
 			"LIMIT     daily_loss of account: 5 % of 4 %; no entries until 2023-11-14 22:13:20 UTC, exits and stops continue", "error limit/risk: 5 % of 4 %"},
-		{"a limit's end", engine.NoteLimit{Rule: "daily_loss", Reason: "a new day", Over: true},
+		{"a limit's end", engine.NoteLimit{Rule: "daily_loss", Reason: "a new day", Ended: true},
 			"limit     daily_loss of account no longer blocks entries: a new day", "warn limit/risk: a new day (over)"},
 	})
 	check(t, "trend", nil, []sentence{
@@ -101,7 +101,7 @@ func TestWhatAPersonReadsOfAState(t *testing.T) {
 			"LIMIT     max_losses of trend: 4 of 3; no entries until botd rearm --strategy trend, exits and stops continue", "error limit/risk: 4 of 3"},
 		{"liquidated with it", engine.NoteLiquidated{Text: "BTC-USDT: 0.010 long"}, "LIQUIDATED BTC-USDT: 0.010 long; its strategy is halted",
 			"error liquidation/risk: BTC-USDT: 0.010 long"},
-		{"its end", engine.NoteLimit{Rule: "max_losses", Reason: "rearmed", Over: true}, "limit     max_losses of trend no longer blocks entries: rearmed",
+		{"its end", engine.NoteLimit{Rule: "max_losses", Reason: "rearmed", Ended: true}, "limit     max_losses of trend no longer blocks entries: rearmed",
 			"warn limit/risk: rearmed (over)"},
 		{"a symbol without rules", engine.NoteQuarantine{Reason: "an order"},
 			"BLOCKED   a symbol whose rules are not known yet is quarantined: an order", "error quarantine/reconcile: an order"},
@@ -135,10 +135,10 @@ func TestWhatAPersonReadsOfTheExchangeAndTheJournal(t *testing.T) {
 			"error journal: its file was removed"},
 		{"the disk is nearly full", engine.NoteJournal{Reason: "31 MB free"}, "DISK      31 MB free: nothing opens, exits continue",
 			"error journal: 31 MB free"},
-		{"the disk has room", engine.NoteJournal{Over: true}, "journal   has free space again: openings continue", "warn journal:  (over)"},
-		{"one record waited", engine.NoteJournal{Over: true, Records: 1},
+		{"the disk has room", engine.NoteJournal{Ended: true}, "journal   has free space again: openings continue", "warn journal:  (over)"},
+		{"one record waited", engine.NoteJournal{Ended: true, Records: 1},
 			"journal   can be written again, 1 records were waiting: openings continue", "warn journal x1:  (over)"},
-		{"it is written, the disk is nearly full", engine.NoteJournal{Over: true, Reason: "31 MB free"},
+		{"it is written, the disk is nearly full", engine.NoteJournal{Ended: true, Reason: "31 MB free"},
 			"journal   can be written again, 0 records were waiting; still nothing opens: 31 MB free", "warn journal: 31 MB free (over)"},
 		{"a wallet that nothing explains", engine.NoteUnexplained{Asset: "USDT", Text: "12 USDT less"}, "LEDGER    12 USDT less", "error"},
 		{"a transfer", engine.NoteTransfer{Asset: "USDT", Text: "500 USDT came in"}, "transfer  500 USDT came in", "warn transfer/risk: 500 USDT came in"},
@@ -185,7 +185,7 @@ func TestWhatAPersonReadsOfAnOrder(t *testing.T) {
 			"warn refused/risk: entry: -2019"},
 		{"exits that the exchange refuses", engine.NoteIntentRefused{Purpose: placement.Exit, Reason: "exit: -2022"}, "REFUSED   trend: exit: -2022",
 			"error refused/risk: exit: -2022"},
-		{"no longer refused", engine.NoteIntentRefused{Purpose: placement.Exit, Reason: "exit", Over: true},
+		{"no longer refused", engine.NoteIntentRefused{Purpose: placement.Exit, Reason: "exit", Ended: true},
 			"accepted  trend: the exit is no longer refused, or no longer derived", "warn refused/risk: exit (over)"},
 	})
 	check(t, "trend", nil, []sentence{
@@ -220,7 +220,7 @@ func TestWhatAPersonReadsOfAStrategy(t *testing.T) {
 			"error strategy_failed: division by zero"},
 		{"hung", engine.NoteHung{Reason: "30 s"}, "HUNG      trend does not answer, nothing opens for it, its protection stays: 30 s",
 			"error strategy_hung: 30 s"},
-		{"answers", engine.NoteHung{Over: true}, "answers   trend answers again", "warn strategy_hung:  (over)"},
+		{"answers", engine.NoteHung{Ended: true}, "answers   trend answers again", "warn strategy_hung:  (over)"},
 		{"its notice", engine.NoteNotice{Text: "a squeeze"}, "notice    trend: a squeeze", "info strategy_notice: a squeeze"},
 		{"after one withheld", engine.NoteNotice{Text: "a squeeze", Before: 1},
 			"notice    trend: a squeeze (1 before it were withheld: too many in an hour)", "info strategy_notice: a squeeze"},
@@ -228,7 +228,7 @@ func TestWhatAPersonReadsOfAStrategy(t *testing.T) {
 		{"reloaded", engine.NoteReload{Text: "kept"}, "reloaded  trend: kept", "info strategy_reloaded: kept"},
 		{"latched", engine.NoteLatch{Side: -1, Reason: "its stop filled"}, "latch     trend latched: no entry until its target has been zero or changed side",
 			"info latch x-1: its stop filled"},
-		{"released", engine.NoteLatch{Reason: "its target is zero", Over: true}, "latch     trend latch released", "info latch: its target is zero (over)"},
+		{"released", engine.NoteLatch{Reason: "its target is zero", Ended: true}, "latch     trend latch released", "info latch: its target is zero (over)"},
 		{"a signal", engine.NoteSignal{Text: "buy"}, "signal    trend: buy", "info"},
 		{"a refused signal", engine.NoteSignal{Text: "buy", Err: errors.New("too\x1b old")}, `signal    trend: refused: too\u001b old`, "warn"},
 		{"long position", engine.NotePosition{Quantity: 1, EntryPrice: entry}, "position  trend BTC-USDT long 0.001 at 50050.3", "info"},
@@ -255,7 +255,7 @@ func TestFieldsOfALogLine(t *testing.T) {
 		{engine.NoteSettled{Evidence: "GET", DurationMS: 120}, "[{dur_ms 120} {evidence GET}]"},
 		{engine.NoteTransfer{Asset: "USDT", Amount: enginetest.Amount(t, "-12.5")}, "[{asset USDT} {amount -12.5}]"},
 		{engine.NoteLimit{Rule: "daily_loss", Reason: "5 % of 4 %"}, "[{rule daily_loss} {cause 5 % of 4 %}]"},
-		{engine.NoteUnprotected{ForMS: 1_500, Over: true}, "[{dur_ms 1500}]"},
+		{engine.NoteUnprotected{ForMS: 1_500, Ended: true}, "[{dur_ms 1500}]"},
 	} {
 		w := Of(&engine.Note{Symbol: bitcoin, Fact: c.fact})
 		if have := fmt.Sprint(w.Fields); have != c.want {

@@ -23,7 +23,7 @@ func market(n *engine.Note) Wording {
 		return warn("market.gap", "candles   %d of %s are missing", fact.Missing, symbol(n)).with("missing", fact.Missing).
 			notice("gap", "").count(fact.Missing)
 	case engine.NoteFrozen:
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("market.fresh", "fresh     %s continue", fact.Text),
 			bad("market.stale", "STALE     %s: prices are that old, stops stay", fact.Text).notice("frozen", fact.Text))
 	case engine.NoteFetchFailed:
@@ -34,12 +34,12 @@ func market(n *engine.Note) Wording {
 		return warn("exchange.stale", "stale     %s; the larger figure is used", fact.Text).with("count", fact.Count).
 			notice("stale", fact.Text).count(fact.Count).on("reconcile")
 	case engine.NoteBlind:
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("exchange.back", "exchange  %s can be read again: openings continue", fact.Of),
 			bad("exchange.blind", "BLIND     %s cannot be read: nothing opens there, stops stay", fact.Of).with("err", fact.Reason).
 				notice("blind", fact.Of+": "+fact.Reason))
 	case engine.NoteJournal:
-		return either(fact.Over, journalBack(&fact), journalFails(&fact).notice("journal", withError(fact.Reason, fact.Err)).count(fact.Records))
+		return either(fact.Ended, journalBack(&fact), journalFails(&fact).notice("journal", withError(fact.Reason, fact.Err)).count(fact.Records))
 	case engine.NoteUnexplained:
 		return bad("ledger.unexplained", "LEDGER    %s", fact.Text).with("asset", fact.Asset).with("amount", fact.Amount.String())
 	case engine.NoteTransfer:

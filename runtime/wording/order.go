@@ -42,7 +42,7 @@ func order(n *engine.Note) Wording {
 		if fact.Purpose.Opens() {
 			refused = warn
 		}
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("intent.accepted", "accepted  %s: the %s is no longer refused, or no longer derived", n.Strategy, fact.Reason),
 			refused("intent.refused", "REFUSED   %s: %s", n.Strategy, fact.Reason).with("cause", fact.Reason).notice("refused", fact.Reason).on("risk"))
 	}

@@ -10,7 +10,7 @@ import (
 func state(n *engine.Note) Wording {
 	switch fact := n.Fact.(type) {
 	case engine.NoteQuarantine:
-		return either(fact.Over,
+		return either(fact.Ended,
 			info("symbol.resolved", "resolved  %s trades again", symbol(n)),
 			bad("symbol.quarantined", "BLOCKED   %s is quarantined: %s", symbol(n), fact.Reason).notice("quarantine", fact.Reason).on("reconcile"))
 	case engine.NoteLiquidated:
@@ -21,26 +21,26 @@ func state(n *engine.Note) Wording {
 		return bad("position.liquidated", "LIQUIDATED %s; %s", fact.Text, follows).with("realised", fact.Realized.String()).
 			notice("liquidation", fact.Text).on("risk")
 	case engine.NoteUnprotected:
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("position.protected", "protected %s has its stop again, or has ended", symbol(n)).with("dur_ms", fact.ForMS),
 			bad("position.unprotected", "UNPROTECTED %s: %s; nothing opens there", symbol(n), fact.Reason).with("cause", fact.Reason).
 				notice("unprotected", fact.Reason).on("risk"))
 	case engine.NoteContradicted:
-		return either(fact.Over,
+		return either(fact.Ended,
 			info("symbol.confirmed", "confirmed %s: exchange and fills agree again", symbol(n)),
 			bad("symbol.contradicted", "CONTRADICTED %s: %s; nothing opens, protection stays", symbol(n), fact.Reason).
 				notice("contradicted", fact.Reason).on("reconcile"))
 	case engine.NoteForeign:
-		return either(fact.Over,
+		return either(fact.Ended,
 			info("symbol.clear", "clear     %s has no foreign orders that open", symbol(n)),
 			warn("symbol.foreign", "FOREIGN   %s: %s; no openings while it exists (foreign: halt)", symbol(n), fact.Reason).
 				notice("foreign", fact.Reason).on("reconcile"))
 	case engine.NoteHalt:
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("trading.armed", "ARMED     trading continues: %s", fact.Reason),
 			bad("trading.halted", "HALTED    %s", fact.Reason).notice("halt", fact.Reason).on("risk"))
 	case engine.NoteBreaker:
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("breaker.ended", "breaker   has ended: openings continue"),
 			bad("breaker.tripped", "BREAKER   %s: nothing opens for %d s; exits and stops continue", fact.Reason, fact.PauseMS/1000).with("cause", fact.Reason).
 				notice("breaker", fact.Reason).on("risk"))
@@ -48,7 +48,7 @@ func state(n *engine.Note) Wording {
 		return limit(n, &fact)
 	case engine.NoteLimitSet:
 		w := warn("limit.set", "limit     %s", fact.Text).with("rule", fact.Rule).notice("limit_set", fact.Text).on("risk")
-		w.Over = fact.Over
+		w.Ended = fact.Ended
 		return w
 	}
 	return Wording{}
@@ -63,7 +63,7 @@ func limit(n *engine.Note, fact *engine.NoteLimit) Wording {
 	if fact.ForMS > 0 {
 		until = "until " + time.UnixMilli(n.AtMS+fact.ForMS).UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	return either(fact.Over,
+	return either(fact.Ended,
 		warn("limit.ended", "limit     %s of %s no longer blocks entries: %s", fact.Rule, scope, fact.Reason).with("rule", fact.Rule),
 		bad("limit.breached", "LIMIT     %s of %s: %s; no entries %s, exits and stops continue", fact.Rule, scope, fact.Reason, until).
 			with("rule", fact.Rule).with("cause", fact.Reason).notice("limit", fact.Reason).on("risk"))

@@ -21,7 +21,7 @@ func strategy(n *engine.Note) Wording {
 	case engine.NoteStrategyFailed:
 		return bad("strategy.failed", "FAILED    %s is stopped, its protection stays: %s", n.Strategy, fact.Reason).notice("strategy_failed", fact.Reason)
 	case engine.NoteHung:
-		return either(fact.Over,
+		return either(fact.Ended,
 			warn("strategy.answers", "answers   %s answers again", n.Strategy),
 			bad("strategy.hung", "HUNG      %s does not answer, nothing opens for it, its protection stays: %s", n.Strategy, fact.Reason).
 				notice("strategy_hung", fact.Reason))
@@ -30,7 +30,7 @@ func strategy(n *engine.Note) Wording {
 	case engine.NoteReload:
 		return info("strategy.reloaded", "reloaded  %s: %s", n.Strategy, fact.Text).notice("strategy_reloaded", fact.Text)
 	case engine.NoteLatch:
-		return either(fact.Over,
+		return either(fact.Ended,
 			info("strategy.latch", "latch     %s latch released", n.Strategy).with("why", fact.Reason),
 			info("strategy.latch", "latch     %s latched: no entry until its target has been zero or changed side", n.Strategy).with("why", fact.Reason).
 				notice("latch", fact.Reason).count(fact.Side))

@@ -33,7 +33,7 @@ type Wording struct {
 	Topic string // of the API's stream, besides "notice"
 	Cause string // in the words of its reporter
 	Count int
-	Over  bool // it reports an end
+	Ended bool // it reports an end
 }
 
 // Field is a machine-readable value of an event in addition to the line.
@@ -109,7 +109,7 @@ func either(over bool, ends, begins Wording) Wording {
 	if !over {
 		return begins
 	}
-	ends.Kind, ends.Topic, ends.Cause, ends.Count, ends.Over = begins.Kind, begins.Topic, begins.Cause, begins.Count, true
+	ends.Kind, ends.Topic, ends.Cause, ends.Count, ends.Ended = begins.Kind, begins.Topic, begins.Cause, begins.Count, true
 	return ends
 }
 

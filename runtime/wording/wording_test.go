@@ -19,7 +19,7 @@ func TestEveryKindOfNoteHasWords(t *testing.T) {
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "max_drawdown") {
 		unnamed := n
 		unnamed.Strategy, unnamed.Symbol = "", nil
-		all := []engine.Note{n, enginetest.Over(n), unnamed, enginetest.Over(unnamed)}
+		all := []engine.Note{n, enginetest.Ended(n), unnamed, enginetest.Ended(unnamed)}
 		switch n.Fact.(type) {
 		case engine.NoteCandle, engine.NoteDecision: // never without a symbol
 			all = all[:2]
@@ -44,12 +44,12 @@ func TestTheEndOfAStateIsANoticeOfItsKind(t *testing.T) {
 	t.Parallel()
 	ends := 0
 	for _, begins := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "max_drawdown") {
-		ended := enginetest.Over(begins)
+		ended := enginetest.Ended(begins)
 		begin, end := Of(&begins), Of(&ended)
-		if begin.Over {
+		if begin.Ended {
 			t.Errorf("%T: want it not over, have %+v", begins.Fact, begin)
 		}
-		if !end.Over {
+		if !end.Ended {
 			continue
 		}
 		ends++

@@ -105,13 +105,13 @@ func TestQuotesAreAroundTheMiddleOfTheBook(t *testing.T) {
 		return []exchange.Level{{Price: exchange.Price(price * 1e8), Quantity: 1}}
 	}
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "0.4%"})
-	b.view.Book = strategy.Book{Bids: level(99), Asks: level(101), AtMS: b.view.NowMS}
+	b.view.OrderBook = strategy.OrderBook{Bids: level(99), Asks: level(101), AtMS: b.view.NowMS}
 	b.expect(101, "buy 1@99.8, sell 1@100.2")
-	b.view.Book = strategy.Book{Bids: level(109), Asks: level(111), AtMS: b.view.NowMS}
+	b.view.OrderBook = strategy.OrderBook{Bids: level(109), Asks: level(111), AtMS: b.view.NowMS}
 	b.after(11).after(19).expect(120, "buy 1@119.7, sell 1@120.3") // the book is old: the last price counts
-	b.view.Book = strategy.Book{Bids: level(99), Asks: level(99.1), AtMS: b.view.NowMS + 30_000}
+	b.view.OrderBook = strategy.OrderBook{Bids: level(99), Asks: level(99.1), AtMS: b.view.NowMS + 30_000}
 	b.after(30).expect(120, "buy 1@98.8, sell 1@99.3")
-	if w := strategy.WatchingOf(b.strategy); !w.Book {
+	if w := strategy.WatchingOf(b.strategy); !w.OrderBook {
 		t.Error("want it to watch the book")
 	}
 }
@@ -124,7 +124,7 @@ func TestALeanNeverCrossesTheBook(t *testing.T) {
 	b := quotes(t, "avellaneda", exchange.Futures, strategy.Values{"gamma": "100", "kappa": "100", "period": "2", "tolerance": "0"})
 	b.feed(100, 110, 99) // sigma 0.1: the reservation price of a full position is 100 % away
 	b.view.Position.Quantity = 4000
-	b.view.Book = strategy.Book{Bids: level(99.5), Asks: level(100.5), AtMS: b.view.NowMS}
+	b.view.OrderBook = strategy.OrderBook{Bids: level(99.5), Asks: level(100.5), AtMS: b.view.NowMS}
 	b.expect(100, "sell 1@99.6")
 	b.after(1).expect(100.2, "sell 1@99.6")
 	if first, _ := b.view.Memory.Get("turn"); first != 1 || b.plan.Exits[0].Key != "1sell0" {
@@ -133,7 +133,7 @@ func TestALeanNeverCrossesTheBook(t *testing.T) {
 	b = quotes(t, "avellaneda", exchange.Futures, strategy.Values{"gamma": "100", "kappa": "100", "period": "2", "tolerance": "0"})
 	b.feed(100, 110, 99)
 	b.view.Position.Quantity = -4000
-	b.view.Book = strategy.Book{Bids: level(99.5), Asks: level(100.5), AtMS: b.view.NowMS}
+	b.view.OrderBook = strategy.OrderBook{Bids: level(99.5), Asks: level(100.5), AtMS: b.view.NowMS}
 	b.expect(100, "buy 1@100.4")
 }
 
@@ -292,7 +292,7 @@ func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	for ageMS, want := range map[int64]string{0: "buy 1@89.1, sell 1@90.9", 10_000: "buy 1@89.1, sell 1@90.9", 10_001: "buy 1@99, sell 1@101"} {
 		b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%"})
 		b.view.NowMS = 1_000_000
-		b.view.Book = strategy.Book{Bids: level(89), Asks: level(91), AtMS: b.view.NowMS - ageMS}
+		b.view.OrderBook = strategy.OrderBook{Bids: level(89), Asks: level(91), AtMS: b.view.NowMS - ageMS}
 		b.expect(100, want)
 	}
 }

@@ -124,7 +124,7 @@ func (q *quoter) Candle(view *strategy.View) { q.model.observe(view) }
 func (*quoter) RestsExits() bool { return true }
 
 // Watches subscribes to the order book.
-func (*quoter) Watches() strategy.Watching { return strategy.Watching{Book: true} }
+func (*quoter) Watches() strategy.Watching { return strategy.Watching{OrderBook: true} }
 
 // Economics returns the spread without price moves and without a position.
 func (q *quoter) Economics() (strategy.Economics, bool) {
@@ -173,8 +173,8 @@ func (q *quoter) next(view *strategy.View, t turn) turn {
 
 // middle returns the mid price of the book, or the last price if no book is known.
 func (q *quoter) middle(view *strategy.View) exchange.Price {
-	if view.Book.Known(view.NowMS, bookAgeMS) {
-		return view.Book.Middle()
+	if view.OrderBook.Known(view.NowMS, bookAgeMS) {
+		return view.OrderBook.Middle()
 	}
 	return view.Last
 }
@@ -293,8 +293,8 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 // both on their side of the middle. A post-only order that would match is rejected.
 func (q *quoter) passive(view *strategy.View, center exchange.Price, bid, ask float64) (float64, float64) {
 	high, low := center, center
-	if view.Book.Known(view.NowMS, bookAgeMS) {
-		high, low = view.Book.Asks[0].Price-view.Symbol.PriceTick, view.Book.Bids[0].Price+view.Symbol.PriceTick
+	if view.OrderBook.Known(view.NowMS, bookAgeMS) {
+		high, low = view.OrderBook.Asks[0].Price-view.Symbol.PriceTick, view.OrderBook.Bids[0].Price+view.Symbol.PriceTick
 	}
 	return min(bid, float64(high)), max(ask, float64(low))
 }

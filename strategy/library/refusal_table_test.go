@@ -173,7 +173,7 @@ func TestStrategyRequirements(t *testing.T) {
 		for _, part := range []struct {
 			is   bool
 			text string
-		}{{watching.Events, " events"}, {watching.Funding, " funding"}, {watching.Book, " book"}, {watching.Pair != (exchange.SymbolKey{}),
+		}{{watching.Events, " events"}, {watching.Funding, " funding"}, {watching.OrderBook, " book"}, {watching.Pair != (exchange.SymbolKey{}),
 			" pair " + watching.Pair.String()}} {
 			if part.is {
 				have += part.text

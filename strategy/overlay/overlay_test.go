@@ -37,7 +37,7 @@ type watched struct {
 	candles *int
 }
 
-func (watched) Watches() strategy.Watching { return strategy.Watching{Book: true} }
+func (watched) Watches() strategy.Watching { return strategy.Watching{OrderBook: true} }
 func (w watched) Candle(*strategy.View)    { *w.candles++ }
 func (watched) Warmup() int                { return 7 }
 func (watched) Batch(_ *strategy.View, _ *exchange.Candles, _, to int, _ func(int) exchange.Amount) int {
@@ -83,7 +83,7 @@ func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 		}).Trails()
 		end := map[bool]int{true: 9, false: 4}[c.prepares]
 		batched := made.(strategy.Batcher).Batch(view, nil, 4, 9, nil)
-		if watching := strategy.WatchingOf(made); watching != (strategy.Watching{Book: true, Funds: c.funds}) || candles != 1 || made.Warmup() != 7 ||
+		if watching := strategy.WatchingOf(made); watching != (strategy.Watching{OrderBook: true, Funds: c.funds}) || candles != 1 || made.Warmup() != 7 ||
 			made.(strategy.Wrapper).Wrapped() != strategy.Strategy(inner) || after != c.after || trails != c.trails || batched != end {
 			t.Errorf("%s: have %+v, %d candles, warm-up %d, trails %d %t, prepared to %d", c.name, watching, candles, made.Warmup(), after, trails, batched)
 		}

@@ -83,7 +83,7 @@ func TestADeclarationIsReadInFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strategy.Watching{Funding: true, Events: true, Book: true, Funds: true, Pair: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}}
+	want := strategy.Watching{Funding: true, Events: true, OrderBook: true, Funds: true, Pair: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}}
 	if r.Warmup() != 3 || r.Reentry() != strategy.ReentryNever || r.Watches() != want || !r.TakesProfit() || log != "warning: slow" {
 		t.Errorf("want all that it declares, have %d, %v, %+v, log %q", r.Warmup(), r.Reentry(), r.Watches(), log)
 	}
@@ -105,7 +105,7 @@ func TestADeclarationIsReadInFull(t *testing.T) {
 func TestWatchesAreDeclared(t *testing.T) {
 	t.Parallel()
 	pair := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
-	for _, w := range []strategy.Watching{{}, {Funding: true}, {Events: true}, {Book: true}, {Funds: true}, {Pair: pair}} {
+	for _, w := range []strategy.Watching{{}, {Funding: true}, {Events: true}, {OrderBook: true}, {Funds: true}, {Pair: pair}} {
 		info := newWatchInfo(w)
 		if (info == nil) != (w == strategy.Watching{}) {
 			t.Errorf("%+v: have %+v", w, info)
@@ -259,7 +259,7 @@ func TestAProgramThatEndedStaysLost(t *testing.T) {
 type seer struct{ holds }
 
 func (seer) Decide(v *strategy.View, p *strategy.Plan) {
-	p.Reason = fmt.Sprint(v.BuyingPower, v.Pair.Known, v.Pair.Position, v.Pair.Last, v.Funding, v.Book, v.Events, v.Missed)
+	p.Reason = fmt.Sprint(v.BuyingPower, v.Pair.Known, v.Pair.Position, v.Pair.Last, v.Funding, v.OrderBook, v.Events, v.Missed)
 	if v.Pair.Known {
 		p.Reason += fmt.Sprint(v.Pair.Symbol.Key(), v.Pair.Symbol.PriceTick, v.Pair.Symbol.QuantityScale)
 	}

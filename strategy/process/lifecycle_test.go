@@ -276,7 +276,7 @@ func (c *counting) Decide(v *strategy.View, p *strategy.Plan) {
 
 func (*counting) Reentry() strategy.Reentry { return strategy.ReentryNever }
 
-func (*counting) Watches() strategy.Watching { return strategy.Watching{Book: true} }
+func (*counting) Watches() strategy.Watching { return strategy.Watching{OrderBook: true} }
 
 func (c *counting) Conditions(v *strategy.View) []strategy.Condition {
 	return []strategy.Condition{{Name: fmt.Sprint(v.Closed(), " candles"), Value: c.seen, Met: true}}
@@ -293,7 +293,7 @@ func TestEachCandleIsShownWithItsView(t *testing.T) {
 	}
 	defer there.Kill("the test is over")
 	here, tick := &counting{}, setting.Symbol.PriceTick
-	if watches := strategy.WatchingOf(there); watches != (strategy.Watching{Book: true}) || there.Reentry() != strategy.ReentryNever {
+	if watches := strategy.WatchingOf(there); watches != (strategy.Watching{OrderBook: true}) || there.Reentry() != strategy.ReentryNever {
 		t.Errorf("want its subscriptions and its policy declared, have %+v, %v", watches, there.Reentry())
 	}
 	view := strategy.View{Symbol: setting.Symbol, Interval: exchange.Minute1}

@@ -105,7 +105,7 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 		p.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50},
 			TakeProfit: strategy.Distance{Price: v.Last}}
 	}
-	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding, v.Book,
+	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding, v.OrderBook,
 		v.Candle(), v.Last, v.Size, v.Leverage)
 	p.SignalMS = v.NowMS - n
 	if n == 2 {
@@ -148,10 +148,10 @@ func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.T
 				Quantity: exchange.Quantity(i), Rule: "margin", Reason: "too little"}, {Kind: strategy.EventLatched, Side: exchange.Sell}},
 			Missed:  i % 3,
 			Funding: strategy.Funding{Rate: -1_234, NextMS: 99, Known: true},
-			Book: strategy.Book{AtMS: int64(i), Bids: []exchange.Level{{Price: at, Quantity: 3}, {Price: at - symbol.PriceTick, Quantity: 4}},
+			OrderBook: strategy.OrderBook{AtMS: int64(i), Bids: []exchange.Level{{Price: at, Quantity: 3}, {Price: at - symbol.PriceTick, Quantity: 4}},
 				Asks: []exchange.Level{{Price: at + symbol.PriceTick, Quantity: 5}}}}
 		if i%2 == 0 {
-			view.Funding, view.Book = strategy.Funding{}, strategy.Book{}
+			view.Funding, view.OrderBook = strategy.Funding{}, strategy.OrderBook{}
 		}
 		all = append(all, strategy.Task{View: view, From: i, To: i + 1, Each: i + 1, AtMS: int64(i+2) * 60_000, Fresh: i == 0})
 	}

@@ -128,7 +128,7 @@ func (r *Remote) Warmup() int { return r.welcome.Warmup }
 // Watches returns the strategy's declared subscriptions.
 func (r *Remote) Watches() (w strategy.Watching) {
 	if watch := r.welcome.Watch; watch != nil {
-		w.Funding, w.Events, w.Book, w.Funds = watch.Funding, watch.Events, watch.Book, watch.Funds
+		w.Funding, w.Events, w.OrderBook, w.Funds = watch.Funding, watch.Events, watch.Book, watch.Funds
 		if watch.Pair != nil {
 			w.Pair = exchange.SymbolKey{Market: watch.Pair.Market, Name: watch.Pair.Symbol}
 		}

@@ -15,7 +15,7 @@ func (r *ruled) Decide(v *strategy.View, p *strategy.Plan) {
 	s := v.Symbol
 	p.OrdersSet = true
 	p.Orders = []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: s.FloorPrice(v.Last), Quantity: s.QuantityTick}}
-	p.Reason = fmt.Sprint(s.PriceTick, s.QuantityTick, s.MinNotional, s.MaxNotional, s.FundingIntervalHours, v.Working, v.Book)
+	p.Reason = fmt.Sprint(s.PriceTick, s.QuantityTick, s.MinNotional, s.MaxNotional, s.FundingIntervalHours, v.Working, v.OrderBook)
 }
 
 // The rules of the symbol change, and change back, while the strategy runs: its process decides by those that botd has read last, and its orders

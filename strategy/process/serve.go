@@ -118,7 +118,7 @@ func newWatchInfo(w strategy.Watching) *watchInfo {
 	if w == (strategy.Watching{}) {
 		return nil
 	}
-	info := &watchInfo{Funding: w.Funding, Events: w.Events, Book: w.Book, Funds: w.Funds}
+	info := &watchInfo{Funding: w.Funding, Events: w.Events, Book: w.OrderBook, Funds: w.Funds}
 	if w.Pair != (exchange.SymbolKey{}) {
 		info.Pair = &pairName{w.Pair.Market, w.Pair.Name}
 	}

@@ -76,7 +76,7 @@ type bookInfo struct {
 	Asks [][2]decimal.Decimal `json:"asks"`
 }
 
-func newBookInfo(s *exchange.Symbol, b *strategy.Book) *bookInfo {
+func newBookInfo(s *exchange.Symbol, b *strategy.OrderBook) *bookInfo {
 	levels := func(side []exchange.Level) [][2]decimal.Decimal {
 		all := make([][2]decimal.Decimal, len(side))
 		for i, l := range side {
@@ -87,7 +87,7 @@ func newBookInfo(s *exchange.Symbol, b *strategy.Book) *bookInfo {
 	return &bookInfo{b.AtMS, levels(b.Bids), levels(b.Asks)}
 }
 
-func (i *bookInfo) book(c *converter) strategy.Book {
+func (i *bookInfo) book(c *converter) strategy.OrderBook {
 	levels := func(side [][2]decimal.Decimal) []exchange.Level {
 		all := make([]exchange.Level, len(side))
 		for i, l := range side {
@@ -95,7 +95,7 @@ func (i *bookInfo) book(c *converter) strategy.Book {
 		}
 		return all
 	}
-	return strategy.Book{AtMS: i.AtMS, Bids: levels(i.Bids), Asks: levels(i.Asks)}
+	return strategy.OrderBook{AtMS: i.AtMS, Bids: levels(i.Bids), Asks: levels(i.Asks)}
 }
 
 func newViewInfo(v *strategy.View) *viewInfo {
@@ -116,8 +116,8 @@ func newViewInfo(v *strategy.View) *viewInfo {
 	if v.Funding.Known {
 		i.Funding = &fundingInfo{v.Funding.Rate, v.Funding.NextMS}
 	}
-	if v.Book.AtMS != 0 {
-		i.Book = newBookInfo(s, &v.Book)
+	if v.OrderBook.AtMS != 0 {
+		i.Book = newBookInfo(s, &v.OrderBook)
 	}
 	if p := v.Pair; p.Known {
 		i.Pair = &pairInfo{p.Symbol.Market, newSymbolInfo(p.Symbol), p.Symbol.QuantityDecimal(p.Position), p.Symbol.PriceDecimal(p.Last)}
@@ -151,9 +151,9 @@ func (i *viewInfo) into(v *strategy.View, hello *exchange.Symbol) error {
 			Quantity: c.quantity(e.Quantity), Price: e.Price, Rule: e.Rule, Reason: e.Reason})
 	}
 	v.BuyingPower = i.Funds
-	v.Funding, v.Pair, v.Book = strategy.Funding{}, strategy.Pair{}, strategy.Book{}
+	v.Funding, v.Pair, v.OrderBook = strategy.Funding{}, strategy.Pair{}, strategy.OrderBook{}
 	if i.Book != nil {
-		v.Book = i.Book.book(c)
+		v.OrderBook = i.Book.book(c)
 	}
 	if f := i.Funding; f != nil {
 		v.Funding = strategy.Funding{Rate: f.Rate, NextMS: f.NextMS, Known: true}

@@ -123,9 +123,9 @@ func TestTheStagesOfARehearsalAreMarkets(t *testing.T) {
 			t.Fatalf("want a candle with wicks, have %+v", c)
 		}
 		held[v.Position.Quantity]++
-		if v.Book.AtMS != 0 {
-			if books++; v.Book.Bids[0].Price != v.Last-tick || v.Book.Asks[0].Price != v.Last+tick || v.Book.Bids[0].Quantity != 10*step {
-				t.Fatalf("want a book around %d, have %+v", v.Last, v.Book)
+		if v.OrderBook.AtMS != 0 {
+			if books++; v.OrderBook.Bids[0].Price != v.Last-tick || v.OrderBook.Asks[0].Price != v.Last+tick || v.OrderBook.Bids[0].Quantity != 10*step {
+				t.Fatalf("want a book around %d, have %+v", v.Last, v.OrderBook)
 			}
 		}
 		events += len(v.Events)

@@ -127,7 +127,7 @@ func TestAScriptWatchesWhatItsLibrariesName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, have := (strategy.Watching{Funding: true, Book: true, Events: true}), strategy.WatchingOf(s); have != want {
+	if want, have := (strategy.Watching{Funding: true, OrderBook: true, Events: true}), strategy.WatchingOf(s); have != want {
 		t.Errorf("want %+v, have %+v", want, have)
 	}
 }

@@ -207,8 +207,8 @@ func TestAScriptWatchesWhatItNames(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]strategy.Watching{
 		"view.funding": {Funding: true}, "view.funding_ms": {Funding: true}, "view.events": {Events: true}, "view.missed": {Events: true},
-		"view.bid":     {Book: true},
-		"view.book_ms": {Book: true}, "view.buying_power": {Funds: true}, "view.last": {},
+		"view.bid":     {OrderBook: true},
+		"view.book_ms": {OrderBook: true}, "view.buying_power": {Funds: true}, "view.last": {},
 	} {
 		s := written(t, exchange.Futures, nil, "def decide(view):", "    x = "+line)
 		if have := strategy.WatchingOf(s); have != want {

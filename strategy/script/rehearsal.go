@@ -135,12 +135,12 @@ func (s *stage) next() *strategy.View {
 	v.Last, v.NowMS = c.Close, c.OpenMS+int64(s.setting.Interval)
 	v.SetHistory(s.candles, s.at)
 	v.BuyingPower = v.Equity
-	v.Book = strategy.Book{}
+	v.OrderBook = strategy.OrderBook{}
 	if s.at%2 == 0 { // recorded candles have none
 		level := func(p exchange.Price) []exchange.Level {
 			return []exchange.Level{{Price: p, Quantity: 10 * s.setting.Symbol.QuantityTick}}
 		}
-		v.Book = strategy.Book{Bids: level(s.price - tick), Asks: level(s.price + tick), AtMS: v.NowMS}
+		v.OrderBook = strategy.OrderBook{Bids: level(s.price - tick), Asks: level(s.price + tick), AtMS: v.NowMS}
 	}
 	v.Events = nil
 	if s.at%4 == 1 {

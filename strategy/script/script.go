@@ -75,12 +75,12 @@ func compileFile(name string, file *syntax.File) (*Script, error) {
 // scanned file is used for nothing else.
 func watchesOf(file *syntax.File) strategy.Watching {
 	return strategy.Watching{Events: reads(file, "events", "missed"), Funding: reads(file, "funding", "funding_ms"),
-		Book: reads(file, "bids", "asks", "bid", "ask", "book_ms"), Funds: reads(file, "buying_power")}
+		OrderBook: reads(file, "bids", "asks", "bid", "ask", "book_ms"), Funds: reads(file, "buying_power")}
 }
 
 // together combines the subscriptions of two files.
 func together(a, b strategy.Watching) strategy.Watching {
-	return strategy.Watching{Events: a.Events || b.Events, Funding: a.Funding || b.Funding, Book: a.Book || b.Book, Funds: a.Funds || b.Funds}
+	return strategy.Watching{Events: a.Events || b.Events, Funding: a.Funding || b.Funding, OrderBook: a.OrderBook || b.OrderBook, Funds: a.Funds || b.Funds}
 }
 
 // reads reports whether a script names one of these attributes.

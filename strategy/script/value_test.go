@@ -110,7 +110,7 @@ func place(v *strategy.View) {
 	v.Position = strategy.Position{Quantity: 1_500 * step, EntryPrice: exchange.MustAmount("100.5"), SinceMS: 7}
 	v.Leverage, v.BuyingPower, v.Missed = 3, exchange.MustAmount("77.5"), 2
 	v.Funding = strategy.Funding{Rate: exchange.RateOne / 10_000, NextMS: 99, Known: true}
-	v.Book = strategy.Book{AtMS: 5, Bids: []exchange.Level{{Price: 1_199 * tick, Quantity: 2 * step}, {Price: 1_198 * tick, Quantity: 3 * step}},
+	v.OrderBook = strategy.OrderBook{AtMS: 5, Bids: []exchange.Level{{Price: 1_199 * tick, Quantity: 2 * step}, {Price: 1_198 * tick, Quantity: 3 * step}},
 		Asks: []exchange.Level{{Price: 1_201 * tick, Quantity: 4 * step}}}
 	v.Pair = strategy.Pair{Symbol: &other, Position: -250 * step, Last: 1_195 * tick, Known: true}
 	v.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "a", Value: 7})

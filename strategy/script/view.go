@@ -53,11 +53,11 @@ var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"funding":       func(v *strategy.View) starlark.Value { return whenKnown(v.Funding.Known, v.Funding.Rate.Float()) },
 	"funding_ms":    func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Funding.NextMS) },
 	"buying_power":  func(v *strategy.View) starlark.Value { return starlark.Float(v.BuyingPower.Float()) },
-	"bid":           func(v *strategy.View) starlark.Value { return bestOf(v, v.Book.Bids) },
-	"ask":           func(v *strategy.View) starlark.Value { return bestOf(v, v.Book.Asks) },
-	"bids":          func(v *strategy.View) starlark.Value { return levels(v, v.Book.Bids) },
-	"asks":          func(v *strategy.View) starlark.Value { return levels(v, v.Book.Asks) },
-	"book_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Book.AtMS) },
+	"bid":           func(v *strategy.View) starlark.Value { return bestOf(v, v.OrderBook.Bids) },
+	"ask":           func(v *strategy.View) starlark.Value { return bestOf(v, v.OrderBook.Asks) },
+	"bids":          func(v *strategy.View) starlark.Value { return levels(v, v.OrderBook.Bids) },
+	"asks":          func(v *strategy.View) starlark.Value { return levels(v, v.OrderBook.Asks) },
+	"book_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.OrderBook.AtMS) },
 	"pair_position": func(v *strategy.View) starlark.Value {
 		return ofPair(v, func(p *strategy.Pair) float64 { return p.Symbol.QuantityFloat(p.Position) })
 	},

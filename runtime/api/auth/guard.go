@@ -81,8 +81,8 @@ func (g *Guard) ownHost(r *http.Request) bool {
 
 // Pace denies a request without a credential when its source sends too many. A login is never
 // denied: a right token opens a session even while others flood from the same address.
-func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
-	if who.Role != Public || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.unknown.allow(inbound.Source(r.RemoteAddr), now) {
+func (g *Guard) Pace(r *http.Request, requester *Identity, now time.Time) *Denied {
+	if requester.Role != Public || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.unknown.allow(inbound.Source(r.RemoteAddr), now) {
 		return nil
 	}
 	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
@@ -91,8 +91,8 @@ func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
 
 // PaceMarket denies market data to a credential that exceeds its request quota, regardless of the
 // number of its sessions and connections.
-func (g *Guard) PaceMarket(who *Identity, now time.Time) *Denied {
-	if g.market.allow(who.Credential(), now) {
+func (g *Guard) PaceMarket(requester *Identity, now time.Time) *Denied {
+	if g.market.allow(requester.Credential(), now) {
 		return nil
 	}
 	return &Denied{Status: http.StatusTooManyRequests, Code: "rate_limit", Wait: time.Second,
@@ -120,39 +120,39 @@ func (i *Identity) Admit(minimum Role) *Denied {
 
 // Identify identifies the sender of a request. A wrong token delays the next wrong one.
 func (g *Guard) Identify(r *http.Request, now time.Time) Identity {
-	who, wait := g.identify(r, now)
-	who.wait = wait
-	switch who.Role {
+	requester, wait := g.identify(r, now)
+	requester.wait = wait
+	switch requester.Role {
 	case Operator:
 		inbound.Promote(r.Context(), inbound.Operator)
 	case Viewer:
 		inbound.Promote(r.Context(), inbound.Viewer)
 	}
-	return who
+	return requester
 }
 
-func (g *Guard) identify(r *http.Request, now time.Time) (who Identity, wait time.Duration) {
+func (g *Guard) identify(r *http.Request, now time.Time) (requester Identity, wait time.Duration) {
 	if caller, inside := CallerOf(r.Context()); inside {
 		return Identity{Role: caller.Role, By: caller.By, From: caller.From}, 0
 	}
-	who.From = sourceOf(r)
+	requester.From = sourceOf(r)
 	if onSocket(r.Context()) {
 		return Identity{Role: Operator, By: bySocket, From: "unix socket"}, 0
 	}
 	if token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
-		who.By, who.Role = "token", g.config.Tokens.role(token)
-		if key, named := g.config.Keyring.find(token, now); named && who.Role == Public {
-			who.Key, who.Role = key, key.role()
+		requester.By, requester.Role = "token", g.config.Tokens.role(token)
+		if key, named := g.config.Keyring.find(token, now); named && requester.Role == Public {
+			requester.Key, requester.Role = key, key.role()
 		}
-		if who.Role == Public {
-			wait = g.delays.wrong(who.From, now)
+		if requester.Role == Public {
+			wait = g.delays.wrong(requester.From, now)
 		}
-		return who, wait
+		return requester, wait
 	}
 	if cookie, err := r.Cookie(g.cookie); err == nil && fromOwnPage(r) {
-		return g.fromCookie(cookie.Value, r.Host, who, now), 0
+		return g.fromCookie(cookie.Value, r.Host, requester, now), 0
 	}
-	return who, 0
+	return requester, 0
 }
 
 // fromOwnPage reports whether the browser's headers permit the use of the cookie. A page of another
@@ -167,21 +167,21 @@ func fromOwnPage(r *http.Request) bool {
 	return r.Header.Get("Origin") == "" || err == nil && origin.Host == r.Host
 }
 
-func (g *Guard) fromCookie(value, host string, who Identity, now time.Time) Identity {
+func (g *Guard) fromCookie(value, host string, requester Identity, now time.Time) Identity {
 	one, ends := g.sessions.find(value, now)
 	if one.host != host { // it was opened under another name or port
-		return Identity{From: who.From}
+		return Identity{From: requester.From}
 	}
 	if one.key != "" {
 		key, valid := g.config.Keyring.Find(one.key, now)
 		if !valid { // revoked, or at its end
 			g.sessions.end(value)
-			return Identity{From: who.From}
+			return Identity{From: requester.From}
 		}
-		who.Key = key
+		requester.Key = key
 	}
-	who.By, who.Role, who.Ends, who.linked = "session", one.role, ends, one.linked
-	return who
+	requester.By, requester.Role, requester.Ends, requester.linked = "session", one.role, ends, one.linked
+	return requester
 }
 
 // Login opens a session for a token or a one-time code, and returns its cookie.

@@ -47,14 +47,14 @@ func (i *Identity) Linked() bool { return i.linked }
 func (i *Identity) MakesTokens() bool { return i.OnSocket() || i.linked && i.Role == Operator }
 
 // WithIdentity returns a context that carries the identity.
-func WithIdentity(ctx context.Context, who Identity) context.Context {
-	return context.WithValue(ctx, identityKey, who)
+func WithIdentity(ctx context.Context, requester Identity) context.Context {
+	return context.WithValue(ctx, identityKey, requester)
 }
 
 // IdentityOf returns the identity that the context carries.
 func IdentityOf(ctx context.Context) Identity {
-	who, _ := ctx.Value(identityKey).(Identity)
-	return who
+	requester, _ := ctx.Value(identityKey).(Identity)
+	return requester
 }
 
 // WithConnection returns a context for the requests of a connection: those over a unix

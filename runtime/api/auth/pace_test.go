@@ -16,8 +16,8 @@ func TestUnknownClientsAreSlowedDownBySourceAndALoginIsNot(t *testing.T) {
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
-		who := g.Identify(r, now)
-		return g.Pace(r, &who, now) != nil
+		requester := g.Identify(r, now)
+		return g.Pace(r, &requester, now) != nil
 	}
 	for i := range unknownBurst {
 		if denied("GET", "/metrics", "192.0.2.1", "") {

@@ -192,19 +192,19 @@ func TestDeniedRequestsNameReasonAndDelay(t *testing.T) {
 	g := NewGuard(Config{Tokens: Tokens{Operator: "operator", Viewer: "viewer"}})
 	request := httptest.NewRequest(http.MethodPost, "http://"+host+LoginPath, nil)
 	for n, want := range []int{401, 429} {
-		cookie, who, denied := g.Login(request, "wrong", "", now)
-		if cookie != nil || who != (Identity{}) || denied == nil || denied.Status != want {
-			t.Errorf("wrong token %d: want %d, have %v, %+v, %+v", n+1, want, cookie, who, denied)
+		cookie, requester, denied := g.Login(request, "wrong", "", now)
+		if cookie != nil || requester != (Identity{}) || denied == nil || denied.Status != want {
+			t.Errorf("wrong token %d: want %d, have %v, %+v, %+v", n+1, want, cookie, requester, denied)
 		}
 		if want == 429 && (denied.Wait != 2*time.Second || denied.Code != "login_delay" ||
 			denied.Error() != "too many wrong tokens from this address: try again in 2 s") {
 			t.Errorf("have %+v", denied)
 		}
 	}
-	cookie, who, denied := g.Login(request, "viewer", "", now)
-	if denied != nil || who.Role != Viewer || who.By != "session" || !who.Ends.Equal(now.Add(12*time.Hour)) || who.Linked() || cookie.MaxAge != 7*24*3600 ||
+	cookie, requester, denied := g.Login(request, "viewer", "", now)
+	if denied != nil || requester.Role != Viewer || requester.By != "session" || !requester.Ends.Equal(now.Add(12*time.Hour)) || requester.Linked() || cookie.MaxAge != 7*24*3600 ||
 		!cookie.HttpOnly || cookie.Secure || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" {
-		t.Errorf("the right one: have %+v, %+v, %+v", who, denied, cookie)
+		t.Errorf("the right one: have %+v, %+v, %+v", requester, denied, cookie)
 	}
 	for _, c := range []struct {
 		who     Identity

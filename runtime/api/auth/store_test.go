@@ -34,8 +34,8 @@ func roleOf(guard *Guard, host string, cookie *http.Cookie, headers ...string) R
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	who := guard.Identify(request, time.Now())
-	return who.Role
+	requester := guard.Identify(request, time.Now())
+	return requester.Role
 }
 
 const host = "127.0.0.1:8420"
@@ -199,22 +199,22 @@ func TestCallerIsKnownByAddressAndName(t *testing.T) {
 	for address, want := range map[string]string{"192.0.2.7:99": "192.0.2.7", "[::1]:8": "::1", "@": "@"} {
 		request := httptest.NewRequest(http.MethodGet, "http://"+host+"/", nil)
 		request.RemoteAddr = address
-		if who := guard.Identify(request, now); who != (Identity{From: want}) {
-			t.Errorf("%s: have %+v", address, who)
+		if requester := guard.Identify(request, now); requester != (Identity{From: want}) {
+			t.Errorf("%s: have %+v", address, requester)
 		}
 	}
 	cookie := login(t, guard, token, host)
 	request := httptest.NewRequest(http.MethodGet, "http://"+host+"/", nil)
 	request.AddCookie(cookie)
-	if who := guard.Identify(request, now); who.Actor() != "session phone" || who.Role != Viewer || who.Credential() == "viewer " || who.MakesTokens() {
-		t.Errorf("a session of a named token: have %+v", who)
+	if requester := guard.Identify(request, now); requester.Actor() != "session phone" || requester.Role != Viewer || requester.Credential() == "viewer " || requester.MakesTokens() {
+		t.Errorf("a session of a named token: have %+v", requester)
 	}
 	over := guard.Logout(request)
 	if over.Name != cookie.Name || over.Value != "" || over.MaxAge != -1 {
 		t.Errorf("want a cookie that deletes it, have %+v", over)
 	}
-	if who := guard.Identify(request, now); who.Role != Public {
-		t.Errorf("logged out: have %+v", who)
+	if requester := guard.Identify(request, now); requester.Role != Public {
+		t.Errorf("logged out: have %+v", requester)
 	}
 	viewer := Identity{Role: Viewer}
 	for range 60 {

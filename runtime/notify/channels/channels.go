@@ -22,7 +22,7 @@ func OpenAll(config *configs.Config) (all []Channel) {
 	for i := range config.Notify.Channels {
 		c := &config.Notify.Channels[i]
 		sender, err := Open(config, c)
-		all = append(all, Channel{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)),
+		all = append(all, Channel{notify.Route{Name: c.Name, Sender: sender, MinSeverity: notify.Severity(slices.Index(notify.Severities, c.MinSeverity)),
 			Also: c.Also, Never: c.Never, Quiet: notify.Quiet{From: c.QuietFrom, Until: c.QuietUntil}}, err})
 	}
 	return all

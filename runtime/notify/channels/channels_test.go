@@ -69,17 +69,17 @@ func TestARouteHasWhatItsChannelConfigures(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	config := configured(
-		configs.ChannelConfig{Name: "all", AddressFile: h.address(t, "/all", 0o600), Least: "info", Also: []string{"daemon.*"}, QuietFrom: 60, QuietUntil: 120},
-		configs.ChannelConfig{Name: "few", AddressFile: h.address(t, "/few", 0o600), Least: "error", Never: []string{"trade.*"}},
-		configs.ChannelConfig{Name: "some", AddressFile: h.address(t, "/some", 0o600), Least: "warning"})
+		configs.ChannelConfig{Name: "all", AddressFile: h.address(t, "/all", 0o600), MinSeverity: "info", Also: []string{"daemon.*"}, QuietFrom: 60, QuietUntil: 120},
+		configs.ChannelConfig{Name: "few", AddressFile: h.address(t, "/few", 0o600), MinSeverity: "error", Never: []string{"trade.*"}},
+		configs.ChannelConfig{Name: "some", AddressFile: h.address(t, "/some", 0o600), MinSeverity: "warning"})
 	routes, err := Routes(config)
 	if err != nil || len(routes) != 3 {
 		t.Fatalf("want three routes, have %+v, %v", routes, err)
 	}
 	for i, want := range []notify.Route{
-		{Name: "all", Least: notify.Info, Also: []string{"daemon.*"}, Quiet: notify.Quiet{From: 60, Until: 120}},
-		{Name: "few", Least: notify.Error, Never: []string{"trade.*"}},
-		{Name: "some", Least: notify.Warning},
+		{Name: "all", MinSeverity: notify.Info, Also: []string{"daemon.*"}, Quiet: notify.Quiet{From: 60, Until: 120}},
+		{Name: "few", MinSeverity: notify.Error, Never: []string{"trade.*"}},
+		{Name: "some", MinSeverity: notify.Warning},
 	} {
 		have := routes[i]
 		if have.Sender == nil {
@@ -95,10 +95,10 @@ func TestARouteHasWhatItsChannelConfigures(t *testing.T) {
 func TestChannelsThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
-	loose := configs.ChannelConfig{Name: "loose", AddressFile: h.address(t, "/canary", 0o644), Least: "info"}
-	missing := configs.ChannelConfig{Name: "missing", Least: "info"}
-	good := configs.ChannelConfig{Name: "good", AddressFile: h.address(t, "/good", 0o600), Least: "info"}
-	wrong := configs.ChannelConfig{Name: "wrong", AddressFile: file(t, "nonsense://canary", 0o600), Least: "info"}
+	loose := configs.ChannelConfig{Name: "loose", AddressFile: h.address(t, "/canary", 0o644), MinSeverity: "info"}
+	missing := configs.ChannelConfig{Name: "missing", MinSeverity: "info"}
+	good := configs.ChannelConfig{Name: "good", AddressFile: h.address(t, "/good", 0o600), MinSeverity: "info"}
+	wrong := configs.ChannelConfig{Name: "wrong", AddressFile: file(t, "nonsense://canary", 0o600), MinSeverity: "info"}
 	for _, c := range []struct {
 		name     string
 		channels []configs.ChannelConfig
@@ -136,7 +136,7 @@ func TestChannelsThatCannotBeOpened(t *testing.T) {
 // TestAnAddressCanBeACredential has it in systemd's directory under the channel's name in capitals.
 func TestAnAddressCanBeACredential(t *testing.T) {
 	t.Parallel()
-	h, config := newHook(t), configured(configs.ChannelConfig{Name: "phone", Least: "info"})
+	h, config := newHook(t), configured(configs.ChannelConfig{Name: "phone", MinSeverity: "info"})
 	config.Exchange.CredentialsDirectory = t.TempDir()
 	text, err := os.ReadFile(h.address(t, "/phone", 0o600))
 	if err != nil {
@@ -154,9 +154,9 @@ func TestATestMessageGoesThroughTheNamedChannels(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	all := &Channels{configured(
-		configs.ChannelConfig{Name: "one", AddressFile: h.address(t, "/one", 0o600), Least: "info"},
-		configs.ChannelConfig{Name: "two", AddressFile: h.address(t, "/two", 0o600), Least: "error"},
-		configs.ChannelConfig{Name: "gone", AddressFile: "missing", Least: "error"})}
+		configs.ChannelConfig{Name: "one", AddressFile: h.address(t, "/one", 0o600), MinSeverity: "info"},
+		configs.ChannelConfig{Name: "two", AddressFile: h.address(t, "/two", 0o600), MinSeverity: "error"},
+		configs.ChannelConfig{Name: "gone", AddressFile: "missing", MinSeverity: "error"})}
 	if want := []string{"one", "two", "gone"}; !slices.Equal(all.Names(), want) {
 		t.Errorf("want %q, have %q", want, all.Names())
 	}

@@ -371,7 +371,8 @@ func (f *haltFlags) rearm(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	out, raw, err := connect.Post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", f.RearmRequest)
+	out, raw, err := connect.Post[api.HaltAnswer](command, d, "/api/v1/risk/rearm",
+		api.RearmRequest{HaltScope: f.HaltScope, ReasonRequest: f.ReasonRequest})
 	if err != nil {
 		return err
 	}

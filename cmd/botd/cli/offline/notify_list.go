@@ -17,13 +17,13 @@ import (
 
 // channel is one row of botd notify list.
 type channel struct {
-	Channel string   `json:"channel"`
-	Service string   `json:"service"` // derived from its address, which is not shown
-	Least   string   `json:"least"`
-	Also    []string `json:"also"`
-	Never   []string `json:"never"`
-	Quiet   string   `json:"quiet,omitempty"`
-	Reason  string   `json:"why,omitempty"` // its address cannot be read
+	Channel     string   `json:"channel"`
+	Service     string   `json:"service"` // derived from its address, which is not shown
+	MinSeverity string   `json:"least"`
+	Also        []string `json:"also"`
+	Never       []string `json:"never"`
+	Quiet       string   `json:"quiet,omitempty"`
+	Reason      string   `json:"why,omitempty"` // its address cannot be read
 }
 
 func newNotifyList() *cobra.Command {
@@ -47,7 +47,7 @@ func newNotifyList() *cobra.Command {
 				}
 				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "quiet", "why not"})
 				for _, c := range all {
-					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Reason})
+					t.AppendRow(table.Row{c.Channel, c.Service, c.MinSeverity, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Reason})
 				}
 				t.Render()
 			})
@@ -66,7 +66,7 @@ func channelsOf(config *configs.Config) (all []channel, unread bool) {
 	all = []channel{}
 	for i := range config.Notify.Channels {
 		c := &config.Notify.Channels[i]
-		one := channel{Channel: c.Name, Least: c.Least, Also: append([]string{}, c.Also...), Never: append([]string{}, c.Never...)}
+		one := channel{Channel: c.Name, MinSeverity: c.MinSeverity, Also: append([]string{}, c.Also...), Never: append([]string{}, c.Never...)}
 		if c.QuietFrom != c.QuietUntil {
 			one.Quiet = fmt.Sprintf("%02d:%02d-%02d:%02d", c.QuietFrom/60, c.QuietFrom%60, c.QuietUntil/60, c.QuietUntil%60)
 		}

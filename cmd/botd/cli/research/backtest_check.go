@@ -157,7 +157,7 @@ func verifyReport(command *cobra.Command, path string, files inputs.Files) (*bac
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := runColumns(command, config, stored.Inputs.Three)
+	fresh, err := runColumns(command, config, stored.Inputs.AllColumns)
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 	bar := shell.NewProgress(command, candles, "candles")
 	config.Progress = bar.Set
 	run := backtest.Run
-	if config.Inputs.Three = columns; columns {
+	if config.Inputs.AllColumns = columns; columns {
 		run = backtest.RunColumns
 	}
 	result, err := run(command.Context(), config)

@@ -24,10 +24,10 @@ const (
 	longestWait = time.Minute
 )
 
-// line is the transport that the Telegram library uses. It limits the size of answers, passes on only
+// transport is the transport that the Telegram library uses. It limits the size of answers, passes on only
 // the needed fields of a message, waits after failures as long as Telegram requests, and removes the
 // token, which is part of every address, from errors.
-type line struct {
+type transport struct {
 	client    *http.Client
 	secrets   []string
 	say, warn func(event, text string)
@@ -39,8 +39,8 @@ type line struct {
 	failing  bool
 }
 
-func newLine(config *Config) *line {
-	var transport http.RoundTripper = &http.Transport{
+func newTransport(config *Config) *transport {
+	var roundTripper http.RoundTripper = &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          4,
@@ -49,9 +49,9 @@ func newLine(config *Config) *line {
 		ResponseHeaderTimeout: pollFor + 10*time.Second,
 	}
 	if config.Transport != nil {
-		transport = config.Transport
+		roundTripper = config.Transport
 	}
-	l := &line{say: config.Say, warn: config.Warn, count: config.Count, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
+	l := &transport{say: config.Say, warn: config.Warn, count: config.Count, client: &http.Client{Transport: roundTripper, Timeout: pollFor + 15*time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token must not be sent to another address
 	_, secret, _ := strings.Cut(config.Token, ":")
 	for _, part := range []string{config.Token, secret} {
@@ -66,7 +66,7 @@ func newLine(config *Config) *line {
 var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']+`)
 
 // hide returns an error's text without the token and without any address.
-func (l *line) hide(err error) string {
+func (l *transport) hide(err error) string {
 	text := addresses.ReplaceAllString(err.Error(), "(address)")
 	for _, secret := range l.secrets {
 		text = strings.ReplaceAll(text, secret, "(hidden)")
@@ -78,7 +78,7 @@ func (l *line) hide(err error) string {
 }
 
 // Do sends one request. The library calls it.
-func (l *line) Do(request *http.Request) (*http.Response, error) {
+func (l *transport) Do(request *http.Request) (*http.Response, error) {
 	polls := strings.HasSuffix(request.URL.Path, "/getUpdates")
 	if polls {
 		if err := l.wait(request.Context()); err != nil {
@@ -108,7 +108,7 @@ func (l *line) Do(request *http.Request) (*http.Response, error) {
 }
 
 // exchange sends a request and reads the complete answer.
-func (l *line) exchange(request *http.Request) (*http.Response, []byte, error) {
+func (l *transport) exchange(request *http.Request) (*http.Response, []byte, error) {
 	response, err := l.client.Do(request)
 	if err != nil {
 		if request.Context().Err() != nil {
@@ -129,7 +129,7 @@ func (l *line) exchange(request *http.Request) (*http.Response, []byte, error) {
 }
 
 // wait limits the pace of polls.
-func (l *line) wait(ctx context.Context) error {
+func (l *transport) wait(ctx context.Context) error {
 	l.mu.Lock()
 	wait := time.Until(l.notUntil)
 	l.mu.Unlock()
@@ -148,7 +148,7 @@ func (l *line) wait(ctx context.Context) error {
 
 // ended records how a poll ended. The next poll waits longer after each consecutive failure, at least as
 // long as Telegram requires, and only briefly after an immediate answer.
-func (l *line) ended(err error, after, rest time.Duration) {
+func (l *transport) ended(err error, after, rest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
