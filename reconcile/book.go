@@ -20,27 +20,27 @@ import (
 // state, what was observed, what was sent. It is not safe for concurrent use.
 type Book struct {
 	tracked
-	observed
-	dispatched
+	observedAccount
+	sentRequests
 	refusals
 	spotEnded
 	peer
 	twin
 	pass
-	valued
+	derivedSums
 	buffers
-	configured
+	configuration
 }
 
-// configured holds the book's settings and what is computed from them.
-type configured struct {
+// configuration holds the book's settings and what is computed from them.
+type configuration struct {
 	spotFee       exchange.Rate
 	foreignPolicy string
 }
 
-// valued holds sums computed from the other parts of the book.
-type valued struct {
-	marked summed[exchange.Amount]
+// derivedSums holds sums computed from the other parts of the book.
+type derivedSums struct {
+	marked passSum[exchange.Amount]
 }
 
 // buffers are reused from round to round; their contents have no meaning between two uses.
@@ -70,8 +70,8 @@ type openList struct {
 	beganMS int64   // start of the snapshot
 }
 
-// observed is the last fetched state of the account as a whole.
-type observed struct {
+// observedAccount is the last fetched state of the account as a whole.
+type observedAccount struct {
 	spotWallet
 	settle        placement.Settle
 	marginAccount exchange.MarginAccount
@@ -104,9 +104,9 @@ func NewBookWithoutLedger(settle placement.Settle) *Book {
 
 func newBook(state *account.State) *Book {
 	b := &Book{
-		tracked:    tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
-		observed:   observed{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
-		dispatched: newDispatched(),
+		tracked:         tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
+		observedAccount: observedAccount{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
+		sentRequests:    newDispatched(),
 	}
 	b.peer.account, b.peer.pass, b.peer.twin = &b.tracked, &b.pass, &b.twin
 	return b
@@ -233,7 +233,7 @@ func (b *Book) advance(r *record.Record) {
 			b.noteFreed(p, r.AtMS)
 			b.noteTaken(p, r.AtMS)
 		}
-		b.dispatched.forget(r.ClientOrderID)
+		b.sentRequests.forget(r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}
@@ -243,7 +243,7 @@ func (b *Book) advance(r *record.Record) {
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
 func (b *Book) noteBoot(atMS int64) {
 	b.restartSequence()
-	b.observed.boot(atMS)
+	b.observedAccount.boot(atMS)
 	for symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.walletOnlyRead, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
@@ -287,4 +287,4 @@ func (b *Book) sumMarked() exchange.Amount {
 }
 
 // Stale returns the number of answers that were older than the known state.
-func (o *observed) Stale() int64 { return o.stale }
+func (o *observedAccount) Stale() int64 { return o.stale }

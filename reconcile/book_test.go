@@ -229,7 +229,7 @@ func TestRefusedKeyedOrderIsDelayed(t *testing.T) {
 		}
 		d.observe(0, nil)
 		d.none(nil)
-		d.now += refusedMS - 1
+		d.now += refusedKeyWaitMS - 1
 		d.observe(0, nil)
 		d.none(nil)
 		d.now++

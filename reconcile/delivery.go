@@ -8,9 +8,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// dispatched holds what happened to the requests about live placements, by client order id: when they
+// sentRequests holds what happened to the requests about live placements, by client order id: when they
 // were passed on and answered, and what the wallet shows if there is no answer.
-type dispatched struct {
+type sentRequests struct {
 	sequence   int64                // of the ids generated in this epoch
 	deliveries map[string]*delivery // by client order id
 }
@@ -31,23 +31,23 @@ type delivery struct {
 // cancels holds the times of the first and the newest cancel of a placement.
 type cancels struct{ firstMS, lastMS int64 }
 
-func newDispatched() dispatched { return dispatched{deliveries: map[string]*delivery{}} }
+func newDispatched() sentRequests { return sentRequests{deliveries: map[string]*delivery{}} }
 
 // nextInSequence returns the number of the next id of this epoch, from 1.
-func (d *dispatched) nextInSequence() int64 {
+func (d *sentRequests) nextInSequence() int64 {
 	d.sequence++
 	return d.sequence
 }
 
-func (d *dispatched) restartSequence() { d.sequence = 0 }
+func (d *sentRequests) restartSequence() { d.sequence = 0 }
 
 // forget drops what is known of a placement that has ended.
-func (d *dispatched) forget(clientOrderID string) { delete(d.deliveries, clientOrderID) }
+func (d *sentRequests) forget(clientOrderID string) { delete(d.deliveries, clientOrderID) }
 
 // delivery returns what is known of a placement.
-func (d *dispatched) delivery(p *account.Placement) delivery { return d.known(p.ClientOrderID()) }
+func (d *sentRequests) delivery(p *account.Placement) delivery { return d.known(p.ClientOrderID()) }
 
-func (d *dispatched) known(clientOrderID string) delivery {
+func (d *sentRequests) known(clientOrderID string) delivery {
 	if known := d.deliveries[clientOrderID]; known != nil {
 		return *known
 	}
@@ -55,7 +55,7 @@ func (d *dispatched) known(clientOrderID string) delivery {
 }
 
 // note returns the delivery of a live placement, to be changed.
-func (d *dispatched) note(clientOrderID string) *delivery {
+func (d *sentRequests) note(clientOrderID string) *delivery {
 	if d.deliveries[clientOrderID] == nil {
 		d.deliveries[clientOrderID] = &delivery{}
 	}
@@ -63,69 +63,69 @@ func (d *dispatched) note(clientOrderID string) *delivery {
 }
 
 // noteAnswered records that the exchange's answer assigned an id to a placement.
-func (d *dispatched) noteAnswered(clientOrderID string, atMS int64) {
+func (d *sentRequests) noteAnswered(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).answeredMS = atMS
 }
 
 // noteUnable records that the exchange refused to cancel a placement.
-func (d *dispatched) noteUnable(clientOrderID string, atMS int64) {
+func (d *sentRequests) noteUnable(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).unableMS = atMS
 }
 
 // release records that the exchange answered that it canceled a spot stop.
-func (d *dispatched) release(clientOrderID string, atMS int64) {
+func (d *sentRequests) release(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).releasedMS = atMS
 }
 
 // presumeEnded records that only the wallet shows the end of a spot stop.
-func (d *dispatched) presumeEnded(clientOrderID string, atMS int64) {
+func (d *sentRequests) presumeEnded(clientOrderID string, atMS int64) {
 	known := d.note(clientOrderID)
 	known.releasedMS, known.presumed = atMS, true
 }
 
 // holdAgain records that an order that counted as released still holds its asset.
-func (d *dispatched) holdAgain(clientOrderID string) { d.release(clientOrderID, 0) }
+func (d *sentRequests) holdAgain(clientOrderID string) { d.release(clientOrderID, 0) }
 
 // endPresumption discards the presumed end of a stop that a list shows.
-func (d *dispatched) endPresumption(clientOrderID string) {
+func (d *sentRequests) endPresumption(clientOrderID string) {
 	if known := d.deliveries[clientOrderID]; known != nil && known.presumed {
 		known.presumed, known.releasedMS = false, 0
 	}
 }
 
 // noteUnfrozen records whether the newest wallet freezes nothing for a sale.
-func (d *dispatched) noteUnfrozen(clientOrderID string, unfrozen bool) {
+func (d *sentRequests) noteUnfrozen(clientOrderID string, unfrozen bool) {
 	if d.known(clientOrderID).unfrozen != unfrozen {
 		d.note(clientOrderID).unfrozen = unfrozen
 	}
 }
 
 // noteShownSold records that a wallet has shown an uncertain sale as sold.
-func (d *dispatched) noteShownSold(clientOrderID string) { d.note(clientOrderID).shownSold = true }
+func (d *sentRequests) noteShownSold(clientOrderID string) { d.note(clientOrderID).shownSold = true }
 
 // notePrior records the balance before a placement was sent.
-func (d *dispatched) notePrior(clientOrderID string, before priorBalance) {
+func (d *sentRequests) notePrior(clientOrderID string, before priorBalance) {
 	d.note(clientOrderID).before = before
 }
 
 // NoteHandedOut records that a live placement was passed on for sending.
-func (d *dispatched) NoteHandedOut(clientOrderID string, atMS int64) {
+func (d *sentRequests) NoteHandedOut(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).handedOutMS = atMS
 }
 
 // NoteCancel records that a cancel of a live placement was sent.
-func (d *dispatched) NoteCancel(clientOrderID string, atMS int64) {
+func (d *sentRequests) NoteCancel(clientOrderID string, atMS int64) {
 	known := d.note(clientOrderID)
 	known.canceled = cancels{cmp.Or(known.canceled.firstMS, atMS), atMS}
 }
 
 // CancelMS returns when a cancel of a live placement was last sent; 0 for never.
-func (d *dispatched) CancelMS(clientOrderID string) int64 {
+func (d *sentRequests) CancelMS(clientOrderID string) int64 {
 	return d.known(clientOrderID).canceled.lastMS
 }
 
 // canceledIDs yields the placements for which a cancel was sent, in no particular order.
-func (d *dispatched) canceledIDs() iter.Seq[string] {
+func (d *sentRequests) canceledIDs() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id, known := range d.deliveries {
 			if known.canceled.lastMS != 0 && !yield(id) {
@@ -138,12 +138,12 @@ func (d *dispatched) canceledIDs() iter.Seq[string] {
 // arrivedMS returns the earliest time at which a read proves something about an order: its send time, or
 // the time of the exchange's answer. Until the answer, the request may have been queued, so an earlier
 // read proves nothing.
-func (d *dispatched) arrivedMS(p *account.Placement) int64 {
+func (d *sentRequests) arrivedMS(p *account.Placement) int64 {
 	return max(p.SentMS(), d.delivery(p).answeredMS)
 }
 
 // unanswered reports whether a stop was handed out so long ago that its answer counts as lost.
-func (d *dispatched) unanswered(p *account.Placement, nowMS int64) bool {
+func (d *sentRequests) unanswered(p *account.Placement, nowMS int64) bool {
 	at := d.delivery(p).handedOutMS
 	return at != 0 && nowMS-at >= RepeatMS && p.State() == placement.Sending && p.Purpose() == placement.StopLoss
 }

@@ -197,7 +197,7 @@ func (s *situation) ownPart() exchange.Quantity {
 	if position == known {
 		return position
 	}
-	if standing := s.symbol.Standing(); standing != position { // the list is not trusted
+	if standing := s.symbol.TrustedPosition(); standing != position { // the list is not trusted
 		return standing
 	}
 	if s.desired.Flatten {
@@ -295,7 +295,7 @@ func (d *derivation) convergeTarget() {
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	whole, symbol := position.Abs(), s.symbol
 	switch {
-	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
+	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
 		return whole
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted

@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// roomForExit is the reason for canceling an order that would block an exit.
-const roomForExit = "makes room for the exit"
+// reasonRoomForExit is the reason for canceling an order that would block an exit.
+const reasonRoomForExit = "makes room for the exit"
 
 // exit closes the whole position, whatever else is unknown: reducing is never blocked. Resting
 // reduceOnly orders are canceled first, because the exchange would refuse the exit for their sum; the
@@ -33,7 +33,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	if d.book.StandsDown() && d.symbol.Key().Market == exchange.Spot {
-		if d.makeRoom(position.Abs()) { // another owner's quantity keeps its stops
+		if d.releaseForExit(position.Abs()) { // another owner's quantity keeps its stops
 			return
 		}
 	} else if d.clearResting() {
@@ -76,7 +76,7 @@ func (d *derivation) postpones() bool {
 func (d *derivation) clearOrders() (wait bool) {
 	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
-			d.cancel(p, roomForExit)
+			d.cancel(p, reasonRoomForExit)
 			wait = wait || d.blocksExit(p)
 		}
 	}
@@ -90,7 +90,7 @@ func (d *derivation) clearResting() bool {
 	// confirmed before any other exit.
 	for _, p := range slices.Concat(d.stops, d.profits) {
 		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
-			d.cancel(p, roomForExit)
+			d.cancel(p, reasonRoomForExit)
 			wait = wait || d.blocksExit(p)
 		}
 	}
@@ -135,7 +135,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if unread := d.symbol.unread || d.desired.Unread; !spot && unread && quantity < whole && d.book.refusedExit(d.symbol.Key()) {
 		return // no list shows whether the refused part was executed all the same (exactly-once.md, case 3); the exchange caps the exit of a whole position
 	}
-	if d.exitForProtection() != nil || spot && d.makeRoom(quantity) {
+	if d.exitForProtection() != nil || spot && d.releaseForExit(quantity) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
@@ -175,8 +175,8 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }
 
-// dust is the key of an order that closes a quantity too small for an order of its own.
-const dust = "dust"
+// dustKey is the key of an order that closes a quantity too small for an order of its own.
+const dustKey = "dust"
 
 // closeDust closes a whole position that is too small for an order of its own, or smaller than a step that has grown, with a closePosition order one tick
 // from the price. It does not retry in a loop (case 36).
@@ -186,7 +186,7 @@ func (d *derivation) closeDust(whole bool, reason string) {
 	}
 	d.dusting = true
 	for _, p := range slices.Concat(d.stops, d.profits) {
-		if p.Key() == dust && d.nowMS-p.SentMS() < int64(d.desired.Interval) {
+		if p.Key() == dustKey && d.nowMS-p.SentMS() < int64(d.desired.Interval) {
 			return
 		}
 	}
@@ -210,5 +210,5 @@ func (d *derivation) closeDust(whole bool, reason string) {
 	if order.Type == exchange.TakeProfitMarket {
 		purpose = placement.TakeProfit
 	}
-	d.add(Intent{Purpose: purpose, Key: dust, Order: order, Reason: reason + "; too small for an order of its own"})
+	d.add(Intent{Purpose: purpose, Key: dustKey, Order: order, Reason: reason + "; too small for an order of its own"})
 }

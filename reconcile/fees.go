@@ -66,7 +66,7 @@ func (s *survey) reconcileWallet(symbol *SymbolState, balance exchange.Quantity,
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)
 		symbol.missedFor.reset()
-		symbol.noteAgreed(s.fetched.EndedMS)
+		symbol.noteWalletAgrees(s.fetched.EndedMS)
 		s.awaitsHistory(symbol, -short-bound)
 		s.reconcileFees(symbol, short, live)
 		return

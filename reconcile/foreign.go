@@ -18,9 +18,9 @@ const (
 	ForeignIgnore = "ignore" // trade alongside them
 )
 
-// lostJournal is the quarantine reason for a symbol with a position or orders that an empty journal
+// reasonLostJournal is the quarantine reason for a symbol with a position or orders that an empty journal
 // does not contain (case 35).
-const lostJournal = "the journal is new and does not contain the open orders or position: it was lost, or others use the account"
+const reasonLostJournal = "the journal is new and does not contain the open orders or position: it was lost, or others use the account"
 
 // foreign decides a persistent difference that nothing uncertain explains; a missing quantity also needs
 // a witness. If a position ended, a person or a liquidation closed it, and the difference is adopted.
@@ -200,7 +200,7 @@ func (s *survey) guardLost() {
 			continue
 		}
 		if symbol.Quarantine() == "" {
-			quarantined := symbol.about(record.Quarantined{Reason: lostJournal, Cause: record.JournalLost})
+			quarantined := symbol.about(record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost})
 			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
 			s.emit(quarantined)
 		}

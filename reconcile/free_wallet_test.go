@@ -58,7 +58,7 @@ func TestSalesTakeOfTheWallet(t *testing.T) {
 			if have := d.clip(5_000, func(*account.Placement) bool { return true }); have != c.want {
 				t.Errorf("%s, unread %t: want %d, have %d", name, unread, c.want, have)
 			}
-			if have := d.frozenByNone(5_000); !unread && have != c.want {
+			if have := d.beyondOpenSales(5_000); !unread && have != c.want {
 				t.Errorf("%s: want %d frozen by none, have %d", name, c.want, have)
 			}
 		}
@@ -91,7 +91,7 @@ func TestWhatNoSaleFreezes(t *testing.T) {
 		w.now += 60_000
 		w.shows("0", "1.01")
 		d := w.deriving(func(desired *Desired) { c.with(w, desired) })
-		if have := d.frozenByNone(5_000); have != c.want {
+		if have := d.beyondOpenSales(5_000); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}

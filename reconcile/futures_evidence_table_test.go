@@ -597,11 +597,11 @@ func TestAPersonEndsAContradiction(t *testing.T) {
 	d.shows(symbol, 0)
 	symbol.futuresEvidence.untrusted = true
 	symbol.declare("a test", d.now)
-	if symbol.Standing() != 20 || symbol.DecisionPosition() != 20 {
-		t.Fatalf("want 20 trusted, have %d, %d", symbol.Standing(), symbol.DecisionPosition())
+	if symbol.TrustedPosition() != 20 || symbol.DecisionPosition() != 20 {
+		t.Fatalf("want 20 trusted, have %d, %d", symbol.TrustedPosition(), symbol.DecisionPosition())
 	}
 	symbol.EndContradiction()
-	if symbol.Standing() != 0 || symbol.DecisionPosition() != 0 || symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.Unwitnessed() {
+	if symbol.TrustedPosition() != 0 || symbol.DecisionPosition() != 0 || symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.Unwitnessed() {
 		t.Errorf("want nothing trusted and nothing contradicted, have %d, %q since %d", symbol.DecisionPosition(), symbol.contradicted,
 			symbol.contradictedSinceMS)
 	}

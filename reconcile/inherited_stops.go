@@ -49,7 +49,7 @@ func (s *survey) holdInheritedStops() {
 
 // inheritedSince returns the quantity of the stops from before the start that were sent since a time: a
 // wallet had shown the quantity they protect.
-func (o *observed) inheritedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+func (o *observedAccount) inheritedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < o.bootMS {
 			sum += p.Remaining()

@@ -21,7 +21,7 @@ const (
 
 // walletLags reports whether the newest wallet's excess over a spot symbol's fills is another one than when the two were last of one moment. What
 // has been bought since then may have cost fees that botd does not expect.
-func (o *observed) walletLags(symbol *SymbolState) bool {
+func (o *observedAccount) walletLags(symbol *SymbolState) bool {
 	if !o.walletRead || symbol.rules == nil {
 		return false
 	}
@@ -65,7 +65,7 @@ func (t *walletLag) note(s *survey, symbol *SymbolState, lags, proves bool) {
 
 // WalletAhead reports whether the wallet and the fills of a spot symbol are of two moments: a change of money without a change of the asset, or
 // vice versa, is then neither a loss nor a gain. A difference worth an order ends once the order history has been read about it often enough.
-func (o *observed) WalletAhead(symbol *SymbolState) bool {
+func (o *observedAccount) WalletAhead(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot {
 		return false
 	}

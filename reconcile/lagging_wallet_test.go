@@ -133,7 +133,7 @@ func TestNoLagIsConcludedWithoutAWallet(t *testing.T) {
 		w.now += 1_000
 		s := w.reads(1_011, 0, order)
 		without(w, s.fetched)
-		w.book.observed.note(s.fetched)
+		w.book.observedAccount.note(s.fetched)
 		s.observePosition(symbol)
 		if symbol.spot.lag != before {
 			t.Errorf("%s: want nothing noted, have %+v, was %+v", name, symbol.spot.lag, before)

@@ -13,9 +13,9 @@ import (
 // already applied, in order, and must be journalled.
 func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s := b.survey(fetched)
-	b.observed.beginRead(fetched)
+	b.observedAccount.beginRead(fetched)
 	newborn := b.New()
-	s.beginShown()
+	s.collectNeverListed()
 	s.nameRows()
 	s.learnFees()
 	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position would count as a sale of all of it
@@ -29,8 +29,8 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	for _, answer := range fetched.ByID {
 		s.observeByID(answer)
 	}
-	b.observed.note(fetched)
-	s.endShown()
+	b.observedAccount.note(fetched)
+	s.keepNeverListed()
 	for symbol := range b.Symbols() {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()
@@ -424,7 +424,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 		} else if more != 0 || symbol.Unattributed() != 0 {
 			s.emit(symbol.about(record.Baseline{Quantity: balance}))
 		}
-		symbol.noteAgreed(s.fetched.EndedMS)
+		symbol.noteWalletAgrees(s.fetched.EndedMS)
 		symbol.settled = symbol.Quarantine() == "" && !wait
 		return
 	}

@@ -115,8 +115,8 @@ func (o *observation) ForeignCount() int { return len(o.foreign) }
 // journal does not know; empty for none.
 func (o *observation) UnknownEnded() string { return o.unknownEnded }
 
-// declared is what the engine has measured and declared about a symbol since its start.
-type declared struct {
+// declarations is what the engine has measured and declared about a symbol since its start.
+type declarations struct {
 	unprotectedSinceMS int64
 	unprotectedMS      int64 // without the time that is still running
 	foreignSinceMS     int64
@@ -124,17 +124,17 @@ type declared struct {
 }
 
 // UnprotectedSinceMS returns since when the position lacks its stop; 0 while it has one.
-func (d *declared) UnprotectedSinceMS() int64 { return d.unprotectedSinceMS }
+func (d *declarations) UnprotectedSinceMS() int64 { return d.unprotectedSinceMS }
 
 // UnprotectedMS returns for how long positions have lacked their stops since the start, without the time
 // that is still running.
-func (d *declared) UnprotectedMS() int64 { return d.unprotectedMS }
+func (d *declarations) UnprotectedMS() int64 { return d.unprotectedMS }
 
 // BeginUnprotected begins a time without a stop.
-func (d *declared) BeginUnprotected(atMS int64) { d.unprotectedSinceMS = atMS }
+func (d *declarations) BeginUnprotected(atMS int64) { d.unprotectedSinceMS = atMS }
 
 // EndUnprotected ends the time without a stop, if one is running.
-func (d *declared) EndUnprotected(nowMS int64) {
+func (d *declarations) EndUnprotected(nowMS int64) {
 	if d.unprotectedSinceMS != 0 {
 		d.unprotectedMS, d.unprotectedSinceMS = d.unprotectedMS+max(0, nowMS-d.unprotectedSinceMS), 0
 	}
@@ -142,10 +142,10 @@ func (d *declared) EndUnprotected(nowMS int64) {
 
 // ForeignSinceMS returns since when a foreign order blocks openings (Book.ForeignOpening); 0 while
 // none does.
-func (d *declared) ForeignSinceMS() int64 { return d.foreignSinceMS }
+func (d *declarations) ForeignSinceMS() int64 { return d.foreignSinceMS }
 
 // NoteForeign sets the time since when a foreign order blocks openings; 0 for none.
-func (d *declared) NoteForeign(sinceMS int64) { d.foreignSinceMS = sinceMS }
+func (d *declarations) NoteForeign(sinceMS int64) { d.foreignSinceMS = sinceMS }
 
 // NoteContradicted records whether the newest list is trusted, and reports whether that has changed.
 func (s *SymbolState) NoteContradicted() bool {

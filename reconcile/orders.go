@@ -9,19 +9,19 @@ import (
 	"botd/strategy"
 )
 
-// cutMS is the time after its fence for which an uncertain order waits for a stable snapshot. After that
+// cancelOpeningsAfterMS is the time after its fence for which an uncertain order waits for a stable snapshot. After that
 // the symbol's resting openings are canceled to get one (case 37).
-const cutMS = 60_000
+const cancelOpeningsAfterMS = 60_000
 
-// refusedMS is the time for which a key is left without an order after the exchange refused one, such as
+// refusedKeyWaitMS is the time for which a key is left without an order after the exchange refused one, such as
 // a post-only order that would have matched.
-const refusedMS = 5_000
+const refusedKeyWaitMS = 5_000
 
 // convergeKeyed keeps the plan's resting orders in the book. It cancels orders that are no longer
 // desired. If the plan changed an order, it cancels the old one, waits for the confirmation, and places
 // the remainder.
 func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
-	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
+	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cancelOpeningsAfterMS) != nil
 	keys := desired.Keys()
 	slots := d.slots(&keys, purpose, desired.Len())
 	for n, p := range d.keyedOrders {
@@ -86,7 +86,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired strategy.Desi
 	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUnknown(desired.Side)) {
 		return
 	}
-	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); d.nowMS-refused < refusedMS {
+	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); d.nowMS-refused < refusedKeyWaitMS {
 		return // the same order would be refused again right away (incident 54)
 	}
 	quantity := d.symbol.rules.FloorQuantity(desired.Quantity - filled)

@@ -14,14 +14,14 @@ type pass struct {
 	sent   []*account.Placement
 }
 
-// summed is a sum and the number of the pass in which it was computed.
-type summed[T any] struct {
+// passSum is a sum and the number of the pass in which it was computed.
+type passSum[T any] struct {
 	value T
 	pass  uint64
 }
 
 // once returns a sum, computed once in the current pass; outside a pass it is computed each time.
-func (s *summed[T]) once(p *pass, sum func() T) T {
+func (s *passSum[T]) once(p *pass, sum func() T) T {
 	if p.number == 0 {
 		return sum()
 	}

@@ -35,7 +35,7 @@ type peer struct {
 	account      *tracked
 	twin         *twin
 	pass         *pass
-	unknownOrder summed[string]
+	unknownOrder passSum[string]
 	placedMS     int64 // send time of the last spot order that the exchange accepted
 }
 
@@ -178,7 +178,7 @@ func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees(
 
 // jointStopQuantity returns the quantity that the stops of both are to cover: jointPosition or, if the wallet does not limit stops, jointFills. If
 // that wallet is right after all, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
-func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
+func (o *observedAccount) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 	if o.walletUntrusted(symbol) {
 		return symbol.jointFills()
 	}
@@ -188,7 +188,7 @@ func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 // walletUntrusted reports whether the newest wallet does not limit stops while botd stands down: it was read before the newest lists, may be older
 // than the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the sales in the
 // open list require.
-func (o *observed) walletUntrusted(symbol *SymbolState) bool {
+func (o *observedAccount) walletUntrusted(symbol *SymbolState) bool {
 	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
 	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
 }

@@ -366,7 +366,7 @@ func takenByAnother(t testing.TB) {
 	if have := purposes(derive()); slices.Contains(have, placement.Exit) || !slices.Contains(have, placement.StopLoss) {
 		t.Errorf("want the stop back and no exit yet, have %v", have)
 	}
-	w.now += takenWaitMS
+	w.now += cancelRefusedWaitMS
 	w.sees("1.01", "0", []exchange.Order{stop})
 	if have := purposes(derive()); !slices.Contains(have, placement.Exit) {
 		t.Errorf("want the exit when nobody has sold it, have %v", have)

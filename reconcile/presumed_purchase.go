@@ -78,7 +78,7 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 }
 
 // balanceBeyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others held before.
-func (o *observed) balanceBeyondFills(symbol *SymbolState) exchange.Quantity {
+func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quantity {
 	return o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 }
 

@@ -66,7 +66,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 		has := func(more exchange.Quantity, money string) *survey {
 			s := w.reads(1_010-c.fees+more, 0)
 			s.fetched.Balances = exchange.FetchedOf(append(s.fetched.Balances.Items(), exchange.Balance{Asset: "USDT", Free: exchange.MustAmount(money)}))
-			w.book.observed.note(s.fetched)
+			w.book.observedAccount.note(s.fetched)
 			return s
 		}
 		has(0, "1000")

@@ -22,8 +22,8 @@ const (
 	repeatLevels  = 3
 )
 
-// bridge is the key of the reduceOnly stop that protects while the closePosition stop moves.
-const bridge = "bridge"
+// bridgeKey is the key of the reduceOnly stop that protects while the closePosition stop moves.
+const bridgeKey = "bridge"
 
 // mayRepeat reports whether an uncertain placement may be repeated: the list just fetched does not
 // contain it, and the exchange would refuse or cap a repetition. On spot that is the case if the wallet
@@ -268,7 +268,7 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 	order.WorkingType = exchange.ContractPrice
 	intent := Intent{Purpose: purpose, Order: order, Reason: reason}
 	if order.ReduceOnly {
-		intent.Key = bridge
+		intent.Key = bridgeKey
 	}
 	d.add(intent)
 }

@@ -52,7 +52,7 @@ func (d *derivation) protectSpot() {
 		d.moveStops(price)
 	case d.tooSmall(missing):
 	case len(d.stops) >= maxStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
-		d.joinStops()
+		d.mergeStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.ownPosition == 0 && !d.book.StandsDown():
 		d.stopNow(min(missing, d.symbol.rules.FloorQuantity(d.ownBalance()))) // an earlier wallet lacked it: what the newest one shows of it
 	case d.pricePassed(placement.StopLoss, price):
@@ -132,7 +132,7 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 	}
 	switch {
 	case s.walletBounds():
-		return s.backed(s.explainedByFills() + s.symbol.spot.presumed)
+		return s.cappedByWallet(s.explainedByFills() + s.symbol.spot.presumed)
 	case s.walletDecides():
 		return s.explainedByFills() + s.symbol.spot.presumed
 	case s.symbol.contradicted == "" && s.symbol.Quarantine() == "":
@@ -170,9 +170,9 @@ func (s *situation) explainedByFills() exchange.Quantity {
 	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
 }
 
-// backed caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
+// cappedByWallet caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
 // than the last sale, which the fills already contain.
-func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
+func (s *situation) cappedByWallet(quantity exchange.Quantity) exchange.Quantity {
 	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
 	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
@@ -226,7 +226,7 @@ func (s *situation) missingInWallet() exchange.Quantity {
 	if s.symbol.contradicted == "" {
 		all += s.symbol.spot.presumed
 	}
-	missing := all - s.backed(all)
+	missing := all - s.cappedByWallet(all)
 	if s.walletDecides() {
 		return missing
 	}
@@ -296,9 +296,9 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	return quantity
 }
 
-// joinStops makes room for another stop: it removes the smallest one, and the next stop covers its
+// mergeStops makes room for another stop: it removes the smallest one, and the next stop covers its
 // quantity together with the uncovered one.
-func (d *derivation) joinStops() {
+func (d *derivation) mergeStops() {
 	var smallest *account.Placement
 	for _, p := range d.stops {
 		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
@@ -313,16 +313,16 @@ func (d *derivation) joinStops() {
 	}
 }
 
-// restMS is the time for which no stop moves after the exchange has refused one, because a replacement
+// stopRefusedWaitMS is the time for which no stop moves after the exchange has refused one, because a replacement
 // might be refused as well.
-const restMS = 60_000
+const stopRefusedWaitMS = 60_000
 
 // mayMoveStop reports whether a stop may be canceled to be placed again elsewhere: nothing on the symbol
 // is unknown or contradicted, no other stop is being moved, and the exchange has not just refused one.
 func (s *situation) mayMoveStop() bool {
 	canceled := func(p *account.Placement) bool { return s.book.CancelMS(p.ClientOrderID()) != 0 }
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
-		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < restMS
+		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < stopRefusedWaitMS
 	})
 	return !refused && s.symbol.settled && !s.unsettled && s.symbol.contradicted == "" && s.symbol.missedFor.sinceMS == 0 &&
 		!slices.ContainsFunc(s.stops, canceled)
@@ -387,16 +387,16 @@ func (d *derivation) shrinkStops() {
 		}
 	}
 	if d.symbol.contradicted == "" && excess > 0 {
-		d.shrunk = d.takeOff(excess, "the stop would sell more than the position")
+		d.shrunk = d.cancelStops(excess, "the stop would sell more than the position")
 	}
 }
 
-// makeRoom removes enough stops to release the quantity of an exit, and reports whether to wait for
+// releaseForExit removes enough stops to release the quantity of an exit, and reports whether to wait for
 // their ends. The other stops stay.
-func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
+func (d *derivation) releaseForExit(quantity exchange.Quantity) (wait bool) {
 	wait = d.clearOrders()
 	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
-		wait = len(d.takeOff(short, roomForExit)) > 0 || wait
+		wait = len(d.cancelStops(short, reasonRoomForExit)) > 0 || wait
 	}
 	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 && d.blocksExit(p) })
 	if wait {
@@ -405,10 +405,10 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	return wait
 }
 
-// takeOff cancels stops that together hold at least a quantity, and returns them: first those already
+// cancelStops cancels stops that together hold at least a quantity, and returns them: first those already
 // being canceled, then those that the open list does not show, then the smallest stop that alone holds
 // the rest, otherwise the largest.
-func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
+func (d *derivation) cancelStops(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
 	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
 	for quantity > 0 && len(stops) > 0 {
 		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {

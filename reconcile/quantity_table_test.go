@@ -61,7 +61,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 		if have := d.explainedOnSpot(); have != c.onSpot {
 			t.Errorf("%s: want %d protected, have %d", c.name, c.onSpot, have)
 		}
-		if have := d.backed(50); have != c.backs {
+		if have := d.cappedByWallet(50); have != c.backs {
 			t.Errorf("%s: want %d backed by the wallet, have %d", c.name, c.backs, have)
 		}
 	}

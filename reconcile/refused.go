@@ -137,7 +137,7 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 	if quantity <= 0 || d.desired.Flatten {
 		return quantity
 	}
-	if !onlyOwn(&d.situation) {
+	if !walletHoldsOnlyOwn(&d.situation) {
 		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
 	}
 	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {

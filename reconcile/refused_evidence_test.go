@@ -74,7 +74,7 @@ func TestMarginOfRefusedOpeningIsHeld(t *testing.T) {
 		}
 		reads := func(uses int64) *survey {
 			s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(uses)}})
-			d.book.observed.note(s.fetched)
+			d.book.observedAccount.note(s.fetched)
 			return s
 		}
 		if have := reads(c.uses).holdsMargin(r); have != c.want || (r.paid.sinceMS != 0) != c.want {

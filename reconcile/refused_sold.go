@@ -24,14 +24,14 @@ func (s *survey) noteRefusedSales(symbol *SymbolState) {
 		missing := r.before.asset - s.book.baseBalance(symbol)
 		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
-		beyond := missing - s.maySoldUnlisted(symbol) // an accepted sale that no list shows explains the missing quantity at least as well
+		beyond := missing - s.possiblySoldUnlisted(symbol) // an accepted sale that no list shows explains the missing quantity at least as well
 		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before.atMS) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
 }
 
-// maySoldUnlisted returns the quantity that live sales of a symbol missing from the open list may have sold.
-func (s *survey) maySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
+// possiblySoldUnlisted returns the quantity that live sales of a symbol missing from the open list may have sold.
+func (s *survey) possiblySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && s.book.delivery(p).releasedMS == 0 && (!p.Seen() || s.book.Unlisted(p)) {
 			sum += p.Remaining()

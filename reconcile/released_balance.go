@@ -12,8 +12,8 @@ import (
 // with CANCELED, whatever an earlier or possibly outdated wallet read shows. The stop's replacement is
 // therefore sent after that answer without waiting for a list, which may be wrong or late.
 
-// release is the quantity of a symbol's asset that an own order held until a cancel freed it.
-type release struct {
+// releasedBalance is the quantity of a symbol's asset that an own order held until a cancel freed it.
+type releasedBalance struct {
 	atMS     int64
 	quantity exchange.Quantity
 }
@@ -50,15 +50,15 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 }
 
-// takenWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop that
+// cancelRefusedWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop that
 // blocks it.
-const takenWaitMS = 3_000
+const cancelRefusedWaitMS = 3_000
 
 // cancelJustRefused reports whether the exchange has just refused to cancel a spot stop: another party has canceled it and may be selling its asset.
 // An exit then waits for a wallet that was read later.
 func (s *situation) cancelJustRefused() bool {
 	at := s.symbol.spot.cancelRefusedMS
-	return !s.desired.Flatten && s.nowMS-at < takenWaitMS
+	return !s.desired.Flatten && s.nowMS-at < cancelRefusedWaitMS
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
@@ -105,23 +105,23 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	if len(t.freed) == maxRemembered {
 		t.freed = slices.Delete(t.freed, 0, 1)
 	}
-	t.freed = append(t.freed, release{atMS, left})
+	t.freed = append(t.freed, releasedBalance{atMS, left})
 }
 
 // spotEnded is what is remembered of ended spot placements, the newest of each kind.
 type spotEnded struct {
-	purposes  []purposed // of sales, oldest first
-	purchases []purchase // oldest first
+	purposes  []endedSale     // of sales, oldest first
+	purchases []endedPurchase // oldest first
 }
 
-// purposed is the purpose of an ended spot sale.
-type purposed struct {
+// endedSale is the purpose of an ended spot sale.
+type endedSale struct {
 	clientOrderID string
 	purpose       placement.Purpose
 }
 
-// purchase is an ended spot purchase with a known exchange order.
-type purchase struct {
+// endedPurchase is an ended spot purchase with a known exchange order.
+type endedPurchase struct {
 	clientOrderID string
 	order         exchange.NewOrder
 	sentMS        int64
@@ -140,13 +140,13 @@ func (e *spotEnded) noteEnded(p *account.Placement) {
 		if len(e.purchases) == maxRemembered {
 			e.purchases = slices.Delete(e.purchases, 0, 1)
 		}
-		e.purchases = append(e.purchases, purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
+		e.purchases = append(e.purchases, endedPurchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		return
 	}
 	if len(e.purposes) == maxRemembered {
 		e.purposes = slices.Delete(e.purposes, 0, 1)
 	}
-	e.purposes = append(e.purposes, purposed{p.ClientOrderID(), p.Purpose()})
+	e.purposes = append(e.purposes, endedSale{p.ClientOrderID(), p.Purpose()})
 }
 
 // purposeOf returns the purpose of a placement, live or just ended, or zero if unknown.

@@ -344,7 +344,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"a person must look", 20, 0, quarantined("a test"), true},
 		{"others are ignored", 20, 1_001, ignores, false},
 		{"others are ignored, and the journal was lost", 20, 0, both(ignores, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: lostJournal, Cause: record.JournalLost}})
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost}})
 		}), true},
 		{"others are ignored, and a person must look", 20, 1_001, both(ignores, quarantined("a test")), false},
 		{"it is new since nothing was held", 20, 0, zeroed(5), true},

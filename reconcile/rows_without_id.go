@@ -110,7 +110,7 @@ const repeatedMS = 10_000
 // Resembles reports whether a row without an id has the form of botd's spot stops: a STOP_LIMIT sale whose limit is below its stop price by the
 // collar. If the history omits ids, nothing else identifies the orders of another botd, or of a lost journal. A person's order has that form only by
 // chance.
-func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
+func (o *observedAccount) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 	rules := symbol.rules
 	if row.Market != exchange.Spot || row.ClientOrderID != "" || row.Side != exchange.Sell || row.Type != exchange.StopLimit ||
 		rules == nil || symbol.collar == 0 || !o.omitsIDs() {
@@ -121,7 +121,7 @@ func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 }
 
 // omitsIDs reports whether the spot lists omit, or may omit, the client order ids of botd's orders.
-func (o *observed) omitsIDs() bool { return !o.idsShown || o.idsLeftOut }
+func (o *observedAccount) omitsIDs() bool { return !o.idsShown || o.idsLeftOut }
 
 // priceSlack: the limit of such an order may differ by this fraction of its stop price (1/10,000), because the price tick may have changed.
 const priceSlack = 10_000
@@ -138,10 +138,10 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 		if p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()) {
 			return order // the order itself, whose answer was lost
 		}
-		own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
+		own = append(own[:len(own):len(own)], endedPurchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
 	for _, r := range e.book.refusedOrConfirmed() {
-		own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
+		own = append(own[:len(own):len(own)], endedPurchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {
 		if sameParameters(order, &one.order) && order.CreatedMS >= one.sentMS-createdSlackMS && order.CreatedMS <= one.sentMS+repeatedMS {

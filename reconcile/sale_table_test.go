@@ -44,7 +44,7 @@ func TestStopsCanceledToFreeQuantity(t *testing.T) {
 			c.with(w, ids)
 		}
 		taken := []exchange.Quantity{}
-		for _, p := range w.deriving(nil).takeOff(c.needed, "a test") {
+		for _, p := range w.deriving(nil).cancelStops(c.needed, "a test") {
 			taken = append(taken, p.Remaining())
 		}
 		if have := fmt.Sprint(taken); have != c.want {
@@ -207,7 +207,7 @@ func takenOff(t testing.TB, baseBalance, sold exchange.Quantity, with func(*wall
 		with(w, symbol)
 	}
 	d := w.deriving(desired)
-	d.takeOffSold()
+	d.cancelSoldStops()
 	for i := range d.intents {
 		if i > 0 {
 			have += "; "

@@ -86,7 +86,7 @@ func secondBuyerElsewhere(t testing.TB) {
 	w := secondBuyer(t, func(w *wallet, _ *exchange.Order) {
 		w.book.Track(bitcoin)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-000001zzzzz-1", Symbol: bitcoin,
-			Body: record.Quarantined{Reason: lostJournal, Cause: record.JournalLost}})
+			Body: record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost}})
 	})
 	if !w.book.StandsDown() || w.book.Symbol(coin).Quarantine() == "" {
 		t.Errorf("want it quarantined while it stands down for an order elsewhere, have it stand down %t", w.book.StandsDown())

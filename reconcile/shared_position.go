@@ -101,7 +101,7 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 // does not use the stop's room.
 func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	standing := func(p *account.Placement) bool { return !p.State().OutcomeUnknown() }
-	if d.symbol.Standing() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
+	if d.symbol.TrustedPosition() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
 		return
 	}
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
@@ -120,7 +120,7 @@ func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 func (d *derivation) reducingRoom() exchange.Quantity {
 	free := d.ownPosition.Abs()
 	if d.symbol.Key().Market == exchange.Futures {
-		free = d.symbol.StandingAtVenue().Abs()
+		free = d.symbol.TrustedVenuePosition().Abs()
 	}
 	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {

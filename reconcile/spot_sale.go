@@ -62,9 +62,9 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 	}
 	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+freed(&d.situation))))
 	if d.book.walletRead {
-		return max(clipped, d.frozenByNone(quantity))
+		return max(clipped, d.beyondOpenSales(quantity))
 	}
-	return max(clipped, d.unreadFree(quantity)) // the wallet does not contain purchases made since it was read
+	return max(clipped, d.freeWhileUnread(quantity)) // the wallet does not contain purchases made since it was read
 }
 
 // freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
@@ -83,12 +83,12 @@ func freed(s *situation) exchange.Quantity {
 	return min(freed, frozen)
 }
 
-// frozenByNone returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
+// beyondOpenSales returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
 // is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
 // is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
-func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity {
+func (d *derivation) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
 	unknown := d.symbol.Quarantine() != "" || d.saleRefused()
-	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !onlyOwn(&d.situation) {
+	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !walletHoldsOnlyOwn(&d.situation) {
 		return 0
 	}
 	rules := d.symbol.rules
@@ -101,9 +101,9 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 	return max(0, min(quantity, rules.FloorQuantity(left)))
 }
 
-// onlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's: the exchange
+// walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's: the exchange
 // refuses it.
-func onlyOwn(s *situation) bool {
+func walletHoldsOnlyOwn(s *situation) bool {
 	symbol := s.symbol
 	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.presumed)
 	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
@@ -155,9 +155,9 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 	}
 }
 
-// unreadFree returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
+// freeWhileUnread returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
 // read.
-func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
+func (d *derivation) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
 	free := d.symbol.rules.FloorQuantity(d.ownPosition.Abs())
 	for _, p := range d.symbol.live {
 		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
@@ -231,7 +231,7 @@ func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, bef
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
 // sales require: it is older than the list, or wrong, and does not prove that any of the asset was sold.
-func (o *observed) freezesLess(symbol *SymbolState) bool {
+func (o *observedAccount) freezesLess(symbol *SymbolState) bool {
 	frozen := symbol.rules.QuantityOf(o.Balance(symbol.rules.Base).Frozen)
 	for i := range o.listed[exchange.Spot].orders {
 		if o := &o.listed[exchange.Spot].orders[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell {

@@ -338,7 +338,7 @@ func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 		}
 		c.last(w)
 		d := w.deriving(nil)
-		if d.joinStops(); summary(d.intents) != c.want {
+		if d.mergeStops(); summary(d.intents) != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, summary(d.intents))
 		}
 	}

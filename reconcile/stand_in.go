@@ -24,7 +24,7 @@ type standIn struct {
 }
 
 // noteTakenStop expects a replacement of a stop: an order created since the last list before this one, or soon.
-func (o *observed) noteTakenStop(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
+func (o *observedAccount) noteTakenStop(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
 	t := &symbol.spot
 	t.canceledStops = append(t.canceledStops[max(0, len(t.canceledStops)-maxRemembered+1):],
 		canceledStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})

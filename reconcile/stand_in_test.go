@@ -63,7 +63,7 @@ func notPlacedAgain(t testing.TB) {
 	if have := stopped(m.derive()); have != 0 {
 		t.Errorf("want none at once when it is ended: its coins may be on sale; have one of %d", have)
 	}
-	m.w.now += graceMS
+	m.w.now += canceledByOthersWaitMS
 	if have := stopped(m.derive()); have != 10 {
 		t.Errorf("want a stop once it is ended, have one of %d", have)
 	}
@@ -75,7 +75,7 @@ func TestSmallerStopStandsInForAPart(t *testing.T) {
 	m := movesStop(t)
 	m.second.Quantity = 4
 	m.ends(m.second)
-	m.w.now += graceMS - 1
+	m.w.now += canceledByOthersWaitMS - 1
 	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.StandIn() != 4 {
 		t.Errorf("want no stop at once, have one of %d, and %d in its place", have, symbol.StandIn())
 	}
@@ -109,7 +109,7 @@ func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
 	t.Parallel()
 	m := movesStop(t)
 	m.ends()
-	m.w.now += graceMS
+	m.w.now += canceledByOthersWaitMS
 	if have := stopped(m.derive()); have != 10 {
 		t.Fatalf("want a stop while none rests, have one of %d", have)
 	}
@@ -144,7 +144,7 @@ func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 		}
 		change(m)
 		m.ends(m.second)
-		m.w.now += graceMS
+		m.w.now += canceledByOthersWaitMS
 		if have := stopped(m.derive()); have != 10 {
 			t.Errorf("%s: want a stop of 10, have one of %d", name, have)
 		}
@@ -176,7 +176,7 @@ func TestOneOrderStandsInForOneStop(t *testing.T) {
 	}
 	m.w.now += 1_000
 	m.w.sees("1.01", "0.01", ended, m.second)
-	m.w.now += graceMS
+	m.w.now += canceledByOthersWaitMS
 	if have := stopped(m.derive()); have != 10 {
 		t.Errorf("want a stop of the other 10, have one of %d", have)
 	}

@@ -39,7 +39,7 @@ func (p *peer) findUnknown() string {
 func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
-	defer d.takeOffSold()
+	defer d.cancelSoldStops()
 	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.book.jointStopQuantity(d.symbol) == 0) {
 		return // there is no position: this journal's own protection is removed
 	}
@@ -65,9 +65,9 @@ func (d *derivation) mayProtectPeer() bool {
 	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))
 }
 
-// takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold: by orders that the journal does not know, as the
+// cancelSoldStops removes, on spot, this journal's own stops for quantity that has already been sold: by orders that the journal does not know, as the
 // order history and the wallet show. Those orders may sell what they have bought themselves. On futures a stop cannot sell more than the position.
-func (d *derivation) takeOffSold() {
+func (d *derivation) cancelSoldStops() {
 	seen := &d.symbol.spot
 	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
 		return
@@ -78,7 +78,7 @@ func (d *derivation) takeOffSold() {
 	}
 	canceled := func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 }
 	if excess := min(d.selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
-		d.takeOff(excess, "orders that the journal does not know have already sold its quantity")
+		d.cancelStops(excess, "orders that the journal does not know have already sold its quantity")
 	}
 }
 

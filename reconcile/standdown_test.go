@@ -81,7 +81,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 		d.hold(20)
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
 			StopPrice: 45_000_00, Quantity: c.quantity, ReduceOnly: true, WorkingType: exchange.ContractPrice}
-		id := d.send(Intent{Purpose: placement.StopLoss, Key: bridge, Order: order})
+		id := d.send(Intent{Purpose: placement.StopLoss, Key: bridgeKey, Order: order})
 		d.acknowledge(id, 41)
 		stands := exchange.Order{ID: 41, ClientOrderID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 			Type: exchange.StopMarket, Quantity: c.quantity, ClosePositionID: 1, Status: exchange.StatusNew, StopPrice: 45_000_00}
@@ -161,7 +161,7 @@ func standsDownAfterAStart(t testing.TB) {
 	foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 	journal := d.observe(0, nil, foreign)
-	if !d.book.StandsDown() || d.book.Symbol(bitcoin).Quarantine() != lostJournal {
+	if !d.book.StandsDown() || d.book.Symbol(bitcoin).Quarantine() != reasonLostJournal {
 		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.book.UnknownOrder(), d.book.Symbol(bitcoin).Quarantine())
 	}
 	start := func() *Book {
@@ -195,7 +195,7 @@ func lostOnAnotherSymbol(t testing.TB) {
 	later, earlier := "bt-00000100000-9", "bt-00000100000-4"
 	journal := d.observe(0, nil, exchange.Order{ID: 90, ClientOrderID: later, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen})
-	if have := d.book.Symbol(bitcoin).Quarantine(); have != lostJournal || d.book.ForeignPrefix() != "" {
+	if have := d.book.Symbol(bitcoin).Quarantine(); have != reasonLostJournal || d.book.ForeignPrefix() != "" {
 		t.Fatalf("want the symbol quarantined alone, have %q, %q", have, d.book.ForeignPrefix())
 	}
 	history := []exchange.Order{{ID: 70, ClientOrderID: earlier, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,

@@ -88,25 +88,27 @@ func (s *survey) apply(r record.Record) {
 }
 
 // boot begins a new epoch.
-func (o *observed) boot(atMS int64) { o.bootMS = atMS }
+func (o *observedAccount) boot(atMS int64) { o.bootMS = atMS }
 
 // Account returns the futures account, as last read.
-func (o *observed) Account() exchange.MarginAccount { return o.marginAccount }
+func (o *observedAccount) Account() exchange.MarginAccount { return o.marginAccount }
 
 // AccountMS returns when it was read; 0 for never.
-func (o *observed) AccountMS() int64 { return o.accountMS }
+func (o *observedAccount) AccountMS() int64 { return o.accountMS }
 
 // ForgetAccount drops the account's read: it must be read again before anything relies on it.
-func (o *observed) ForgetAccount() { o.accountMS = 0 }
+func (o *observedAccount) ForgetAccount() { o.accountMS = 0 }
 
 // OpenPositions yields the open positions on futures, of any symbol, as last read.
-func (o *observed) OpenPositions() iter.Seq[exchange.Position] { return slices.Values(o.openPositions) }
+func (o *observedAccount) OpenPositions() iter.Seq[exchange.Position] {
+	return slices.Values(o.openPositions)
+}
 
 // beginRead begins the processing of a snapshot.
-func (o *observed) beginRead(s *Snapshot) { o.observedMS, o.listsMS = s.EndedMS, s.BeganMS }
+func (o *observedAccount) beginRead(s *Snapshot) { o.observedMS, o.listsMS = s.EndedMS, s.BeganMS }
 
 // note stores the fetched state of the account as a whole.
-func (o *observed) note(s *Snapshot) {
+func (o *observedAccount) note(s *Snapshot) {
 	if s.Account != nil {
 		o.marginAccount, o.accountMS, o.accountFromMS = *s.Account, s.EndedMS, s.BeganMS
 		o.marginShown = o.marginShown || !s.Account.PositionMargin.IsZero()

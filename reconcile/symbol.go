@@ -20,7 +20,7 @@ type SymbolState struct {
 	*journalledSymbol
 	quotation
 	observation
-	declared
+	declarations
 	difference
 	futuresReads
 	futuresEvidence futuresEvidence

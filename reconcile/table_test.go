@@ -232,7 +232,7 @@ func latches(d *desk) { d.book.Apply(&record.Record{Strategy: "one", Body: recor
 func (d *desk) dust(orderID int64) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: d.price("3999.9"),
 		ClosePosition: true}
-	d.acknowledge(d.send(Intent{Purpose: placement.StopLoss, Key: dust, Order: order}), orderID)
+	d.acknowledge(d.send(Intent{Purpose: placement.StopLoss, Key: dustKey, Order: order}), orderID)
 }
 
 // The target is priced when its first order is due.

@@ -106,14 +106,14 @@ func soldElsewhere(d *derivation) exchange.Quantity {
 	return d.symbol.spot.soldElsewhere
 }
 
-// graceMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids: another botd with a copy of the
+// canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids: another botd with a copy of the
 // journal may be selling the stop's quantity, which wallet and order history show within that time.
-const graceMS = 3_000
+const canceledByOthersWaitMS = 3_000
 
 // recentlyTaken returns the quantity of own stops that another party has canceled within that time.
 func recentlyTaken(s *situation) (sum exchange.Quantity) {
 	for _, one := range s.symbol.spot.canceledStops {
-		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+graceMS {
+		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
 			sum += one.quantity
 		}
 	}
@@ -136,10 +136,10 @@ type rowIDs struct {
 	omitted bool // a row of one of botd's orders had none
 }
 
-// enoughRows is the number of rows with an id after which the list counts as one that shows every id, if it has omitted none: it may omit ids at random.
-const enoughRows = 10
+// minRowsWithID is the number of rows with an id after which the list counts as one that shows every id, if it has omitted none: it may omit ids at random.
+const minRowsWithID = 10
 
-func (r *rowIDs) shown() bool { return !r.omitted && r.rows >= enoughRows }
+func (r *rowIDs) shown() bool { return !r.omitted && r.rows >= minRowsWithID }
 
 // note records the rows of a list; matched are their placements.
 func (r *rowIDs) note(orders []exchange.Order, matched []*account.Placement) {

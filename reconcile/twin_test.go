@@ -144,7 +144,7 @@ func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
 	if undecided { // as it is until a wallet is read that is younger than L
 		w.book.Symbol(coin).spot.soldElsewhere = sold
 	}
-	w.now += graceMS
+	w.now += canceledByOthersWaitMS
 	if have := stopped(derive()); have != 10-sold {
 		t.Errorf("%d sold: want a stop of %d, have one of %d", sold, 10-sold, have)
 	}

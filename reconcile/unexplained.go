@@ -50,7 +50,7 @@ func (s *situation) shownUnexplained() bool {
 // protectsUnexplained reports whether an order may protect a position that no fill explains and whose
 // end only the list shows: a position shown since the start or, for an order from before the start, one
 // that was open when the order was sent, at least ten seconds after the last booking.
-func (o *observed) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
+func (o *observedAccount) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Futures || !p.Order().ClosePosition || symbol.Known() != 0 || symbol.AtVenue() != 0 {
 		return false
 	}
@@ -70,7 +70,7 @@ func (s *SymbolState) endUnproved() bool {
 }
 
 // needsEnd reports whether positions/history must be read to learn whether an unexplained position has ended, and from which time.
-func (o *observed) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (o *observedAccount) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.endUnproved() {
 		return max(0, symbol.unexplainedMS-o.settle.StalenessMS-maxClockStepMS), true
 	}

@@ -56,7 +56,7 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 // contains none of them. Repeated exits do not wait for newer ones if nothing of the position is
 // missing.
 func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
-	alone := symbol.residual == 0 && symbol.exitsAlone()
+	alone := symbol.residual == 0 && symbol.onlyReductionsUncertain()
 	fence := unknown[0].Fence(s.book.Settle())
 	for _, p := range unknown {
 		if !alone {
@@ -95,9 +95,9 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	s.attribute(symbol, unknown)
 }
 
-// exitsAlone reports whether all uncertain orders of a symbol reduce it on one side and no resting order
+// onlyReductionsUncertain reports whether all uncertain orders of a symbol reduce it on one side and no resting order
 // may open: then no other order can offset the fill of one of them in the position.
-func (s *SymbolState) exitsAlone() bool {
+func (s *SymbolState) onlyReductionsUncertain() bool {
 	var first *account.Placement
 	for _, p := range s.live {
 		switch {
@@ -233,15 +233,15 @@ func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	return false
 }
 
-// keepSeen bounds the number of position ids remembered per symbol.
-const keepSeen = 32
+// maxSeenIDs bounds the number of position ids remembered per symbol.
+const maxSeenIDs = 32
 
 // noteSeen remembers a position's id: a position that was seen open does not belong to an uncertain order.
 func (t *SymbolState) noteSeen(id int64) {
 	if id == 0 || slices.Contains(t.seen, id) {
 		return
 	}
-	if len(t.seen) == keepSeen {
+	if len(t.seen) == maxSeenIDs {
 		t.seen = slices.Delete(t.seen, 0, 1)
 	}
 	t.seen = append(t.seen, id)

@@ -8,11 +8,11 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Unshown returns the quantity that a symbol's resting openings may fill and that no open list has shown yet. A read by id shows only one order; only
+// NeverListed returns the quantity that a symbol's resting openings may fill and that no open list has shown yet. A read by id shows only one order; only
 // a list that shows it also shows what a second botd on the account sent before.
-func (b *Book) Unshown(key exchange.SymbolKey) (sum exchange.Quantity) {
+func (b *Book) NeverListed(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for p := range b.InFlightOn(key) {
-		if unshown(p) {
+		if neverListed(p) {
 			sum += p.Remaining()
 		}
 	}
@@ -24,20 +24,20 @@ func (b *Book) Unshown(key exchange.SymbolKey) (sum exchange.Quantity) {
 	return sum
 }
 
-func unshown(p *account.Placement) bool { return p.Purpose() == placement.Order && !p.Seen() }
+func neverListed(p *account.Placement) bool { return p.Purpose() == placement.Order && !p.Seen() }
 
-// beginShown collects, before a snapshot is evaluated, the openings that it may show for the first time.
-func (s *survey) beginShown() {
+// collectNeverListed collects, before a snapshot is evaluated, the openings that it may show for the first time.
+func (s *survey) collectNeverListed() {
 	b := s.book
 	for p := range b.InFlight() {
-		if unshown(p) {
+		if neverListed(p) {
 			b.fetchedOnly = append(b.fetchedOnly, p)
 		}
 	}
 }
 
-// endShown keeps, after the snapshot was evaluated, those that are known to be open, though not from a list.
-func (s *survey) endShown() {
+// keepNeverListed keeps, after the snapshot was evaluated, those that are known to be open, though not from a list.
+func (s *survey) keepNeverListed() {
 	b := s.book
 	b.fetchedOnly = slices.DeleteFunc(b.fetchedOnly, func(p *account.Placement) bool {
 		list := b.listed[p.Order().Market]

@@ -62,10 +62,10 @@ func TestOpeningsThatNoListHasShown(t *testing.T) {
 		d.observe(0, nil)
 		c.with(d, d.places(placement.Order, bid))
 		d.places(placement.Entry, ethers)
-		if have := d.book.Unshown(bitcoin); have != c.want {
+		if have := d.book.NeverListed(bitcoin); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
-		if have := d.book.Unshown(ethers.Key()); have != 0 {
+		if have := d.book.NeverListed(ethers.Key()); have != 0 {
 			t.Errorf("%s: an entry: want 0, have %d", c.name, have)
 		}
 	}

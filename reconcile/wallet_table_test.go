@@ -30,7 +30,7 @@ func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order)
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)},
 			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})})
 	w.book.observedMS, w.book.listsMS = w.now, w.now
-	w.book.observed.note(s.fetched)
+	w.book.observedAccount.note(s.fetched)
 	return s
 }
 

@@ -64,20 +64,22 @@ func (s *SymbolState) DecisionPosition() exchange.Quantity {
 	if s.Unwitnessed() {
 		return s.Known()
 	}
-	return s.Standing()
+	return s.TrustedPosition()
 }
 
-// Standing returns botd's part of the position for protection, exits and limits: from the newest read
+// TrustedPosition returns botd's part of the position for protection, exits and limits: from the newest read
 // or, if that is not trusted and shows none of it, from the fills.
-func (s *SymbolState) Standing() exchange.Quantity {
+func (s *SymbolState) TrustedPosition() exchange.Quantity {
 	if s.futuresEvidence.untrusted && s.position.Sign() != s.Known().Sign() {
 		return s.Known()
 	}
 	return s.position
 }
 
-// StandingAtVenue returns the same for the whole position, including the ignored part.
-func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() + s.Ignored() }
+// TrustedVenuePosition returns the same for the whole position, including the ignored part.
+func (s *SymbolState) TrustedVenuePosition() exchange.Quantity {
+	return s.TrustedPosition() + s.Ignored()
+}
 
 // seekWitness searches for a witness of the quantity missing from the list. While nothing is missing, it
 // records the basis for later evidence.
@@ -197,7 +199,7 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
 		return true // the list showed it last, and it was adopted after it was opened
-	case s.adoptedWas(row):
+	case s.openWhenAdopted(row):
 		return true // a symbol has one position: the one open at its adoption
 	case s.Ignored().Sign() == s.Known().Sign() && row.UpdatedMS >= exchange.WholeSecond(s.DatedMS()) && row.Quantity >= (s.Known()+s.Ignored()).Abs():
 		return true // botd opened its part in another's position of that total size
@@ -205,8 +207,8 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	return row.CreatedMS >= exchange.WholeSecond(s.DatedMS())
 }
 
-// adoptedWas reports whether a row's position was open, by any clock, when botd's was adopted.
-func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
+// openWhenAdopted reports whether a row's position was open, by any clock, when botd's was adopted.
+func (s *SymbolState) openWhenAdopted(row *exchange.Position) bool {
 	atMS := s.AdoptedMS()
 	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
@@ -362,7 +364,7 @@ func (s *SymbolState) EndContradiction() {
 
 // NeedsPositionHistory reports whether positions/history must be read to learn whether a position that
 // the list does not fully show has ended, and from which time.
-func (o *observed) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (o *observedAccount) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if since, unexplained := o.needsEnd(symbol); unexplained {
 		return since, true
 	}

@@ -23,7 +23,7 @@ type spotEvidence struct {
 	sales            []sale            // sales by others that explained an earlier difference
 	extra            persistence       // how long a wallet excess worth an order has persisted
 	extraOf          exchange.Quantity // that excess
-	freed            []release         // quantities held by own orders until they were canceled, oldest first
+	freed            []releasedBalance // quantities held by own orders until they were canceled, oldest first
 	difference       exchange.Quantity // difference between the newest wallet and the fills, if worth an order
 	asked            int               // number of rounds that have read the order history about it
 	presumed         exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
@@ -69,12 +69,12 @@ const maxSales = 64
 // AwaitsFreshWallet reports whether a spot symbol's wallet proves nothing yet because it may be older
 // than the last fill. Only a little of the time between two snapshots counts, so the next one must come
 // soon; otherwise a wrong wallet would go uncontradicted for minutes.
-func (o *observed) AwaitsFreshWallet(symbol *SymbolState) bool {
+func (o *observedAccount) AwaitsFreshWallet(symbol *SymbolState) bool {
 	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.inconclusive && symbol.Known() != 0
 }
 
 // WalletConclusive reports whether the newest snapshot read the wallet late enough after the start and the last fill to show all of botd's sales.
-func (o *observed) WalletConclusive(symbol *SymbolState) bool {
+func (o *observedAccount) WalletConclusive(symbol *SymbolState) bool {
 	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
@@ -97,7 +97,7 @@ func (s *survey) noteDifference(symbol *SymbolState) {
 
 // walletDiffers returns the newest wallet's excess of a spot symbol's asset over the fills; 0 if it is
 // not worth an order, or if botd neither holds any of the asset nor may have bought some.
-func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
+func (o *observedAccount) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	unconcerned := symbol.Known() == 0 && len(symbol.live) == 0 && !o.mayHaveBought(symbol)
 	if symbol.rules == nil || unconcerned {
 		return 0
@@ -110,7 +110,7 @@ func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 }
 
 // mayHaveBought reports whether a refused purchase may have been executed although no list shows it yet.
-func (o *observed) mayHaveBought(symbol *SymbolState) bool {
+func (o *observedAccount) mayHaveBought(symbol *SymbolState) bool {
 	settle := o.settle
 	return o.observedMS < symbol.RefusedUntilMS(&settle)
 }
@@ -120,7 +120,7 @@ const HistorySlackMS = 60_000
 
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
 // wallet disagrees with the fills, and from which time.
-func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (o *observedAccount) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.missedFor.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
 	}
@@ -135,7 +135,7 @@ func (s *SymbolState) Suspect() bool {
 
 // salesFrom returns the time from which a sale may explain a difference. Until wallet and fills have agreed since the start, that is the last change
 // of the position before the start: fills from that time that are booked later do not exclude sales that the journal lacks.
-func (o *observed) salesFrom(symbol *SymbolState) int64 {
+func (o *observedAccount) salesFrom(symbol *SymbolState) int64 {
 	if symbol.spot.agreedMS == 0 { // wallet and fills have never agreed since the start
 		return cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())
 	}
@@ -248,8 +248,8 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 	}
 }
 
-// noteAgreed records that wallet and fills agree.
-func (s *SymbolState) noteAgreed(atMS int64) {
+// noteWalletAgrees records that wallet and fills agree.
+func (s *SymbolState) noteWalletAgrees(atMS int64) {
 	s.spot.agreedMS, s.short, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
 	s.clearContradiction()
 }

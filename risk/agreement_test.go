@@ -61,7 +61,7 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 
 // outcomesMissing returns the limits, scopes and outcomes that no state has shown yet.
 func outcomesMissing(seen map[string]int) (missing []string) {
-	scopes := map[Reach][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"},
+	scopes := map[MeasuredOn][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"},
 		OfStrategy: {"strategy"}}
 	for i := range limitTable {
 		l := &limitTable[i]

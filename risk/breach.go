@@ -7,17 +7,17 @@ import (
 	"botd/reconcile"
 )
 
-// Mover is the kind of change that can move a latching limit between intents.
-type Mover uint8
+// Trigger is the kind of change that can move a latching limit between intents.
+type Trigger uint8
 
 // The movers of limits between intents.
 const (
-	ByEquity  Mover = iota
-	ByResults       // results of closed positions
+	ByEquity  Trigger = iota
+	ByResults         // results of closed positions
 )
 
-// Crossing is a limit that was crossed. Its breach holds entries back until it ends.
-type Crossing struct {
+// CrossedLimit is a limit that was crossed. Its breach holds entries back until it ends.
+type CrossedLimit struct {
 	Rule    string
 	Reason  string
 	UntilMS int64 // 0: until botd rearm
@@ -26,7 +26,7 @@ type Crossing struct {
 // Crossed returns the limits that a mover has crossed. A loss limit stays crossed, so it is
 // returned only while it has no breach; a losing streak is counted from zero after each breach. The
 // limits and the equity are the strategy's, or the account's if the strategy is empty.
-func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
+func (l *Limits) Crossed(by Trigger, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []CrossedLimit) {
 	var s *subject // most strategies have no latching limit
 	watch := book.Watch(strategy)
 	for i := range limitTable {
@@ -45,7 +45,7 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 		if f.unknown != "" || !crossed {
 			continue
 		}
-		c := Crossing{Rule: limit.Name, Reason: limit.latch.why(f)}
+		c := CrossedLimit{Rule: limit.Name, Reason: limit.latch.why(f)}
 		if limit.latch.until != nil {
 			c.UntilMS = limit.latch.until(nowMS, l)
 		}
@@ -55,7 +55,7 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 }
 
 // Recovered reports whether the named limit, if this mover moves it, is no longer crossed.
-func (l *Limits) Recovered(by Mover, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
+func (l *Limits) Recovered(by Trigger, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.Name == rule && limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
@@ -74,8 +74,8 @@ func lostInARow(f figures) string {
 	return f.value.String() + " positions in a row lost"
 }
 
-// Watched reports whether a limit is set that this mover moves.
-func (l *Limits) Watched(by Mover) bool {
+// TriggeredBy reports whether a limit is set that this mover moves.
+func (l *Limits) TriggeredBy(by Trigger) bool {
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
 			return true
@@ -85,7 +85,7 @@ func (l *Limits) Watched(by Mover) bool {
 }
 
 // Changed reports whether a limit that this mover moves has another value than before.
-func (l *Limits) Changed(by Mover, before *Limits) bool {
+func (l *Limits) Changed(by Trigger, before *Limits) bool {
 	for i := range limitTable {
 		limit := &limitTable[i]
 		if limit.latch == nil || limit.latch.moves != by {
@@ -99,7 +99,7 @@ func (l *Limits) Changed(by Mover, before *Limits) bool {
 }
 
 // Watches reports whether any limit is set that moves between intents.
-func (l *Limits) Watches() bool { return l.Watched(ByEquity) || l.Watched(ByResults) }
+func (l *Limits) Watches() bool { return l.TriggeredBy(ByEquity) || l.TriggeredBy(ByResults) }
 
 // Rearms reports whether botd rearm ends a breach of the named limit.
 func Rearms(name string) bool {

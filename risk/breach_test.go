@@ -24,7 +24,7 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 		} {
 			b := newTable(t, Limits{})
 			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(12_000)}})
-			crossed := func(equity exchange.Amount) []Crossing {
+			crossed := func(equity exchange.Amount) []CrossedLimit {
 				return c.limits.Crossed(ByEquity, nowMS, b.book, strategy, equity)
 			}
 			holds := func(equity exchange.Amount) bool {
@@ -69,10 +69,10 @@ func TestMovedLimitIsWatchedAtItsNewValue(t *testing.T) {
 		{Limits{MaxDailyLoss: money}, true, false}, {Limits{MaxDrawdown: money}, true, false}, {Limits{MaxLosingStreak: 2}, false, true},
 		{Limits{MaxDrawdown: money, MaxLosingStreak: 2}, true, true},
 	} {
-		if have := c.limits.Watched(ByEquity); have != c.byEquity {
+		if have := c.limits.TriggeredBy(ByEquity); have != c.byEquity {
 			t.Errorf("%+v: want watched by equity %t, have %t", c.limits, c.byEquity, have)
 		}
-		if have := c.limits.Watched(ByResults); have != c.byResults {
+		if have := c.limits.TriggeredBy(ByResults); have != c.byResults {
 			t.Errorf("%+v: want watched by results %t, have %t", c.limits, c.byResults, have)
 		}
 		if have := c.limits.Watches(); have != (c.byEquity || c.byResults) {
@@ -119,7 +119,7 @@ func TestChanged(t *testing.T) {
 	cooling := streak
 	cooling.CoolDownMS = 1_000
 	for i, c := range []struct {
-		by            Mover
+		by            Trigger
 		before, after Limits
 		want          bool
 	}{

@@ -65,7 +65,7 @@ func TestDocumentTableIsGeneratedFromLimits(t *testing.T) {
 	}
 }
 
-var scopes = map[Reach]string{
+var scopes = map[MeasuredOn]string{
 	OfAccount: "account, strategy", OfStrategy: "strategy",
 	OfMarket: "account: each market; strategy: its symbol", OfSymbol: "account: each symbol; strategy: its symbol",
 }

@@ -142,7 +142,7 @@ func TestWorkingPrice(t *testing.T) {
 		want exchange.Price
 	}{{exchange.MarkPrice, 1, 1}, {exchange.MarkPrice, 0, 50_000e8}, {exchange.ContractPrice, 1, 50_000e8}, {exchange.NoWorkingType, 1, 50_000e8}} {
 		see(b.state, func(o *seen) { o.Mark = c.mark })
-		if have := working(&exchange.NewOrder{WorkingType: c.kind}, b.state); have != c.want {
+		if have := triggerReference(&exchange.NewOrder{WorkingType: c.kind}, b.state); have != c.want {
 			t.Errorf("%v, a mark of %d: want %d, have %d", c.kind, c.mark, c.want, have)
 		}
 	}

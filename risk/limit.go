@@ -47,7 +47,7 @@ type Limit struct {
 	Of   string // if set, this is a setting of that limit and has no rule
 
 	// Configuration.
-	Reach     Reach             // reach of the account's limit; a strategy may set any limit
+	Reach     MeasuredOn        // reach of the account's limit; a strategy may set any limit
 	Field     func(*Limits) any // its value: *int, *int64 (ms), *exchange.Rate, *exchange.Amount (base units) or *Loss
 	Low, High int64             // bounds of the value, in the unit of the field
 	Percent   bool              // write an exchange.Rate as a percentage
@@ -86,27 +86,27 @@ const (
 // String returns the name in the API.
 func (n Near) String() string { return [...]string{"", "usual", "shown", "alerts"}[n] }
 
-// Reach is the scope on which an account limit is measured.
-type Reach uint8
+// MeasuredOn is the scope on which an account limit is measured.
+type MeasuredOn uint8
 
 // The reaches of account limits. A strategy's limit is measured on the strategy.
 const (
-	OfAccount  Reach = iota + 1
-	OfMarket         // each market
-	OfSymbol         // each symbol
-	OfStrategy       // the account has no such limit
+	OfAccount  MeasuredOn = iota + 1
+	OfMarket              // each market
+	OfSymbol              // each symbol
+	OfStrategy            // the account has no such limit
 )
 
 // latch describes how a breach of a limit begins and ends.
 type latch struct {
-	moves Mover
+	moves Trigger
 	why   func(figures) string
 	until func(nowMS int64, limits *Limits) int64 // when the breach ends automatically; nil: never
 	rearm bool                                    // botd rearm ends the breach
 }
 
-// usualCoolDown is the time without entries after a losing streak, where no other is set.
-const usualCoolDown = "1h"
+// defaultCoolDown is the time without entries after a losing streak, where no other is set.
+const defaultCoolDown = "1h"
 
 // Texts that several limits share.
 const (
@@ -175,9 +175,9 @@ var limitTable = []Limit{
 		Effect: "reaching the limit latches for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count starts over"},
 	{Name: CoolDown, Of: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
-		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", Usual: usualCoolDown,
-		What:   "how long entries stop after a losing streak; default " + usualCoolDown + " if `max_losing_streak` is set",
-		Counts: "how long entries stop after such a streak; default " + usualCoolDown, Effect: "-", Ends: "-"},
+		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", Usual: defaultCoolDown,
+		What:   "how long entries stop after a losing streak; default " + defaultCoolDown + " if `max_losing_streak` is set",
+		Counts: "how long entries stop after such a streak; default " + defaultCoolDown, Effect: "-", Ends: "-"},
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "maximum position of the strategy, including its openings",
 		Near: NearIsUsual, measure: ownPosition, hint: "the position if everything in flight fills; reduce the order",
@@ -287,9 +287,9 @@ func ownPosition(s *subject) figures {
 	if rules == nil {
 		return figures{unknown: "the rules of " + s.state.Key().String() + " were not read", hint: nextRound}
 	}
-	size := max(own(s.state, exchange.Buy), own(s.state, exchange.Sell))
+	size := max(worstCaseOwnSize(s.state, exchange.Buy), worstCaseOwnSize(s.state, exchange.Sell))
 	if s.intent != nil {
-		size = plus(own(s.state, s.intent.Order.Side), ordered(&s.intent.Order, s.state))
+		size = addSaturating(worstCaseOwnSize(s.state, s.intent.Order.Side), orderedQuantity(&s.intent.Order, s.state))
 	}
 	return figures{value: rules.QuantityAmount(size), limit: s.limits.MaxPosition, unit: sizeOf(rules, 0).unit}
 }

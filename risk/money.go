@@ -30,13 +30,13 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 	if p := facts.opening(intent.Strategy).outcomeUnknown(); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome must be known before leverage changes")
 	}
-	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
-	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last(), state.Mark()), size, facts, f)
+	size := max(worstCaseSize(state, exchange.Buy), worstCaseSize(state, exchange.Sell))
+	return g.marginAtLowerLeverage(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last(), state.Mark()), size, facts, f)
 }
 
-// lowered requires enough margin to hold the symbol's open position and orders at the lower
+// marginAtLowerLeverage requires enough margin to hold the symbol's open position and orders at the lower
 // leverage.
-func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
+func (g *Gate) marginAtLowerLeverage(leverage int, facts *Facts, f *finding) bool {
 	state := facts.State
 	if state.Leverage() != 0 && leverage >= state.Leverage() {
 		return true
@@ -51,7 +51,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	for p := range state.Live() {
 		if p.Purpose().Opens() {
 			resting := p.Order()
-			open = open.Add(boundedNotional(state.Rules(), basis(&resting, state), p.Remaining()))
+			open = open.Add(boundedNotional(state.Rules(), valuationPrice(&resting, state), p.Remaining()))
 		}
 	}
 	for _, o := range state.Foreign() {
@@ -102,8 +102,8 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	if state.Leverage() == 0 {
 		return f.refuse("unknown", "the leverage set on the exchange", "it has not been fetched yet")
 	}
-	at := max(basis(&intent.Order, state), state.Last())
-	return bracketLeverage(state.Leverage(), at, plus(worst(state, intent.Order.Side), intent.Order.Quantity), facts, f)
+	at := max(valuationPrice(&intent.Order, state), state.Last())
+	return bracketLeverage(state.Leverage(), at, addSaturating(worstCaseSize(state, intent.Order.Side), intent.Order.Quantity), facts, f)
 }
 
 // margin requires the order's margin to be available, with everything in flight counted.
@@ -160,7 +160,7 @@ func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 func marginInFlight(state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
 	if away, takes := slippage(state, collar); takes {
 		for p := range state.Live() {
-			sum = sum.Add(reserve(p, state, away, facts))
+			sum = sum.Add(marginReserve(p, state, away, facts))
 		}
 	}
 	return sum
@@ -195,9 +195,9 @@ func ExitCollar(account, own *Limits) exchange.Rate {
 	return collar
 }
 
-// reserve returns the margin that a placement may still take: the margin of an opening that no read
+// marginReserve returns the margin that a placement may still take: the margin of an opening that no read
 // has returned yet, its fee, and the loss of a fill through the price.
-func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {
+func marginReserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {
 	if p.Order().ClosePosition {
 		return exchange.Amount{}
 	}
@@ -238,7 +238,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	if order.Side == exchange.Sell {
 		asset = state.Rules().Base
 	}
-	need, free := spends(order, order.Quantity, state, facts), freeOf(asset, order.Side, facts)
+	need, free := balanceNeeded(order, order.Quantity, state, facts), freeOf(asset, order.Side, facts)
 	return f.compare(figure{number: need, unit: unit(asset), fine: true}, figure{number: free, unit: unit(asset), fine: true}, !free.Less(need),
 		"reduce the size or deposit; open orders may lock the rest")
 }
@@ -256,7 +256,7 @@ func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 			continue
 		}
 		resting := p.Order()
-		free = free.Sub(spends(&resting, p.Remaining(), other, facts))
+		free = free.Sub(balanceNeeded(&resting, p.Remaining(), other, facts))
 	}
 	return free
 }
@@ -280,8 +280,8 @@ func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	return free.Max(exchange.Amount{}).Mul(int64(leverage)).MulDiv(one, one+int64(leverage)*int64(facts.TakerFee))
 }
 
-// spends returns the amount that a spot order takes from the free balance.
-func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.SymbolState, facts *Facts) exchange.Amount {
+// balanceNeeded returns the amount that a spot order takes from the free balance.
+func balanceNeeded(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.SymbolState, facts *Facts) exchange.Amount {
 	byAmount := !order.QuoteAmount.IsZero()
 	if order.Side == exchange.Sell {
 		if byAmount {
@@ -291,7 +291,7 @@ func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.S
 	}
 	spent := order.QuoteAmount
 	if !byAmount {
-		spent = boundedNotional(state.Rules(), basis(order, state), left)
+		spent = boundedNotional(state.Rules(), valuationPrice(order, state), left)
 	}
 	return spent.Add(spent.MulRate(facts.TakerFee))
 }

@@ -239,7 +239,7 @@ func TestALowerLeverageNeedsMargin(t *testing.T) {
 	lower := func(b *table, free string) bool {
 		reconciletest.Of(b.book).Account.AvailableBalance = exchange.MustAmount(free)
 		var f finding
-		return b.gate.lowered(5, &b.facts, &f)
+		return b.gate.marginAtLowerLeverage(5, &b.facts, &f)
 	}
 	for _, c := range []struct {
 		name string

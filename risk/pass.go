@@ -2,9 +2,9 @@ package risk
 
 import "botd/exchange"
 
-// passed holds the sums over all symbols during one pass over the strategies (reconcile.Book.Pass),
+// passSums holds the sums over all symbols during one pass over the strategies (reconcile.Book.Pass),
 // including the orders sent in that pass.
-type passed struct {
+type passSums struct {
 	number uint64
 	collar exchange.Rate // assumed distance of a fill from the last price; the sums depend on it and on the fee
 	fee    exchange.Rate
@@ -14,7 +14,7 @@ type passed struct {
 }
 
 // pass returns the current sums of the pass under way, or nil outside a pass.
-func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passed {
+func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passSums {
 	number, sent := facts.Book.Pass()
 	if number == 0 {
 		return nil
@@ -24,14 +24,14 @@ func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passed {
 		p := facts.Book.SentInPass(in.sent)
 		in.orders[p.Symbol().Market]++
 		if away, takes := slippage(facts.Book.Symbol(p.Symbol()), collar); takes {
-			in.free = in.free.Sub(reserve(p, facts.Book.Symbol(p.Symbol()), away, facts))
+			in.free = in.free.Sub(marginReserve(p, facts.Book.Symbol(p.Symbol()), away, facts))
 		}
 	}
 	return in
 }
 
 // passWith returns the sums for a collar and computes them on first use.
-func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *passed {
+func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *passSums {
 	if len(g.passed) > 0 && g.passed[0].number != number {
 		g.passed = g.passed[:0]
 	}
@@ -41,7 +41,7 @@ func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *pass
 		}
 	}
 	_, sent := facts.Book.Pass()
-	g.passed = append(g.passed, passed{number: number, collar: collar, fee: facts.TakerFee, sent: sent,
+	g.passed = append(g.passed, passSums{number: number, collar: collar, fee: facts.TakerFee, sent: sent,
 		free: sumFree(facts, collar), orders: countOrders(facts.Book)})
 	return &g.passed[len(g.passed)-1]
 }

@@ -57,7 +57,7 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 // yet; a resting order waits for the list.
 func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, whole exchange.Quantity) {
 	if mayRepeat(intent.Purpose) {
-		return state.Standing(), state.StandingAtVenue()
+		return state.TrustedPosition(), state.TrustedVenuePosition()
 	}
 	return state.Position(), state.AtVenue()
 }
@@ -76,12 +76,12 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	for p := range facts.State.Live() {
 		swept := sweeps && p.Order().Type != exchange.MarketOrder
 		if p.Order().ReduceOnly && !swept && !(mayRepeat(intent.Purpose) && unanswered(p, facts)) {
-			sum = plus(sum, p.Remaining())
+			sum = addSaturating(sum, p.Remaining())
 		}
 	}
 	for _, o := range facts.State.Foreign() {
 		if o.Reduces() && !o.ClosePosition && !sweeps {
-			sum = plus(sum, o.Remaining())
+			sum = addSaturating(sum, o.Remaining())
 		}
 	}
 	return f.compare(sizeOf(facts.State.Rules(), sum), sizeOf(facts.State.Rules(), open), sum <= open,
@@ -110,9 +110,9 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 				"cancel it, or let it protect the position (rule 8)")
 		}
 	}
-	current := working(order, facts.State)
+	current := triggerReference(order, facts.State)
 	side, fits := "above", order.StopPrice > current
-	if (facts.State.StandingAtVenue() > 0) == (order.Type == exchange.StopMarket) {
+	if (facts.State.TrustedVenuePosition() > 0) == (order.Type == exchange.StopMarket) {
 		side, fits = "below", order.StopPrice < current
 	}
 	return f.compare(priceOf(rules, order.StopPrice), priceOf(rules, current).prefixed(side), fits, "the price has already passed it (rule 9)")
@@ -126,7 +126,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	if state.Key().Market == exchange.Spot {
 		return true
 	}
-	for _, open := range [...]exchange.Quantity{state.AtVenue(), state.StandingAtVenue()} {
+	for _, open := range [...]exchange.Quantity{state.AtVenue(), state.TrustedVenuePosition()} {
 		if open != 0 && (open > 0) != (side == exchange.Buy) {
 			return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
 		}
@@ -147,26 +147,26 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 // and the limits bound each side on its own. The planner cancels an order left against a position.
 func quotesBoth(intent *reconcile.Intent, resting *account.Placement, state *reconcile.SymbolState) bool {
 	known := resting.State() == placement.Acknowledged || resting.State() == placement.Working
-	return known && state.AtVenue() == 0 && state.StandingAtVenue() == 0 && resting.Filled() == 0 &&
+	return known && state.AtVenue() == 0 && state.TrustedVenuePosition() == 0 && resting.Filled() == 0 &&
 		intent.Purpose == placement.Order && resting.Purpose() == placement.Order && intent.Strategy == resting.Strategy() &&
 		intent.Order.PostOnly && resting.Order().PostOnly
 }
 
-// worst returns the size of the exchange's position if every opening on a side fills, foreign ones
+// worstCaseSize returns the size of the exchange's position if every opening on a side fills, foreign ones
 // included, and nothing reduces it.
-func worst(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
-	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
+func worstCaseSize(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
+	size := addSaturating(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 	for _, o := range state.Foreign() {
 		if !o.Reduces() && o.Side == side && state.Key().Market == exchange.Futures {
-			size = plus(size, o.Remaining())
+			size = addSaturating(size, o.Remaining())
 		}
 	}
 	return size
 }
 
-// own returns the size of botd's part of the position in the same case.
-func own(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
-	return plus(max(0, state.Position()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
+// worstCaseOwnSize returns the size of botd's part of the position in the same case.
+func worstCaseOwnSize(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
+	return addSaturating(max(0, state.Position()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 }
 
 // opening returns the quantity that botd's openings on a side may still fill.
@@ -175,16 +175,16 @@ func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Qu
 		if !p.Purpose().Opens() || p.Order().Side != side {
 			continue
 		}
-		size = plus(size, p.Remaining())
+		size = addSaturating(size, p.Remaining())
 		if rules := state.Rules(); rules != nil {
-			size = plus(size, max(0, rules.QuantityFor(p.Order().QuoteAmount, max(state.Last(), 1))-p.Filled()))
+			size = addSaturating(size, max(0, rules.QuantityFor(p.Order().QuoteAmount, max(state.Last(), 1))-p.Filled()))
 		}
 	}
 	return size
 }
 
-// plus adds two sizes and saturates instead of overflowing.
-func plus(a, b exchange.Quantity) exchange.Quantity {
+// addSaturating adds two sizes and saturates instead of overflowing.
+func addSaturating(a, b exchange.Quantity) exchange.Quantity {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}
@@ -194,7 +194,7 @@ func plus(a, b exchange.Quantity) exchange.Quantity {
 // exposure returns a symbol's value on its larger side, with everything in flight filled, and
 // whether the value is known. It is unknown without a price.
 func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
-	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
+	size := max(worstCaseSize(state, exchange.Buy), worstCaseSize(state, exchange.Sell))
 	if size == 0 {
 		return exchange.Amount{}, true
 	}

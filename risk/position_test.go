@@ -101,8 +101,8 @@ func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 		b.book.Observe(&reconcile.Snapshot{BeganMS: beganMS, EndedMS: beganMS, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Positions: exchange.FetchedOf[exchange.Position](nil), Account: &exchange.MarginAccount{AvailableBalance: exchange.AmountOf(10_000)}})
 	}
-	if b.state.Position() != 0 || b.state.Standing() != 100 {
-		t.Fatalf("want a list that is not believed, have %d, %d stand", b.state.Position(), b.state.Standing())
+	if b.state.Position() != 0 || b.state.TrustedPosition() != 100 {
+		t.Fatalf("want a list that is not believed, have %d, %d stand", b.state.Position(), b.state.TrustedPosition())
 	}
 	b.facts.NowMS = 60_000
 	resting := exit(100, exchange.Sell)

@@ -100,7 +100,7 @@ func TestOnlyOpeningsOfSameSideEnlargePosition(t *testing.T) {
 	if have := opening(b.state, exchange.Sell); have != 5 {
 		t.Errorf("want 5, have %d", have)
 	}
-	if buy, sell := worst(b.state, exchange.Buy), worst(b.state, exchange.Sell); buy != 107 || sell != 5 {
+	if buy, sell := worstCaseSize(b.state, exchange.Buy), worstCaseSize(b.state, exchange.Sell); buy != 107 || sell != 5 {
 		t.Errorf("want 107 and 5 at worst, have %d and %d", buy, sell)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // scope identifies the owner of a limit and the state it is measured on.
 type scope struct {
-	reach    Reach
+	reach    MeasuredOn
 	strategy string // set for a strategy's own limit
 	key      exchange.SymbolKey
 }

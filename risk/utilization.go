@@ -100,7 +100,7 @@ func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
 
 // utilization appends the limits of a reach. For a strategy it appends every limit that the
 // strategy sets.
-func (s *subject) utilization(all []Utilization, reach Reach) []Utilization {
+func (s *subject) utilization(all []Utilization, reach MeasuredOn) []Utilization {
 	for i := range limitTable {
 		l := &limitTable[i]
 		if l.measure == nil || reach != OfStrategy && l.Reach != reach || !l.isSet(s.limits) && l.breach(s) == nil {

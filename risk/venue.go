@@ -76,7 +76,7 @@ func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 			return f.refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "none", order.Type.String()+" takes no "+p.name)
 		}
 	}
-	return f.compare(priceOf(rules, basis(order, facts.State)), number(exchange.Amount{}, plain).prefixed("above"), true, "")
+	return f.compare(priceOf(rules, valuationPrice(order, facts.State)), number(exchange.Amount{}, plain).prefixed("above"), true, "")
 }
 
 func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
@@ -113,8 +113,8 @@ func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) 
 		"quantities are whole ticks")
 }
 
-// basis returns the price at which an order is valued (rule 2).
-func basis(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
+// valuationPrice returns the price at which an order is valued (rule 2).
+func valuationPrice(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	switch {
 	case order.Type.Priced():
 		return order.Price
@@ -141,15 +141,15 @@ func value(order *exchange.NewOrder, state *reconcile.SymbolState) (exchange.Amo
 	if !order.QuoteAmount.IsZero() {
 		return order.QuoteAmount.Min(exchange.MaxValue), order.QuoteAmount.Less(exchange.MaxValue)
 	}
-	return notionalOf(state.Rules(), basis(order, state), order.Quantity)
+	return notionalOf(state.Rules(), valuationPrice(order, state), order.Quantity)
 }
 
-// ordered returns an order's quantity. An amount is converted at the last price.
-func ordered(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Quantity {
+// orderedQuantity returns an order's quantity. An amount is converted at the last price.
+func orderedQuantity(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Quantity {
 	if order.QuoteAmount.IsZero() {
 		return order.Quantity
 	}
-	return plus(order.Quantity, state.Rules().QuantityFor(order.QuoteAmount, state.Last()))
+	return addSaturating(order.Quantity, state.Rules().QuantityFor(order.QuoteAmount, state.Last()))
 }
 
 func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool {
@@ -170,8 +170,8 @@ func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	return f.compare(money(notional), limit, true, "")
 }
 
-// working returns the price that triggers an order. On spot this is the last price.
-func working(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
+// triggerReference returns the price that triggers an order. On spot this is the last price.
+func triggerReference(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	if order.WorkingType == exchange.MarkPrice && state.Mark() > 0 {
 		return state.Mark()
 	}
@@ -186,7 +186,7 @@ func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts, f *finding) boo
 	if !order.Type.Conditional() || order.ClosePosition {
 		return true
 	}
-	stop, current := order.StopPrice, working(order, facts.State)
+	stop, current := order.StopPrice, triggerReference(order, facts.State)
 	if stop == current {
 		return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed("another than"), false,
 			"a stop at the current price is neither stop-loss nor take-profit (rule 11)")

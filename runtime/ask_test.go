@@ -34,7 +34,7 @@ func TestStrategyAnswersAreEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		a := &asker{r.story, map[int64]func(strategy.Result){}}
-		r.config.Asker = a
+		r.config.Strategies = a
 		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 			switch e := event.(type) {
 			case *engine.EventStart:

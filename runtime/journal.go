@@ -51,13 +51,13 @@ type diskCheck struct {
 }
 
 func newDiskCheck(journal Journal) diskCheck {
-	keeper, able := journal.(Keeper)
+	keeper, able := journal.(ReservingJournal)
 	if !able {
 		return diskCheck{stop: func() {}}
 	}
 	ticker := time.NewTicker(diskCheckEvery)
 	check := diskCheck{check: keeper.Keep, due: ticker.C, stop: ticker.Stop}
-	if watched, able := journal.(Watched); able {
+	if watched, able := journal.(MonitoredJournal); able {
 		check.watch = watched.Watch
 	}
 	return check
@@ -70,7 +70,7 @@ func broken(err error) bool {
 }
 
 // Send passes the engine an event from outside, such as a halt, and returns once the records that
-// follow from it are durable. ErrUnwritten means that the event is in force but not yet durable;
+// follow from it are durable. ErrNotDurable means that the event is in force but not yet durable;
 // any other error means that it was not taken.
 func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 	answer := make(chan error, 1)
@@ -88,7 +88,7 @@ func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 		default:
 		}
 	}
-	return ErrUnwritten
+	return ErrNotDurable
 }
 
 // give handles an event and finds the batch that holds its records: the one handed out with
@@ -126,4 +126,4 @@ func (d *Driver) answerDurable(written int64, err error) {
 	d.durable = pending
 }
 
-func unwritten(err error) error { return fmt.Errorf("%w: %w", ErrUnwritten, err) }
+func unwritten(err error) error { return fmt.Errorf("%w: %w", ErrNotDurable, err) }

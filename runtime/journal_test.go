@@ -105,16 +105,16 @@ func TestFailedAppendIsReportedAndBlocksRequests(t *testing.T) {
 		full := errors.New("no space left on device")
 		r.journal.fails = func(int) error { return full }
 		r.start(t)
-		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, ErrUnwritten) || !errors.Is(err, full) {
-			t.Errorf("send: want %v and its cause, have %v", ErrUnwritten, err)
+		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, ErrNotDurable) || !errors.Is(err, full) {
+			t.Errorf("send: want %v and its cause, have %v", ErrNotDurable, err)
 		}
 		synctest.Wait()
 		if have := r.story.all(); len(have) != 0 {
 			t.Errorf("want nothing sent, have %q", have)
 		}
 		r.machine.on = nil // the engine keeps its records until it tries again
-		if err := r.driver.Send(t.Context(), halt("b")); !errors.Is(err, ErrUnwritten) {
-			t.Errorf("send before the next try: want %v, have %v", ErrUnwritten, err)
+		if err := r.driver.Send(t.Context(), halt("b")); !errors.Is(err, ErrNotDurable) {
+			t.Errorf("send before the next try: want %v, have %v", ErrNotDurable, err)
 		}
 		r.machine.inFlight = false
 		if err := r.finish(); err != nil {
@@ -136,8 +136,8 @@ func TestBrokenJournalEndsRun(t *testing.T) {
 		r.journalling()
 		r.journal.fails = func(int) error { return brokenJournal{} }
 		r.start(t)
-		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, ErrUnwritten) {
-			t.Errorf("send: want %v, have %v", ErrUnwritten, err)
+		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, ErrNotDurable) {
+			t.Errorf("send: want %v, have %v", ErrNotDurable, err)
 		}
 		if err := <-r.ended; !errors.As(err, new(brokenJournal)) {
 			t.Errorf("run: want the journal's error, have %v", err)
@@ -199,8 +199,8 @@ func TestSendingGivesUpWithItsContext(t *testing.T) {
 		r.start(t)
 		limited, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := r.driver.Send(limited, halt("a")); !errors.Is(err, ErrUnwritten) {
-			t.Errorf("want %v, have %v", ErrUnwritten, err)
+		if err := r.driver.Send(limited, halt("a")); !errors.Is(err, ErrNotDurable) {
+			t.Errorf("want %v, have %v", ErrNotDurable, err)
 		}
 		time.Sleep(2 * time.Minute)
 		if err := r.finish(); err != nil {
@@ -350,7 +350,7 @@ func TestSenderIsAnsweredWithItsBatch(t *testing.T) {
 		for _, answer := range answers {
 			select {
 			case err := <-answer:
-				have = append(have, map[bool]string{true: "full", false: "written"}[errors.Is(err, ErrUnwritten) && errors.Is(err, full)])
+				have = append(have, map[bool]string{true: "full", false: "written"}[errors.Is(err, ErrNotDurable) && errors.Is(err, full)])
 			default:
 				left++
 				have = append(have, "waits")
@@ -374,8 +374,8 @@ func TestStoppingWithRecordsInMemoryOnlyIsAnError(t *testing.T) {
 			t.Error(err)
 		}
 		began := time.Now()
-		if err := r.finish(); !errors.Is(err, ErrUnwritten) || !errors.Is(err, full) {
-			t.Errorf("want %v with its cause, have %v", ErrUnwritten, err)
+		if err := r.finish(); !errors.Is(err, ErrNotDurable) || !errors.Is(err, full) {
+			t.Errorf("want %v with its cause, have %v", ErrNotDurable, err)
 		}
 		if want, have := DefaultStopTimeout, time.Since(began); want != have {
 			t.Errorf("it waits for room: want %s, have %s", want, have)

@@ -36,9 +36,9 @@ const (
 // ErrStopped means that the driver does not run.
 var ErrStopped = errors.New("botd is stopped")
 
-// ErrUnwritten means that an event is in force but its record is not durable yet: a
+// ErrNotDurable means that an event is in force but its record is not durable yet: a
 // restart now would forget it.
-var ErrUnwritten = errors.New("in force, but not written to the journal yet")
+var ErrNotDurable = errors.New("in force, but not written to the journal yet")
 
 // Machine is the engine's interface to the driver.
 type Machine interface {
@@ -53,9 +53,9 @@ type Venue interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// Punctual is a venue that waits for its request budget before it sends, and checks once
+// BudgetedVenue is a venue that waits for its request budget before it sends, and checks once
 // more when it signs whether a placement may still be sent.
-type Punctual interface {
+type BudgetedVenue interface {
 	DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error)
 }
 
@@ -64,21 +64,21 @@ type Journal interface {
 	Append(ctx context.Context, records []record.Record) error
 }
 
-// Keeper is a journal with a disk reserve for facts and exits. Keep returns why nothing may open
+// ReservingJournal is a journal with a disk reserve for facts and exits. Keep returns why nothing may open
 // while the reserve is in use, and an empty text otherwise.
-type Keeper interface {
+type ReservingJournal interface {
 	Keep(ctx context.Context) (low string)
 }
 
-// Watched is a journal whose files may be unlinked, replaced or cut under the process.
+// MonitoredJournal is a journal whose files may be unlinked, replaced or cut under the process.
 // Watch returns what is wrong with them, and an empty text otherwise.
-type Watched interface {
+type MonitoredJournal interface {
 	Watch() (lost string)
 }
 
-// Asker passes questions to strategies. Put returns at once; the answer is called once, from any
+// StrategyCaller passes questions to strategies. Put returns at once; the answer is called once, from any
 // goroutine, or never if a strategy hangs for good.
-type Asker interface {
+type StrategyCaller interface {
 	Put(ask *engine.Ask, answer func(strategy.Result))
 	Abandon(ask int64)
 	End(strategy *engine.EndedStrategy)
@@ -95,7 +95,7 @@ type Config struct {
 	Venue       Venue
 	Journal     Journal
 	Clock       Clock
-	Asker       Asker               // nil if the engine calls strategies itself
+	Strategies  StrategyCaller      // nil if the engine calls strategies itself
 	Notes       func(*engine.Note)  // called by the owning goroutine; must not block
 	Beat        func(nowMS int64)   // called after every event, while the engine is at rest
 	First       func() engine.Event // an event that the engine needs before the next one; nil for none
@@ -349,13 +349,13 @@ func (d *Driver) handle(event engine.Event) {
 // has returned, answers are discarded.
 func (d *Driver) ask() {
 	for _, id := range d.effects.Abandoned {
-		d.config.Asker.Abandon(id)
+		d.config.Strategies.Abandon(id)
 	}
 	for i := range d.effects.Ended {
-		d.config.Asker.End(&d.effects.Ended[i])
+		d.config.Strategies.End(&d.effects.Ended[i])
 	}
 	for _, ask := range slices.Clone(d.effects.Asks) {
-		d.config.Asker.Put(&ask, func(result strategy.Result) {
+		d.config.Strategies.Put(&ask, func(result strategy.Result) {
 			select {
 			case d.events <- &engine.EventDecision{AskID: ask.ID, Result: result}:
 			case <-d.ended:
@@ -453,7 +453,7 @@ func (d *Driver) perform(ctx context.Context, call *engine.Call, recalled <-chan
 	}
 	limited, cancel := context.WithTimeout(ctx, d.config.CallTimeout)
 	defer cancel()
-	if venue, ok := d.config.Venue.(Punctual); ok && call.DeadlineMS != 0 {
+	if venue, ok := d.config.Venue.(BudgetedVenue); ok && call.DeadlineMS != 0 {
 		return venue.DoBefore(limited, call.Request, exchange.SendLimit{NotAfterMS: call.DeadlineMS, Recalled: recalled})
 	}
 	return d.config.Venue.Do(limited, call.Request)

@@ -201,7 +201,9 @@ func TestExitsHaveAReserve(t *testing.T) {
 		var group sync.WaitGroup
 		for range 30 {
 			group.Go(func() { _, _ = call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenOrders}) })
-			group.Go(func() { _, _ = client.Guest().Do(t.Context(), exchange.Request{Operation: exchange.FuturesTickers}) })
+			group.Go(func() {
+				_, _ = client.ForViewers().Do(t.Context(), exchange.Request{Operation: exchange.FuturesTickers})
+			})
 		}
 		synctest.Wait() // the rest waits for the budget
 		began := time.Now()
@@ -233,7 +235,7 @@ func TestViewersHaveATenthOfBudget(t *testing.T) {
 		for range 48 {
 			group.Go(func() {
 				for ctx.Err() == nil {
-					_, _ = client.Guest().Do(ctx, exchange.Request{Operation: exchange.FuturesTickers})
+					_, _ = client.ForViewers().Do(ctx, exchange.Request{Operation: exchange.FuturesTickers})
 					time.Sleep(10 * time.Millisecond)
 				}
 			})
@@ -243,7 +245,7 @@ func TestViewersHaveATenthOfBudget(t *testing.T) {
 		if have, most := len(v.order), 50/guestShare*(20+guestBurst); have < most/2 || have > most {
 			t.Errorf("requests of people who watch in 20 s: want at most %d, have %d", most, have)
 		}
-		if _, err := client.Guest().Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err == nil {
+		if _, err := client.ForViewers().Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err == nil {
 			t.Error("a signed read by a guest: want it refused")
 		}
 	})

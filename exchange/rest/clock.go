@@ -36,8 +36,8 @@ func (s *serverClock) set(local, server time.Time, bound time.Duration) {
 	s.synced, s.local, s.server, s.bound, s.doubtful = true, local, server, bound, false
 }
 
-// doubt makes the next signature read the clock first.
-func (s *serverClock) doubt() {
+// invalidate makes the next signature read the clock first.
+func (s *serverClock) invalidate() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doubtful = true
@@ -136,7 +136,7 @@ func (c *Client) TrackClock(ctx context.Context, every time.Duration, report fun
 		if jumped.Abs() <= clockJump {
 			jumped = 0
 		} else {
-			c.clock.doubt()
+			c.clock.invalidate()
 		}
 		if jumped == 0 && here.Before(due) {
 			continue

@@ -111,7 +111,7 @@ func TestAReadingOfTheClockAgesByElapsedTime(t *testing.T) {
 		}
 		s.set(read, read.Add(time.Second), 5)
 		if c.doubts {
-			s.doubt()
+			s.invalidate()
 		}
 		if have, cannot := s.stale(true), s.stale(false); have != c.mayWait || cannot != c.cannotFor {
 			t.Errorf("after %s, doubt %t: want stale %t %t, have %t %t", c.passed, c.doubts, c.mayWait, c.cannotFor, have, cannot)

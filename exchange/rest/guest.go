@@ -16,12 +16,12 @@ const (
 	guestBurst      = 5  // seconds of the share at once
 )
 
-// Guest reads public data for viewers, not for the engine. All guests together use a tenth of the
+// ViewerClient reads public data for viewers, not for the engine. All guests together use a tenth of the
 // request budget, and their requests go last.
-type Guest struct{ client *Client }
+type ViewerClient struct{ client *Client }
 
-// Guest returns a reader for viewers.
-func (c *Client) Guest() *Guest { return &Guest{c} }
+// ForViewers returns a reader for viewers.
+func (c *Client) ForViewers() *ViewerClient { return &ViewerClient{c} }
 
 func newGuests(budget float64) *rate.Limiter {
 	if budget == 0 {
@@ -33,7 +33,7 @@ func newGuests(budget float64) *rate.Limiter {
 type guestKey struct{}
 
 // Do performs a read of public data.
-func (g *Guest) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+func (g *ViewerClient) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	if operation := request.Operation; operation.Signed() || operation.Changes() {
 		return exchange.Answer{}, fmt.Errorf("%s is not public and not available to viewers", operation)
 	}

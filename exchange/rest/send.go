@@ -70,7 +70,7 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, limit excha
 	answer, outcome := c.exchange(ctx, request, limit)
 	var refusal *exchange.Refusal
 	if errors.As(outcome.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
-		c.clock.doubt()
+		c.clock.invalidate()
 	}
 	if c.config.Observe != nil {
 		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(outcome.err), Duration: c.config.Clock().Sub(ready),
@@ -136,7 +136,7 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit 
 		return exchange.Answer{}, outcome{err: tooLong(operation)}
 	}
 	ended := c.config.Clock()
-	answer, outcome := c.understand(request, outgoing, response, body)
+	answer, outcome := c.parseAnswer(request, outgoing, response, body)
 	outcome.began, outcome.ended = began, ended
 	return answer, outcome
 }
@@ -164,8 +164,8 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 		Timestamp: timestamp, Method: encoded.Method, Path: path, Key: keys.key, Body: encoded.Body}))
 }
 
-// understand parses a completely received answer.
-func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, outcome) {
+// parseAnswer parses a completely received answer.
+func (c *Client) parseAnswer(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, outcome) {
 	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: c.inSeconds(response.Header.Get("Retry-After")), Body: body}
 	answer, err := c.config.Profile.DecodeAnswer(request, received, c.symbols)
 	if err == nil {

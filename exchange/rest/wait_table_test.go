@@ -141,7 +141,7 @@ func TestQueuedRequestOrder(t *testing.T) {
 		v, client := spent(t)
 		queue(t,
 			func(ctx context.Context) error {
-				_, err := client.Guest().Do(ctx, exchange.Request{Operation: exchange.FuturesTickers})
+				_, err := client.ForViewers().Do(ctx, exchange.Request{Operation: exchange.FuturesTickers})
 				return err
 			},
 			func(ctx context.Context) error {
@@ -164,7 +164,7 @@ func TestQueuedRequestOrder(t *testing.T) {
 	})
 	client := open(t, newVenue(t))
 	for _, operation := range exchange.Operations() {
-		_, err := client.Guest().Do(t.Context(), exchange.Request{Operation: operation, Symbol: "BTC-USDT"})
+		_, err := client.ForViewers().Do(t.Context(), exchange.Request{Operation: operation, Symbol: "BTC-USDT"})
 		if refused := err != nil && err.Error() == fmt.Sprintf("%s is not public and not available to viewers", operation); refused !=
 			(operation.Signed() || operation.Changes()) {
 			t.Errorf("%s for viewers: have %v", operation, err)

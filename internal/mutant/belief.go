@@ -16,7 +16,7 @@ var belief = []Row{
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
 		"reconcile TestRowOpenAtAdoptionIsTheAdoptedPosition", []Edit{
-			{"reconcile.SymbolState.adoptedWas", "s.OpenedMS() == atMS", "false"},
+			{"reconcile.SymbolState.openWhenAdopted", "s.OpenedMS() == atMS", "false"},
 		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
 		"reconcile TestPositionInEitherListIsProtected", []Edit{
@@ -24,7 +24,7 @@ var belief = []Row{
 		}},
 	{"unexplained_stripped", "one list alone cancels the stop of a position that no fill explains", "39",
 		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
-			{"reconcile.observed.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
+			{"reconcile.observedAccount.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
 		}},
 	{"liquidation_unexplained", "the liquidation of a position that no fill explains is not reported as a liquidation", "46",
 		"runtime/engine TestLiquidationOfAnUnexplainedPositionIsAnEvent", []Edit{
@@ -36,11 +36,11 @@ var belief = []Row{
 		}},
 	{"half_wallet_trusted", "a wallet that freezes less than the open orders cancels stops", "40",
 		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{
-			{"reconcile.observed.freezesLess", "frozen < 0", "false"},
+			{"reconcile.observedAccount.freezesLess", "frozen < 0", "false"},
 		}},
 	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11",
 		"reconcile TestReadsFromBeforeArrivalDoNotEndStop", []Edit{
-			{"reconcile.dispatched.arrivedMS", "d.delivery(p).answeredMS", "0"},
+			{"reconcile.sentRequests.arrivedMS", "d.delivery(p).answeredMS", "0"},
 		}},
 	{"unanswered_takes_off", "an unanswered stop on spot cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
@@ -92,7 +92,7 @@ var belief = []Row{
 		}},
 	{"others_proceeds", "the sale of manually bought coins on spot counts as a gain of the strategy", "Limits",
 		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
-			{"runtime/engine.results.cash", "fill.Others != 0", "false"},
+			{"runtime/engine.results.cashFlow", "fill.Others != 0", "false"},
 		}},
 	{"sold_before_bought", "a sale booked before its purchase does not count as a gain", "Limits",
 		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
@@ -104,7 +104,7 @@ var belief = []Row{
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop with an unreadable row cancels that stop", "43",
 		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
-			{"reconcile.observed.freezesLess", "slices.Contains(o.listed[exchange.Spot].unread, p.OrderID())", "false"},
+			{"reconcile.observedAccount.freezesLess", "slices.Contains(o.listed[exchange.Spot].unread, p.OrderID())", "false"},
 		}},
 	{"entry_unread_strips", "one list alone cancels the stop while the row of the entry cannot be read", "43",
 		"reconcile TestStopStaysWhileEntryIsUnreadable", []Edit{
@@ -116,7 +116,7 @@ var belief = []Row{
 		}},
 	{"start_strips", "after a start a wallet cancels the stop of an uncertain purchase", "40",
 		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{
-			{"reconcile.observed.inheritedSince", "p.SentMS() < o.bootMS", "false"},
+			{"reconcile.observedAccount.inheritedSince", "p.SentMS() < o.bootMS", "false"},
 		}},
 	{"opposite_stays", "the stop of the opposite side stays if the list shows less than the fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
@@ -168,7 +168,7 @@ var belief = []Row{
 		}},
 	{"no_margin_no_witness", "an account without used margin does not contradict a listed position", "39",
 		"reconcile TestListedPositionWithoutMarginIsRejected", []Edit{
-			{"reconcile.observed.note", "!s.Account.PositionMargin.IsZero()", "false"},
+			{"reconcile.observedAccount.note", "!s.Account.PositionMargin.IsZero()", "false"},
 		}},
 	{"passed_unprotected", "a position that nothing explains has no stop where the strategy's price was passed", "16",
 		"reconcile TestStopOnUnexplainedPosition", []Edit{
@@ -184,7 +184,7 @@ var belief = []Row{
 		}},
 	{"unshown_reduced", "a part of a position that the list omits, and that may already be closed, is sold", "39",
 		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
-			{"reconcile.situation.shown", "symbol.Standing() == symbol.position", "true"},
+			{"reconcile.situation.shown", "symbol.TrustedPosition() == symbol.position", "true"},
 		}},
 	{"step_below_ask", "one step on spot is bought for its current price, which buys nothing at a higher price", "class N",
 		"reconcile TestSingleStepIsBoughtThroughCollar", []Edit{
@@ -244,7 +244,7 @@ var belief = []Row{
 		}},
 	{"unanswered_stop", "an unanswered stop is awaited until the client times out", "1",
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
-			{"reconcile.dispatched.unanswered", "at != 0", "false"},
+			{"reconcile.sentRequests.unanswered", "at != 0", "false"},
 		}},
 	{"canceled_by_another", "while botd stands down, a stop canceled by others is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
@@ -256,15 +256,15 @@ var belief = []Row{
 		}},
 	{"peer_sold_own", "one wallet cancels a stop after another botd bought and sold again", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.derivation.takeOffSold", "d.symbol.peerPurchases()", "0"},
+			{"reconcile.derivation.cancelSoldStops", "d.symbol.peerPurchases()", "0"},
 		}},
 	{"sold_without_bought", "a list with another botd's new sale cancels a stop, though it may omit that botd's purchase", "15",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.derivation.takeOffSold", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
+			{"reconcile.derivation.cancelSoldStops", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
 		}},
 	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
-			{"reconcile.observed.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
+			{"reconcile.observedAccount.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
 		}},
 	{"deposit_makes_up", "coins sold by orders of known starts count as held again after an equal deposit", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
@@ -288,15 +288,15 @@ var belief = []Row{
 		}},
 	{"none_trusted", "while botd stands down, a wallet without any of the asset prevents a stop", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletUntrusted", "symbol.tooSmallToTrade(o.baseBalance(symbol))", "false"},
+			{"reconcile.observedAccount.walletUntrusted", "symbol.tooSmallToTrade(o.baseBalance(symbol))", "false"},
 		}},
 	{"half_wallet_stands_down", "while botd stands down, a wallet that freezes less than the open orders prevents a stop", "40",
 		"reconcile TestWalletThatFreezesLessThanOpenOrdersBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletUntrusted", "o.freezesLess(symbol)", "false"},
+			{"reconcile.observedAccount.walletUntrusted", "o.freezesLess(symbol)", "false"},
 		}},
 	{"frozen_by_none", "a wallet that freezes more than the open orders prevents the sale that replaces a stop", "40",
 		"reconcile TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit", []Edit{
-			{"reconcile.derivation.clip", "max(clipped, d.frozenByNone(quantity))", "clipped"},
+			{"reconcile.derivation.clip", "max(clipped, d.beyondOpenSales(quantity))", "clipped"},
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
@@ -332,11 +332,11 @@ var belief = []Row{
 		}},
 	{"young_stands_down", "while botd stands down, a wallet that may be older than the last fill prevents a stop", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletUntrusted", "o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
+			{"reconcile.observedAccount.walletUntrusted", "o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
 		}},
 	{"unread_stands_down", "while botd stands down, a wallet from before another botd's purchase prevents a stop", "40",
 		"reconcile TestAnUnreadWalletBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletUntrusted", "!o.walletRead", "false"},
+			{"reconcile.observedAccount.walletUntrusted", "!o.walletRead", "false"},
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice counts as a withdrawal if nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
@@ -356,7 +356,7 @@ var belief = []Row{
 		}},
 	{"accepted_sale_refused", "an accepted sale that the wallet shows counts as a refused one", "41",
 		"reconcile TestSaleOfAcceptedExitIsNotThatOfRefusedStop", []Edit{
-			{"reconcile.survey.noteRefusedSales", "missing - s.maySoldUnlisted(symbol)", "missing"},
+			{"reconcile.survey.noteRefusedSales", "missing - s.possiblySoldUnlisted(symbol)", "missing"},
 		}},
 	{"listed_again_sells_twice", "another botd's stop that is listed again counts twice: as open, and as one that has left the list", "15",
 		"reconcile TestAnothersStopThatIsListedAgainSellsOnce", []Edit{
@@ -441,7 +441,7 @@ var belief = []Row{
 		}},
 	{"peak_of_unknown", "a position that the list no longer shows raises the peak until its order is read", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
-			{"runtime/engine.base.estimated", "b.unsure(leg.symbol)", "false"},
+			{"runtime/engine.base.estimated", "b.positionUncertain(leg.symbol)", "false"},
 		}},
 	{"day_never", "no day begins, and no limit is checked, while the money cannot be read", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
@@ -449,12 +449,12 @@ var belief = []Row{
 		}},
 	{"closed_at_last_price", "a closed position follows the price until its result is known", "limits",
 		"runtime/engine TestClosedPartIsValuedAtItsRound", []Edit{
-			{"runtime/engine.base.worth", "symbol.Rules().Notional(symbol.Price(), position-closed).Add(closedFor)",
+			{"runtime/engine.base.resultOfPosition", "symbol.Rules().Notional(symbol.Price(), position-closed).Add(closedFor)",
 				"symbol.Rules().Notional(symbol.Price(), position)"},
 		}},
 	{"unread_is_explained", "a wallet is booked while an order that it may include cannot be read", "ledger",
 		"runtime/engine TestWalletReadIsBookedWhenStable", []Edit{
-			{"runtime/engine.base.unsure", "symbol.Unread()", "false"},
+			{"runtime/engine.base.positionUncertain", "symbol.Unread()", "false"},
 		}},
 	{"day_of_hours", "a day of the limits begins with each hour", "limits",
 		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{
@@ -482,7 +482,7 @@ var belief = []Row{
 		}},
 	{"fetched_follows", "an opening read by id counts as shown, and half of a ladder follows, though no list has shown it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
-			{"reconcile.survey.endShown", "!p.Seen()", "true"},
+			{"reconcile.survey.keepNeverListed", "!p.Seen()", "true"},
 		}},
 	{"unannounced_follows", "half of a ladder follows its first opening though the list is too old to show a second botd's", "34",
 		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{
@@ -490,7 +490,7 @@ var belief = []Row{
 		}},
 	{"funding_explains", "an unconfirmed reading across a funding time is booked, though its wallet lacks a trade", "ledger",
 		"reconcile/ledger TestUnstableReadOverFundingTimeIsImplausible", []Edit{
-			{"reconcile/ledger.Ledger.usual", "!p.valueHeld.IsZero()", "false"},
+			{"reconcile/ledger.Ledger.nearExpectedFees", "!p.valueHeld.IsZero()", "false"},
 		}},
 	{"outlived_trusted", "an outdated list shows the stop of a closed position, which counts as the next position's stop", "13",
 		"reconcile TestProtectionOfEndedPositionIsReadByID", []Edit{

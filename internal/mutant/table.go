@@ -293,7 +293,7 @@ var protocol = []Row{
 		}},
 	{"stood_down_sells_again", "while botd stands down, a stop on spot covers coins that unjournalled orders have sold", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
-			{"reconcile.derivation.takeOffSold", "excess > 0", "false"},
+			{"reconcile.derivation.cancelSoldStops", "excess > 0", "false"},
 		}},
 	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
 		"reconcile TestTheMarginOfAPartConfirmsNoMoreThanThat", []Edit{
@@ -401,7 +401,7 @@ var protocol = []Row{
 		}},
 	{"removed_plan_stands", "the plan of a strategy that its removal flattens stays in force", "49",
 		"runtime/engine TestReturnedStrategyDecidesBeforeOpening", []Edit{
-			{"runtime/engine.roster.windUp", "leg.removal() != record.LevelFlatten", "true"},
+			{"runtime/engine.roster.clearTarget", "leg.removal() != record.LevelFlatten", "true"},
 		}},
 	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
 		"runtime/reload TestRemovalWaitsUntilFileStaysAbsent", []Edit{

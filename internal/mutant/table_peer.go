@@ -12,7 +12,7 @@ var peer = []Row{
 		}},
 	{"clock_ahead_accounts", "an order of a botd whose clock was ahead accounts for what later starts send", "53",
 		"reconcile TestOrderWithClockAheadHidesNoForgottenOrder", []Edit{
-			{"reconcile/account.starts.past", "min(id.Start.Epoch, s.newest.Epoch)", "id.Start.Epoch"},
+			{"reconcile/account.starts.boundedEpoch", "min(id.Start.Epoch, s.newest.Epoch)", "id.Start.Epoch"},
 		}},
 	{"forgotten_starts_ignored", "a start forgets orders of starts that an old backup lacks, other than the one for which botd stands down", "53",
 		"reconcile TestStartKnowsOrdersOfEveryForgottenStart", []Edit{
@@ -36,7 +36,7 @@ var peer = []Row{
 		}},
 	{"taken_sells", "an exit on spot is sent though someone else has canceled its stop", "34",
 		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
-			{"reconcile.situation.cancelJustRefused", "s.nowMS-at < takenWaitMS", "false"},
+			{"reconcile.situation.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},
 		}},
 	{"hung_list_freezes", "while the open list hangs, coins frozen for acknowledged stops count as frozen for a lost exit", "protection",
 		"reconcile TestStopStaysDespiteLostExitWithoutOpenList", []Edit{
@@ -149,7 +149,7 @@ var peer = []Row{
 		}},
 	{"few_ids_trusted", "a futures list that shows one id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{
-			{"reconcile.rowIDs.shown", "enoughRows", "1"},
+			{"reconcile.rowIDs.shown", "minRowsWithID", "1"},
 		}},
 	{"omitted_ids_forgotten", "a futures list that has omitted an id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{

@@ -9,7 +9,7 @@ var wallet = []Row{
 		}},
 	{"lag_ignored", "a wallet older than a fill counts as a gain or a loss", "limits",
 		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
-			{"reconcile.observed.WalletAhead", "symbol.spot.lag.fromMS != 0", "false"},
+			{"reconcile.observedAccount.WalletAhead", "symbol.spot.lag.fromMS != 0", "false"},
 		}},
 	{"lag_suspends", "a wallet that others changed suspends the limits for as long as orders rest", "limits",
 		"reconcile TestWalletThatStaysAheadLagsForTenReads", []Edit{
@@ -33,7 +33,7 @@ var wallet = []Row{
 		}},
 	{"found_stop_refused", "a refused stop that turns out to be open delays the next one like a repetition", "41",
 		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
-			{"runtime/engine.backoffs.watch", "b.stands(one)", "false"},
+			{"runtime/engine.backoffs.watch", "b.restsAfterAll(one)", "false"},
 		}},
 	{"smaller_stop_waits", "a stop waits because the exchange refused a larger one", "41",
 		"runtime/engine TestSmallerStopWaitsForNoRefusalOfALargerOne", []Edit{
@@ -89,15 +89,15 @@ var wallet = []Row{
 		}},
 	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.derivation.frozenByNone", "unknown && !onlyOwn(&d.situation)", "unknown"},
+			{"reconcile.derivation.beyondOpenSales", "unknown && !walletHoldsOnlyOwn(&d.situation)", "unknown"},
 		}},
 	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.derivation.withoutRefused", "!onlyOwn(&d.situation)", "true"},
+			{"reconcile.derivation.withoutRefused", "!walletHoldsOnlyOwn(&d.situation)", "true"},
 		}},
 	{"others_coins_too", "if others have coins, an excess stop is placed as if the exchange refused it", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.onlyOwn", "symbol.tooSmallToTrade(others)", "true"},
+			{"reconcile.walletHoldsOnlyOwn", "symbol.tooSmallToTrade(others)", "true"},
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{
@@ -105,6 +105,6 @@ var wallet = []Row{
 		}},
 	{"sold_fee_lags", "a fee that botd did not expect suspends the account's limits once its position is sold", "40",
 		"reconcile TestUnexpectedFeeOfASoldPositionIsNoLag", []Edit{
-			{"reconcile.observed.walletLags", "max(t.fees, t.unexpectedFees(symbol))", "t.unexpectedFees(symbol)"},
+			{"reconcile.observedAccount.walletLags", "max(t.fees, t.unexpectedFees(symbol))", "t.unexpectedFees(symbol)"},
 		}},
 }

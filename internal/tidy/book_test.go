@@ -11,10 +11,10 @@ import (
 )
 
 // parts are the types that the book is made of. Each owns its fields: methods of the book call its methods.
-var parts = []string{"tracked", "spotWallet", "dispatched", "refusals", "spotEnded", "peer", "pass"}
+var parts = []string{"tracked", "spotWallet", "sentRequests", "refusals", "spotEnded", "peer", "pass"}
 
 // state are the structs of reconcile with no exported field: other packages read them through methods, and change them by records and snapshots.
-var state = append([]string{"Book", "observed", "valued", "buffers", "configured", "SymbolState", "quotation", "observation", "declared"}, parts...)
+var state = append([]string{"Book", "observedAccount", "derivedSums", "buffers", "configuration", "SymbolState", "quotation", "observation", "declarations"}, parts...)
 
 // TestStateHasNoExportedField checks that the book and its parts export no field.
 func TestStateHasNoExportedField(t *testing.T) {

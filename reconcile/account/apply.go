@@ -69,7 +69,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Sending:
 		s.begin(placementOf(r, &body))
 		s.circuit.sent(r.AtMS)
-		s.pace.note(r.AtMS, r.Strategy)
+		s.recentPlacements.note(r.AtMS, r.Strategy)
 	case record.Found:
 		s.begin(found(r, &body))
 		s.doubts.forget(r.ClientOrderID)

@@ -11,8 +11,8 @@ import (
 // maxStarts bounds the number of remembered starts, newest first.
 const maxStarts = 10_000
 
-// started is a start recorded in the journal, or known from the id of an order.
-type started struct {
+// knownStart is a start recorded in the journal, or known from the id of an order.
+type knownStart struct {
 	placement.Start
 	sequence int64 // the highest sequence of its known ids
 	booted   bool  // by a process that wrote this journal
@@ -21,7 +21,7 @@ type started struct {
 // starts are the known starts, sorted, at most maxStarts.
 type starts struct {
 	newest   placement.Start
-	known    []started
+	known    []knownStart
 	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or whose id was forgotten
 	former   int64 // its value before the newest such report
 
@@ -51,9 +51,9 @@ func (s *starts) boot(body *record.Boot) {
 		return
 	}
 	s.newest = start
-	s.note(started{start, 0, true})
+	s.note(knownStart{start, 0, true})
 	if body.Lane != "" {
-		s.note(started{placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs, true})
+		s.note(knownStart{placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs, true})
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *starts) Booted(start placement.Start) bool {
 }
 
 func (s *starts) find(start placement.Start) (at int, found bool) {
-	return slices.BinarySearchFunc(s.known, start, func(t started, start placement.Start) int { return t.Compare(start) })
+	return slices.BinarySearchFunc(s.known, start, func(t knownStart, start placement.Start) int { return t.Compare(start) })
 }
 
 // noteID records the id of a record's order. An id that was reported to a person is not reported
@@ -81,10 +81,10 @@ func (s *starts) noteID(r *record.Record) {
 	}
 	switch r.Body.(type) {
 	case record.Sending:
-		s.note(started{Start: id.Start, sequence: id.Sequence})
+		s.note(knownStart{Start: id.Start, sequence: id.Sequence})
 	case record.Halt:
-		s.note(started{Start: id.Start, sequence: id.Sequence})
-		s.former, s.reported = s.reported, max(s.reported, s.past(id))
+		s.note(knownStart{Start: id.Start, sequence: id.Sequence})
+		s.former, s.reported = s.reported, max(s.reported, s.boundedEpoch(id))
 	default:
 		s.noteOn(r.Symbol, id)
 	}
@@ -99,7 +99,7 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	if id.Start.Epoch < on.before {
 		return
 	}
-	on.former, on.before = on.before, max(on.before, s.past(id))
+	on.former, on.before = on.before, max(on.before, s.boundedEpoch(id))
 	on.ids = slices.DeleteFunc(slices.Clone(on.ids), func(one placement.Serial) bool {
 		if one.Start == id.Start {
 			id.Sequence = max(id.Sequence, one.Sequence)
@@ -114,12 +114,12 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	s.reportedOn[key] = on
 }
 
-// past returns an id's epoch, but at most the newest start's: an id from a botd whose clock was ahead proves nothing about later starts, whose orders
+// boundedEpoch returns an id's epoch, but at most the newest start's: an id from a botd whose clock was ahead proves nothing about later starts, whose orders
 // an old backup may lack.
-func (s *starts) past(id placement.Serial) int64 { return min(id.Start.Epoch, s.newest.Epoch) }
+func (s *starts) boundedEpoch(id placement.Serial) int64 { return min(id.Start.Epoch, s.newest.Epoch) }
 
 // note records that the journal knows a start and its ids up to a sequence.
-func (s *starts) note(one started) {
+func (s *starts) note(one knownStart) {
 	i, found := s.find(one.Start)
 	if !found {
 		s.known = slices.Insert(s.known, i, one)

@@ -33,7 +33,7 @@ type recorded struct {
 	setLimits
 	circuit
 	watches
-	pace
+	recentPlacements
 	refusals
 	doubts
 	starts
@@ -109,9 +109,9 @@ func (s *State) Strategy(name string) *Strategy {
 	return &Strategy{name: name}
 }
 
-// Enlist returns the state of a strategy of the roster, which is empty until a record names the
+// EnsureStrategy returns the state of a strategy of the roster, which is empty until a record names the
 // strategy.
-func (s *State) Enlist(name string) *Strategy {
+func (s *State) EnsureStrategy(name string) *Strategy {
 	if i, found := s.findStrategy(name); found {
 		return s.recorded.strategies[i]
 	}

@@ -26,8 +26,8 @@ func TestAskingCreatesNothing(t *testing.T) {
 		t.Error("want an empty state as it was")
 	}
 	bitcoin := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
-	one, symbol := s.Enlist("one"), s.Track(bitcoin)
-	if s.Enlist("one") != one || s.Strategy("one") != one || s.Track(bitcoin) != symbol || string(s.Snapshot()) != string(before) {
+	one, symbol := s.EnsureStrategy("one"), s.Track(bitcoin)
+	if s.EnsureStrategy("one") != one || s.Strategy("one") != one || s.Track(bitcoin) != symbol || string(s.Snapshot()) != string(before) {
 		t.Error("want the same empty states each time, and no part of what a checkpoint holds")
 	}
 	if strategies, symbols := slices.Collect(s.Strategies()), slices.Collect(s.Symbols()); len(strategies) != 0 || len(symbols) != 0 {

@@ -177,8 +177,8 @@ func (w *Watch) breached(atMS int64, body *record.Breach) {
 	}
 }
 
-// send is the time and owner of a placement.
-type send struct {
+// sentPlacement is the time and owner of a placement.
+type sentPlacement struct {
 	atMS     int64
 	strategy string
 }
@@ -189,21 +189,21 @@ const (
 	maxSends = 100_000
 )
 
-// pace lists the placements of the last minute, oldest first.
-type pace struct{ sends []send }
+// recentPlacements lists the placements of the last minute, oldest first.
+type recentPlacements struct{ sends []sentPlacement }
 
 // note records a placement and drops those older than a minute.
-func (p *pace) note(atMS int64, strategy string) {
+func (p *recentPlacements) note(atMS int64, strategy string) {
 	old := 0
 	for old < len(p.sends) && (atMS-p.sends[old].atMS >= minuteMS || len(p.sends)-old >= maxSends) {
 		old++
 	}
-	p.sends = append(p.sends[:copy(p.sends, p.sends[old:])], send{atMS, strategy})
+	p.sends = append(p.sends[:copy(p.sends, p.sends[old:])], sentPlacement{atMS, strategy})
 }
 
 // SentWithin returns the number of placements journalled in the last minute: all of them, and a
 // strategy's own.
-func (p *pace) SentWithin(nowMS int64, strategy string) (all, own int) {
+func (p *recentPlacements) SentWithin(nowMS int64, strategy string) (all, own int) {
 	for i := len(p.sends) - 1; i >= 0 && nowMS-p.sends[i].atMS < minuteMS; i-- {
 		all++
 		if p.sends[i].strategy == strategy {

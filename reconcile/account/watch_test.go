@@ -11,7 +11,7 @@ func TestLastMinuteOfPlacementsIsStored(t *testing.T) {
 	t.Parallel()
 	b := New(Options{})
 	for i := range int64(1_000) {
-		b.pace.note(i*1_000, "one")
+		b.recentPlacements.note(i*1_000, "one")
 	}
 	if len(b.sends) != 60 {
 		t.Errorf("want 60 of them, have %d", len(b.sends))

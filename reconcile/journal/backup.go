@@ -62,7 +62,7 @@ func (j *Journal) copyTo(ctx context.Context, path string) (b Backup, err error)
 			err = errors.Join(err, discard(copied), discard(accountOf(copied)))
 		}
 	}()
-	last, simulated, err := j.moment(ctx, accountOf(copied))
+	last, simulated, err := j.copyConsistently(ctx, accountOf(copied))
 	if err != nil {
 		return b, err
 	}

@@ -127,7 +127,7 @@ func readersOf() map[string][]reader {
 				if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 					return nil
 				}
-				_, found, err := j.moment(ctx, path+".copy")
+				_, found, err := j.copyConsistently(ctx, path+".copy")
 				if !found {
 					return errors.New("want the account found")
 				}
@@ -293,20 +293,20 @@ func TestChangingAccountIsNotCopied(t *testing.T) {
 		j := opened(t, nil)
 		defer j.Close()
 		path := filepath.Join(filepath.Dir(j.path), AccountFile)
-		if sequence, found, err := j.moment(t.Context(), path+".copy"); err != nil || found || sequence != 0 {
+		if sequence, found, err := j.copyConsistently(t.Context(), path+".copy"); err != nil || found || sequence != 0 {
 			t.Errorf("without an account: have %d, %t, %v", sequence, found, err)
 		}
 		if err := os.Symlink("/proc/self/status", path); err != nil { // its size is never that of its content
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if sequence, found, err := j.moment(t.Context(), path+".copy"); !errors.Is(err, errMoves) || !found || sequence != 0 ||
+		if sequence, found, err := j.copyConsistently(t.Context(), path+".copy"); !errors.Is(err, errMoves) || !found || sequence != 0 ||
 			time.Since(began) != momentTries*momentPause {
 			t.Errorf("want it tried for %s, have %d, %t, %v after %s", momentTries*momentPause, sequence, found, err, time.Since(began))
 		}
 		limited, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		if _, found, err := j.moment(limited, path+".copy"); !errors.Is(err, context.DeadlineExceeded) || !found {
+		if _, found, err := j.copyConsistently(limited, path+".copy"); !errors.Is(err, context.DeadlineExceeded) || !found {
 			t.Errorf("want it ended with its context, have %t, %v", found, err)
 		}
 		if _, err := os.Lstat(path + ".copy"); !errors.Is(err, os.ErrNotExist) {
@@ -315,14 +315,14 @@ func TestChangingAccountIsNotCopied(t *testing.T) {
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 			t.Fatal(err)
 		}
-		if sequence, found, err := j.moment(t.Context(), path+".copy"); err == nil || !strings.HasPrefix(err.Error(), "copy the account: ") || !found ||
+		if sequence, found, err := j.copyConsistently(t.Context(), path+".copy"); err == nil || !strings.HasPrefix(err.Error(), "copy the account: ") || !found ||
 			sequence != 0 {
 			t.Errorf("a directory: have %d, %t, %v", sequence, found, err)
 		}
 		if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("{}"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		sequence, found, err := j.moment(t.Context(), path+".copy")
+		sequence, found, err := j.copyConsistently(t.Context(), path+".copy")
 		text, reading := os.ReadFile(path + ".copy")
 		if err != nil || reading != nil || !found || sequence != 2 || string(text) != "{}" {
 			t.Errorf("want it copied at record 2, have %d, %t, %q, %v, %v", sequence, found, text, err, reading)

@@ -38,11 +38,11 @@ func accountOf(backup string) string { return backup + "." + AccountFile }
 // errMoves means that the account changed during every attempt.
 var errMoves = errors.New("the account's file keeps changing: try again")
 
-// moment copies the account next to a journal and returns the last record that was durable at that
+// copyConsistently copies the account next to a journal and returns the last record that was durable at that
 // moment. botd journals an order before the account receives it, and the account stores every change
 // before it answers. If the file is the same before and after the newest record is read, records and
 // file match exactly.
-func (j *Journal) moment(ctx context.Context, to string) (sequence int64, found bool, err error) {
+func (j *Journal) copyConsistently(ctx context.Context, to string) (sequence int64, found bool, err error) {
 	from := filepath.Join(filepath.Dir(j.path), AccountFile)
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil

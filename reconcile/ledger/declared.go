@@ -149,7 +149,7 @@ func (l *Ledger) Left(lines []Line, market exchange.Market) (left []Asset) {
 
 // Holds reports whether the ledger tracks an asset of a market's wallet.
 func (l *Ledger) Holds(market exchange.Market, asset string) bool {
-	return market == exchange.Futures && asset == FuturesAsset || market == exchange.Spot && l.counts(asset)
+	return market == exchange.Futures && asset == FuturesAsset || market == exchange.Spot && l.tracksAsset(asset)
 }
 
 // unexplained returns the wallet change that the lines leave unexplained.

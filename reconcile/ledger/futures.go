@@ -233,7 +233,7 @@ func (l *Ledger) parts(r *Reading) []part {
 		l.ended(of(r.Closed[i].Symbol), &r.Closed[i])
 	}
 	for i := range r.Open {
-		l.moves(of(r.Open[i].Symbol), &r.Open[i])
+		l.addMovement(of(r.Open[i].Symbol), &r.Open[i])
 	}
 	for i := range parts {
 		p := &parts[i]
@@ -319,8 +319,8 @@ func (l *Ledger) position(now *Position) *Position {
 	return &l.positions[i]
 }
 
-// moves adds the quantities of an open position opened and closed since the last reading.
-func (l *Ledger) moves(p *part, now *Position) {
+// addMovement adds the quantities of an open position opened and closed since the last reading.
+func (l *Ledger) addMovement(p *part, now *Position) {
 	before := l.position(now)
 	if before == nil {
 		before = &Position{Short: now.Short}
@@ -372,9 +372,9 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 		})
 }
 
-// wasOver reports whether a position had ended before the wallet was taken over. The exchange reports
+// endedBeforeTakeover reports whether a position had ended before the wallet was taken over. The exchange reports
 // times in seconds.
-func (l *Ledger) wasOver(g *Position) bool {
+func (l *Ledger) endedBeforeTakeover(g *Position) bool {
 	opened := l.futures.openedMS / 1_000
 	return g.UntilMS != 0 && l.position(g) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
@@ -386,7 +386,7 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 	whole = true
 	for _, g := range ended {
 		switch {
-		case slices.Contains(l.closed, g.ID), l.wasOver(&g), slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID }):
+		case slices.Contains(l.closed, g.ID), l.endedBeforeTakeover(&g), slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID }):
 		case g.UntilMS/1_000 > r.AtMS/1_000: // the exchange reports times in seconds
 			whole = false
 		default:
@@ -401,10 +401,10 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 	return fresh, whole
 }
 
-// usual reports whether the paid amount is close to the expected fees. The tolerance is below both the
+// nearExpectedFees reports whether the paid amount is close to the expected fees. The tolerance is below both the
 // profit of a trade and the fees of the symbol that paid least, so that a wallet that does not include a
 // trade yet does not pass. If funding is due, its amount is unknown and may equal the missing trade.
-func (l *Ledger) usual(r *Reading) bool {
+func (l *Ledger) nearExpectedFees(r *Reading) bool {
 	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {
 		if !p.valueHeld.IsZero() {

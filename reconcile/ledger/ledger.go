@@ -377,7 +377,7 @@ func (l *Ledger) fill(o *Order, grown exchange.Quantity) {
 	case o.Symbol.Market == exchange.Futures:
 		owner.takes = true
 	case progress.opened:
-		l.wait(o, grown)
+		l.storePending(o, grown)
 	}
 }
 
@@ -416,7 +416,7 @@ func (l *Ledger) Due(r *Reading) bool {
 		return true
 	}
 	for _, a := range r.Wallet {
-		if a.Amount != l.wallet(r.Market, a.Name) || r.Market == exchange.Spot && !l.counts(a.Name) {
+		if a.Amount != l.wallet(r.Market, a.Name) || r.Market == exchange.Spot && !l.tracksAsset(a.Name) {
 			return true
 		}
 	}
@@ -440,7 +440,7 @@ func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
 	if slices.ContainsFunc(lines, func(l Line) bool { return l.Account == Unexplained }) {
 		return false
 	}
-	return r.Market == exchange.Spot || !l.futures.opened || l.usual(r)
+	return r.Market == exchange.Spot || !l.futures.opened || l.nearExpectedFees(r)
 }
 
 // opening takes over the existing balances.

@@ -49,18 +49,18 @@ type RoundTrips struct {
 // tripSymbol holds the open round trip of a symbol.
 type tripSymbol struct {
 	key      exchange.SymbolKey
-	filling  span     // round trip of botd's own fills
-	spans    []span   // closed spans whose position has not been reported yet
-	position Position // futures: open at the last reading
-	missing  int64    // futures: id of the last position that was no longer open before its end was reported
+	filling  quantityTrip   // round trip of botd's own fills
+	spans    []quantityTrip // closed spans whose position has not been reported yet
+	position Position       // futures: open at the last reading
+	missing  int64          // futures: id of the last position that was no longer open before its end was reported
 	fees     exchange.Amount
 	funding  exchange.Amount
 	whole    bool // it began after the wallet was taken over
 	spot     spotTrip
 }
 
-// span is a round trip in quantities only, as futures fills report it.
-type span struct {
+// quantityTrip is a round trip in quantities only, as futures fills report it.
+type quantityTrip struct {
 	strategy string
 	by       placement.Purpose
 	net      exchange.Quantity // signed
@@ -150,11 +150,11 @@ func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
 	if !o.Purpose.Opens() {
 		f.by = o.Purpose
 	}
-	s.over()
+	s.endTrip()
 }
 
 // move changes the position; an increase counts as opened. Each call is followed by over, so that a flat span is empty here.
-func (s *tripSymbol) move(by exchange.Quantity) *span {
+func (s *tripSymbol) move(by exchange.Quantity) *quantityTrip {
 	f := &s.filling
 	before := f.net.Abs()
 	f.net += by
@@ -162,13 +162,13 @@ func (s *tripSymbol) move(by exchange.Quantity) *span {
 	return f
 }
 
-// over stores a span that is flat again, until its position is reported.
-func (s *tripSymbol) over() {
+// endTrip stores a span that is flat again, until its position is reported.
+func (s *tripSymbol) endTrip() {
 	if f := &s.filling; f.net == 0 && f.opened != 0 {
 		if !f.reported {
 			s.spans = append(s.spans, *f)
 		}
-		*f = span{}
+		*f = quantityTrip{}
 	}
 }
 
@@ -177,7 +177,7 @@ func (t *RoundTrips) Adopt(key exchange.SymbolKey, quantity exchange.Quantity) {
 	s := t.symbol(key)
 	if key.Market == exchange.Futures {
 		s.move(quantity).by = 0
-		s.over()
+		s.endTrip()
 		return
 	}
 	if s.spot.odd = true; quantity < 0 {

@@ -145,8 +145,8 @@ func (s *tripSymbol) traded(g *Position) exchange.Amount {
 
 // attribute finds a position's strategy, and the order that ended it, from botd's own fills.
 func (s *tripSymbol) attribute(trip *RoundTrip, g *Position, instrument Instrument) {
-	same := func(o *span) bool { return instrument.Unit.Mul(int64(o.opened)) == g.Opened }
-	switch i := slices.IndexFunc(s.spans, func(o span) bool { return same(&o) }); {
+	same := func(o *quantityTrip) bool { return instrument.Unit.Mul(int64(o.opened)) == g.Opened }
+	switch i := slices.IndexFunc(s.spans, func(o quantityTrip) bool { return same(&o) }); {
 	case i >= 0:
 		trip.Strategy, trip.By = s.spans[i].strategy, s.spans[i].by
 		s.spans = slices.Delete(s.spans, 0, i+1) // earlier ones belong to positions that will never be reported

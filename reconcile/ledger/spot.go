@@ -34,8 +34,8 @@ func (l *Ledger) setCost(c cost) {
 	l.costs[i] = c
 }
 
-// wait stores an order until its executions are reported.
-func (l *Ledger) wait(o *Order, grown exchange.Quantity) {
+// storePending stores an order until its executions are reported.
+func (l *Ledger) storePending(o *Order, grown exchange.Quantity) {
 	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == o.ClientOrderID })
 	if i < 0 {
 		i = len(l.pending)
@@ -88,9 +88,9 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 		}
 		rest := a.Amount.Sub(l.wallet(exchange.Spot, a.Name)).Sub(moved)
 		switch {
-		case !l.counts(a.Name): // a strategy has begun to trade the asset: the existing balance is taken over
+		case !l.tracksAsset(a.Name): // a strategy has begun to trade the asset: the existing balance is taken over
 			b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, Transferred)
-		case l.movedAlone(r) && !rest.IsZero(): // nothing was traded: an external transfer
+		case l.onlyAssetMoved(r) && !rest.IsZero(): // nothing was traded: an external transfer
 			b.lines = append(b.lines, Line{Account: Wallet, Symbol: exchange.SymbolKey{Market: exchange.Spot}, Asset: a.Name, Amount: rest})
 			b.lines = l.outside(b.lines, exchange.Spot, a.Name, rest.Neg())
 		default:
@@ -100,20 +100,20 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 	return b.lines
 }
 
-// movedAlone reports whether nothing was traded since the last reading and only one asset has
+// onlyAssetMoved reports whether nothing was traded since the last reading and only one asset has
 // changed. An unknown trade would change two.
-func (l *Ledger) movedAlone(r *Reading) bool {
+func (l *Ledger) onlyAssetMoved(r *Reading) bool {
 	changed := 0
 	for _, a := range r.Wallet {
-		if l.counts(a.Name) && a.Amount != l.wallet(exchange.Spot, a.Name) {
+		if l.tracksAsset(a.Name) && a.Amount != l.wallet(exchange.Spot, a.Name) {
 			changed++
 		}
 	}
 	return changed == 1 && len(r.Trades) == 0 && len(l.pending) == 0 && !r.Partial && !r.Unstable
 }
 
-// counts reports whether a booked reading contained an asset of the spot wallet.
-func (l *Ledger) counts(asset string) bool {
+// tracksAsset reports whether a booked reading contained an asset of the spot wallet.
+func (l *Ledger) tracksAsset(asset string) bool {
 	return slices.ContainsFunc(l.instruments, func(t Instrument) bool {
 		return t.Symbol.Market == exchange.Spot && (t.Base == asset || t.Quote == asset)
 	})

@@ -385,7 +385,7 @@ func (v *visitor) goChanges() {
 			v.desk.t.Errorf("%s: want who asked for it journalled, have %+v", c.id, event.Audit)
 		}
 		v.Operations[c.id].Parameters["Idempotency-Key"] = true
-		for _, failure := range []error{runtime.ErrStopped, runtime.ErrUnwritten} {
+		for _, failure := range []error{runtime.ErrStopped, runtime.ErrNotDurable} {
 			v.fails = failure
 			v.call(http.StatusServiceUnavailable, c.id, c.where, c.body, bearer(testToken))
 			v.fails = nil
@@ -465,7 +465,7 @@ func (v *visitor) goTokens() {
 		`{"name":"b","role":"viewer","ends":"2001-01-01T00:00:00Z"}`} {
 		v.call(http.StatusBadRequest, "create_token", "", text, local)
 	}
-	v.fails = runtime.ErrUnwritten
+	v.fails = runtime.ErrNotDurable
 	v.call(http.StatusServiceUnavailable, "create_token", "", `{"name":"late","role":"viewer"}`, local)
 	v.fails = nil
 	v.call(http.StatusOK, "tokens", "", "", bearer(testToken))
@@ -476,7 +476,7 @@ func (v *visitor) goTokens() {
 	v.call(http.StatusUnprocessableEntity, "revoke_token", "desk", "", key)
 	v.Operations["revoke_token"].Parameters["Idempotency-Key"] = true
 	v.call(http.StatusForbidden, "revoke_token", "desk", "", bearer(viewerToken))
-	v.fails = runtime.ErrUnwritten
+	v.fails = runtime.ErrNotDurable
 	v.call(http.StatusServiceUnavailable, "revoke_token", "desk", "", bearer(testToken))
 	v.fails = nil
 }

@@ -64,7 +64,7 @@ func notTaken(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, runtime.ErrUnwritten):
+	case errors.Is(err, runtime.ErrNotDurable):
 		return unwritten("in force now, but not yet written to the journal: a restart would forget it")
 	}
 	return stopped()

@@ -44,7 +44,7 @@ func moments() []moment {
 			}
 			return map[bool]string{true: "stopped"}[names503(o)]
 		}},
-		{"unwritten", fails(runtime.ErrUnwritten), func(o *openapi.Operation) string {
+		{"unwritten", fails(runtime.ErrNotDurable), func(o *openapi.Operation) string {
 			if slices.Contains(recorded, o.ID) {
 				return "stopped"
 			}

@@ -184,7 +184,7 @@ func TestABacktestIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 func TestABacktestThatCannotBeAuditedIsNotRun(t *testing.T) {
 	t.Parallel()
 	d, _, reports := benched(t, writes)
-	for _, failure := range []error{runtime.ErrStopped, runtime.ErrUnwritten} {
+	for _, failure := range []error{runtime.ErrStopped, runtime.ErrNotDurable} {
 		d.fails = failure
 		if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"mine"}`); code != 503 || !strings.Contains(text,
 			"nothing was done") {

@@ -225,7 +225,7 @@ func TestAHaltNotWrittenDownIsNotCalledDone(t *testing.T) {
 	for _, c := range []struct {
 		fails error
 		part  string
-	}{{runtime.ErrUnwritten, "in force now"}, {runtime.ErrStopped, "nothing was changed"}} {
+	}{{runtime.ErrNotDurable, "in force now"}, {runtime.ErrStopped, "nothing was changed"}} {
 		d := newDesk(t)
 		d.fails = c.fails
 		if code, body := d.ask(http.MethodPost, "/api/v1/risk/halt", `{"level":"pause","reason":"news"}`, bearer(testToken)); code != 503 ||

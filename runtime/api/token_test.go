@@ -203,7 +203,7 @@ func TestUnrecordedRevocationApplies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.fails = runtime.ErrUnwritten
+	d.fails = runtime.ErrNotDurable
 	answer := d.asked(http.MethodDelete, "/api/v1/tokens/phone", "", bearer(testToken))
 	if p := decoded[Problem](t, answer.Body.String()); answer.Code != 503 || p.Code != "unwritten" || !strings.HasPrefix(p.Detail,
 		"the token no longer works; ") {

@@ -65,7 +65,7 @@ func (p *process) drive(ctx context.Context) error {
 	defer p.workers.Close()
 	p.workers.Measure = p.metrics.Measure
 	p.makeLane(runtime.Config{
-		Asker: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
+		Strategies: &p.workers, Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.backlog}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.redraw,
 	})
 	stopNotices, err := p.startNotices()
@@ -340,7 +340,7 @@ func Failure(err error) error {
 		return failure.Wrap(failure.Internal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
 	case errors.Is(err, journal.ErrBroken):
 		return failure.New(failure.IO, "check the disk; the next start replays the stored records and fetches the rest", "%w", err)
-	case errors.Is(err, runtime.ErrUnwritten):
+	case errors.Is(err, runtime.ErrNotDurable):
 		return failure.New(failure.IO, "make room on the disk of data_dir", "%w", err)
 	}
 	return err

@@ -231,7 +231,7 @@ func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
 		if err := p.store.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := p.driver.Send(context.Background(), &engine.EventHalt{Level: record.LevelPause, Reason: "news"}); !errors.Is(err, runtime.ErrUnwritten) {
+		if err := p.driver.Send(context.Background(), &engine.EventHalt{Level: record.LevelPause, Reason: "news"}); !errors.Is(err, runtime.ErrNotDurable) {
 			t.Errorf("want an error that the halt is not written, have %v", err)
 		}
 	})

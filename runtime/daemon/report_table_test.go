@@ -345,7 +345,7 @@ func TestFailuresHaveTheirExitCodes(t *testing.T) {
 	}{
 		{&runtime.InternalError{}, failure.Internal, "this is a bug"},
 		{fmt.Errorf("append: %w", journal.ErrBroken), failure.IO, "check the disk"},
-		{fmt.Errorf("stop: %w", runtime.ErrUnwritten), failure.IO, "make room on the disk of data_dir"},
+		{fmt.Errorf("stop: %w", runtime.ErrNotDurable), failure.IO, "make room on the disk of data_dir"},
 	} {
 		var coded *failure.Error
 		if have := Failure(c.err); !errors.As(have, &coded) || coded.Code != c.code || !strings.Contains(have.Error(), c.hint) {

@@ -63,7 +63,7 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 		return nil, errors.Join(err, metrics.close(), equity.Close())
 	}
 	table := p.venue.Client.Symbols()
-	served.Equity, served.Tokens, served.Market, served.Symbols, served.Listed = equity, tokens, p.venue.Client.Guest(), table.Symbol, table.All
+	served.Equity, served.Tokens, served.Market, served.Symbols, served.Listed = equity, tokens, p.venue.Client.ForViewers(), table.Symbol, table.All
 	served.Epoch = strconv.FormatInt(served.Engine.Epoch(), 36)
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)

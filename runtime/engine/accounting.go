@@ -129,7 +129,7 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 // positionsDiffer reports whether a position of the market differs, or may differ, from the fills: one
 // of them is old, or the wallet includes an unknown fill.
 func (a *accounting) positionsDiffer(market exchange.Market) bool {
-	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.unsure(t) })
+	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.positionUncertain(t) })
 }
 
 // takeBetween applies the reads that complete an unstable reading, one after the other: positions, the

@@ -114,7 +114,7 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 		return
 	}
 	leg.lastMS = nominalMS
-	if !leg.stays() {
+	if !leg.decisionUnchanged() {
 		t.decide(leg, nominalMS)
 	} else if t.config.Quiet && !leg.undecided && leg.state.Latch() == 0 {
 		return // its plan stays in force
@@ -151,7 +151,7 @@ func (t *tick) overdue() {
 		if q.dueMS <= t.nowMS {
 			q.dueMS = never
 			t.out.Abandoned = append(t.out.Abandoned, q.id)
-			t.hang(leg, fmt.Sprintf("it has not answered within %s", time.Duration(leg.deadlineMS())*time.Millisecond))
+			t.declareHung(leg, fmt.Sprintf("it has not answered within %s", time.Duration(leg.deadlineMS())*time.Millisecond))
 		}
 		if q.retryMS <= t.nowMS {
 			q.retryMS = never
@@ -160,9 +160,9 @@ func (t *tick) overdue() {
 	}
 }
 
-// lost restarts a strategy whose process has ended: with all available candles, and a decision
+// restart restarts a strategy whose process has ended: with all available candles, and a decision
 // after them.
-func (t *tick) lost(leg *leg, cause string) {
+func (t *tick) restart(leg *leg, cause string) {
 	q := &leg.question
 	if q.ends++; t.nowMS-q.endedMS > answersWellMS {
 		q.ends = 1
@@ -171,7 +171,7 @@ func (t *tick) lost(leg *leg, cause string) {
 	q.endedMS, q.retryMS = t.nowMS, t.nowMS+wait
 	t.begin(leg)
 	q.fresh, q.atMS = true, max(q.atMS, t.nowMS)
-	t.hang(leg, cause)
+	t.declareHung(leg, cause)
 }
 
 // begin passes all available candles to a strategy before it decides.
@@ -182,9 +182,9 @@ func (t *tick) begin(leg *leg) {
 	}
 }
 
-// hang declares that a strategy does not answer. Nothing opens for it; its position, its stop and
+// declareHung declares that a strategy does not answer. Nothing opens for it; its position, its stop and
 // its plan's exits stay.
-func (t *tick) hang(leg *leg, why string) {
+func (t *tick) declareHung(leg *leg, why string) {
 	q := &leg.question
 	if q.hung != "" {
 		return // the first cause is the relevant one

@@ -227,7 +227,7 @@ func TestLostProcessBacksOff(t *testing.T) {
 	ends := func(afterMS, seconds int64) {
 		t.Helper()
 		w.engine.nowMS += afterMS
-		w.engine.tick.lost(one, "it was killed")
+		w.engine.tick.restart(one, "it was killed")
 		q := &one.question
 		if q.retryMS != w.engine.nowMS+seconds*1_000 || q.endedMS != w.engine.nowMS || !q.fresh || q.givenMS != 0 || one.seen != 0 ||
 			q.heldMS != one.series.candles.OpenMS[4] || q.atMS == 0 {

@@ -125,7 +125,7 @@ func (a *attempt) sellsAtOnce() bool {
 // repeatedly at the same moment waits: that happens on spot, where a cancel frees the asset after a
 // delay.
 func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
-	if !b.config.Feed || b.spins(a) {
+	if !b.config.Feed || b.repeatsAtOnce(a) {
 		b.count(a, code, text, unauthorized, b.nowMS)
 	}
 }
@@ -169,7 +169,7 @@ func (b *backoffs) count(a attempt, code int, text string, unauthorized bool, at
 	one.untilMS = atMS + min(longest, first<<min(one.codes[code]-1, 20))
 }
 
-func (b *backoffs) spins(a attempt) bool {
+func (b *backoffs) repeatsAtOnce(a attempt) bool {
 	if b.spin.attempt != a || b.spin.atMS != b.nowMS {
 		b.spin.attempt, b.spin.atMS, b.spin.count = a, b.nowMS, 0
 	}
@@ -197,7 +197,7 @@ func (b *backoffs) clear(a attempt) {
 		if one.attempt != a {
 			return false
 		}
-		b.noteOver(one)
+		b.noteEnded(one)
 		return true
 	})
 }
@@ -274,7 +274,7 @@ func (b *backoffs) nextMS() int64 {
 func (b *backoffs) watch() {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		symbol := b.book.Symbol(one.symbol)
-		over := b.nowMS-one.derivedMS > forgetBackoffMS || b.stands(one)
+		over := b.nowMS-one.derivedMS > forgetBackoffMS || b.restsAfterAll(one)
 		switch {
 		case one.purpose == placement.Cancel:
 			over = over || b.book.Placement(one.key) == nil
@@ -282,7 +282,7 @@ func (b *backoffs) watch() {
 			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.doubtsEnd(one)
 		}
 		if over {
-			b.noteOver(one)
+			b.noteEnded(one)
 		}
 		return over
 	})
@@ -291,14 +291,14 @@ func (b *backoffs) watch() {
 			one.noted = true
 			b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: b.text(one)})
 		} else if !declared {
-			b.noteOver(one)
+			b.noteEnded(one)
 		}
 	}
 }
 
-// stands reports whether a refused stop rests after all, as found since the newest refusal: the exchange had executed it, and refused the later ones
+// restsAfterAll reports whether a refused stop rests after all, as found since the newest refusal: the exchange had executed it, and refused the later ones
 // because it holds the asset. The next stop is a different order.
-func (b *backoffs) stands(one *backoff) bool {
+func (b *backoffs) restsAfterAll(one *backoff) bool {
 	return one.purpose == placement.StopLoss && b.book.AnyLive(func(p *account.Placement) bool {
 		return p.Purpose() == one.purpose && p.Symbol() == one.symbol && p.Strategy() == one.strategy && p.Order().Type == one.kind &&
 			p.State() == placement.Working && !p.Duplicate() && p.SentMS() >= one.lastMS
@@ -311,7 +311,7 @@ func (b *backoffs) doubtsEnd(one *backoff) bool {
 	return one.purpose == placement.StopLoss && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 
-func (b *backoffs) noteOver(one *backoff) {
+func (b *backoffs) noteEnded(one *backoff) {
 	if one.noted {
 		one.noted = false
 		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: one.name(), Ended: true})

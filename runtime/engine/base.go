@@ -14,7 +14,7 @@ import (
 // agenda, and the outbox of the current event.
 type base struct {
 	*outbox
-	agenda
+	dueTimes
 	config        Config // Limits are the limits in force
 	legs          []*leg // sorted by name
 	legBySymbol   map[exchange.SymbolKey]*leg
@@ -24,8 +24,8 @@ type base struct {
 	measure       func(what Measured, strategy string) (done func()) // nil: nothing is measured
 }
 
-// agenda holds the due times; never if nothing is due.
-type agenda struct {
+// dueTimes holds the due times; never if nothing is due.
+type dueTimes struct {
 	roundMS     int64 // the next round
 	replaceMS   int64 // time of the next replacement of canceled stops
 	emergencyMS int64 // time at which a halt acts without waiting for a round that hangs
@@ -44,8 +44,8 @@ func (b *base) requestRoundSoon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.
 
 func (b *base) trades(market exchange.Market) bool { return b.legsPerMarket[market] > 0 }
 
-// enlist adds a leg, and delist removes one.
-func (b *base) enlist(added *leg) {
+// addLeg adds a leg, and deleteLeg removes one.
+func (b *base) addLeg(added *leg) {
 	i, _ := slices.BinarySearchFunc(b.legs, added.config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
 	b.legs = slices.Insert(b.legs, i, added)
 	key := added.symbol.Key()
@@ -53,7 +53,7 @@ func (b *base) enlist(added *leg) {
 	b.legsPerMarket[key.Market]++
 }
 
-func (b *base) delist(ended *leg) {
+func (b *base) deleteLeg(ended *leg) {
 	b.legs = slices.DeleteFunc(b.legs, func(other *leg) bool { return other == ended })
 	key := ended.symbol.Key()
 	delete(b.legBySymbol, key)

@@ -31,7 +31,7 @@ func polled(t testing.TB, key exchange.SymbolKey, held int) (*market, *series) {
 	one.config.Schedule = each(1_000)
 	s.symbol, s.warmup, s.legs, s.pollMS = one.config.Symbol, 10, []*leg{one}, b.nowMS
 	one.state = b.book.Strategy("one")
-	b.enlist(one)
+	b.addLeg(one)
 	for i := range held {
 		s.candles.Append(candleAt(b.nowMS - int64(held-i)*minuteMS))
 	}
@@ -277,8 +277,8 @@ func TestANewCandleIsThePriceUntilATickerIsNewer(t *testing.T) {
 		event.Answer.Candles.Append(candleAt(m.nowMS))
 		m.nowMS = closeMS + 2_000
 		m.takePolled(s, event)
-		if s.price != 77e8 || s.priceMS != closeMS+c.ticker {
-			t.Errorf("a ticker %s: want what it was before noted, have %d at %d", name, s.price, s.priceMS-closeMS)
+		if s.price != 77e8 || s.priceAtMS != closeMS+c.ticker {
+			t.Errorf("a ticker %s: want what it was before noted, have %d at %d", name, s.price, s.priceAtMS-closeMS)
 		}
 		if state.Last() != c.want || state.LastMS() != max(closeMS, closeMS+c.ticker) {
 			t.Errorf("a ticker %s: want %d, have %d at %d", name, c.want, state.Last(), state.LastMS()-closeMS)

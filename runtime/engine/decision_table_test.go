@@ -442,7 +442,7 @@ func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	for untilMS, want := range map[int64]int64{0: 0, 60_000: 60_000} {
 		b := valued(t, 1, 0)
-		c := &risk.Crossing{Rule: risk.MaxDrawdown, Reason: "a test"}
+		c := &risk.CrossedLimit{Rule: risk.MaxDrawdown, Reason: "a test"}
 		if untilMS != 0 {
 			c.UntilMS = b.nowMS + untilMS
 		}

@@ -163,7 +163,7 @@ func (d *dispatcher) facts(leg *leg) risk.Facts {
 		TakerFee: d.config.TakerFee,
 		Blind:    d.readHealth.Blind(leg.symbol.Key()),
 	}
-	facts.Market, facts.Own = d.equity(leg.symbol.Key().Market), d.own(leg)
+	facts.Market, facts.Own = d.equity(leg.symbol.Key().Market), d.strategyEquity(leg)
 	total, known := d.total()
 	facts.Equity, facts.Unread = total, !known
 	return facts

@@ -56,7 +56,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	}
 	book.Configure(reconcile.Settings{Instance: config.Instance, Foreign: config.Foreign, SpotFee: config.TakerFee})
 	config.Offload = config.Offload && !config.Rehearse
-	b := &base{config: config, legBySymbol: map[exchange.SymbolKey]*leg{}, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never},
+	b := &base{config: config, legBySymbol: map[exchange.SymbolKey]*leg{}, dueTimes: dueTimes{roundMS: never, replaceMS: never, rulesMS: never},
 		outbox: newOutbox(book)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
@@ -299,7 +299,7 @@ func (e *Engine) start() {
 		e.roster.claim(leg)
 	}
 	e.ruleset.lapse()
-	e.results.coolAll()
+	e.results.startCoolDowns()
 	e.backoffs.restore()
 	if e.config.ConfigHash != "" {
 		e.record(record.Record{Body: record.Config{Hash: e.config.ConfigHash}})

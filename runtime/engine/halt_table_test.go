@@ -174,7 +174,7 @@ func TestStrategyHaltSeverity(t *testing.T) {
 		b := valued(t, 2, 0)
 		h := &halts{base: b, limits: &limits{base: b}}
 		for _, leg := range b.legs {
-			leg.state = b.book.Enlist(leg.config.Name)
+			leg.state = b.book.EnsureStrategy(leg.config.Name)
 		}
 		if c.with != nil {
 			c.with(b, h, b.legs[0])

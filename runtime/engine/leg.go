@@ -23,7 +23,7 @@ type leg struct {
 	state         *account.Strategy
 	view          strategy.View
 	plan          strategy.Plan // scratch of Decide
-	steady        steady
+	steady        callSkipper
 	working       []strategy.WorkingOrder
 	fills         []strategy.KeyFill
 	events        int64  // number of events when the view was last filled

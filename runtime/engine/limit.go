@@ -67,7 +67,7 @@ func (l *limits) watchLimits(fetched bool) {
 	}
 	for _, leg := range l.legs {
 		if leg.config.Limits.Watches() && !l.awaitsPrice(leg) && l.book.Watch(leg.config.Name).Known() { // its equity is defined once it has a result
-			l.watch(l.book.Watch(leg.config.Name), leg, l.own(leg), &leg.config.Limits)
+			l.watch(l.book.Watch(leg.config.Name), leg, l.strategyEquity(leg), &leg.config.Limits)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (l *limits) shift(market exchange.Market, by exchange.Amount) {
 }
 
 // breach blocks a scope's entries, reports it, and cancels its resting openings.
-func (l *limits) breach(leg *leg, strategy string, c *risk.Crossing) {
+func (l *limits) breach(leg *leg, strategy string, c *risk.CrossedLimit) {
 	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: c.Rule, Reason: c.Reason, UntilMS: c.UntilMS}})
 	fact := NoteLimit{Rule: c.Rule, Reason: c.Reason}
 	if c.UntilMS != 0 {
@@ -214,7 +214,7 @@ func (l *limits) rearmed(strategy string) {
 	equity, known := l.total()
 	switch {
 	case leg != nil:
-		equity, known = l.own(leg), known && !l.awaitsPrice(leg)
+		equity, known = l.strategyEquity(leg), known && !l.awaitsPrice(leg)
 	case strategy != "":
 		known = false // nothing is known about a removed strategy
 	default:

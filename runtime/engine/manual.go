@@ -96,7 +96,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	switch {
 	case !leg.symbol.Read() || leg.symbol.Last() <= 0:
 		return ManualAction{}, fmt.Errorf("position and price of %s have not been read since the start: wait for a complete round", key)
-	case leg.symbol.Standing() == 0:
+	case leg.symbol.TrustedPosition() == 0:
 		return ManualAction{}, fmt.Errorf(
 			"there is no position on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also cancels orders in flight",
 			key,
@@ -117,7 +117,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 		action.Scope,
 		m.levelAfter(&action),
 	)
-	if left := leg.symbol.StandingAtVenue() - position; left != 0 {
+	if left := leg.symbol.TrustedVenuePosition() - position; left != 0 {
 		action.add("%s of the exchange's position is not known to be botd's and stays open", leg.config.Symbol.QuantityDecimal(left))
 	}
 	for p := range m.book.Live() {

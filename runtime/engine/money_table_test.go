@@ -32,7 +32,7 @@ func valued(t testing.TB, futures, spot int) *base {
 		one := &leg{symbol: b.book.Track(symbol.Key())}
 		one.config.Name, one.config.Symbol = symbol.Market.String()+" "+symbol.Name, symbol
 		see(one.symbol, func(o *seen) { o.Rules, o.Last = symbol, exchange.Price(100e8) })
-		b.enlist(one)
+		b.addLeg(one)
 	}
 	return b
 }

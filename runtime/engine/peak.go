@@ -18,12 +18,12 @@ type peaks struct {
 
 // provisionalPeak is the part of a peak that comes from such prices.
 type provisionalPeak struct {
-	rises []rise
+	rises []peakRise
 	known []exchange.Quantity // the quantities that fills explained of the scope's positions
 }
 
-// rise is one addition to a peak.
-type rise struct {
+// peakRise is one addition to a peak.
+type peakRise struct {
 	by   exchange.Amount
 	atMS int64
 }
@@ -41,7 +41,7 @@ func (l *limits) notePeak(w *account.Watch, leg *leg, equity exchange.Amount) {
 	if l.provisional == nil {
 		l.provisional = map[string]provisionalPeak{}
 	}
-	rises := append(l.provisional[w.Strategy()].rises, rise{equity.Sub(w.Day().Peak), l.nowMS})
+	rises := append(l.provisional[w.Strategy()].rises, peakRise{equity.Sub(w.Day().Peak), l.nowMS})
 	l.provisional[w.Strategy()] = provisionalPeak{rises, l.filled(leg)}
 }
 
@@ -53,7 +53,7 @@ func (l *limits) confirmPeak(w *account.Watch, leg *leg) {
 	case !provisional:
 		return
 	case slices.Equal(one.known, l.filled(leg)):
-		one.rises = slices.DeleteFunc(one.rises, func(r rise) bool { return l.fromMS > r.atMS+l.book.Settle().StalenessMS })
+		one.rises = slices.DeleteFunc(one.rises, func(r peakRise) bool { return l.fromMS > r.atMS+l.book.Settle().StalenessMS })
 	default:
 		day := w.Day()
 		for _, r := range one.rises {

@@ -79,7 +79,7 @@ func (p *permission) withdrawn(w *queued) string {
 // rule 4).
 func opposes(symbol *reconcile.SymbolState, side exchange.Side) bool {
 	against := func(position exchange.Quantity) bool { return int64(position)*side.Sign() < 0 }
-	return symbol.Key().Market == exchange.Futures && (against(symbol.AtVenue()) || against(symbol.StandingAtVenue()))
+	return symbol.Key().Market == exchange.Futures && (against(symbol.AtVenue()) || against(symbol.TrustedVenuePosition()))
 }
 
 // outdated reports whether a strategy's plan desires at least its position, because it was decided after

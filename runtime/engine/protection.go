@@ -21,7 +21,7 @@ type protection struct {
 func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)
 	switch {
-	case leg.symbol.Standing() == 0 || p.dust(leg, leg.symbol.Standing()) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
+	case leg.symbol.TrustedPosition() == 0 || p.dust(leg, leg.symbol.TrustedPosition()) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
 		leg.symbol.EndUnprotected(p.nowMS)
 	case leg.symbol.UnprotectedSinceMS() == 0 && p.config.Feed:
 		leg.symbol.BeginUnprotected(p.nowMS)
@@ -34,7 +34,7 @@ func (p *protection) measure(leg *leg) {
 // nothing, including the newest open list, shows that it ended. On spot, where stops have
 // quantities, together they must cover the position except for a remainder too small for an order.
 func (p *protection) hasStop(leg *leg) bool {
-	left := leg.symbol.Standing() - leg.symbol.StandIn()
+	left := leg.symbol.TrustedPosition() - leg.symbol.StandIn()
 	for order := range leg.symbol.Live() {
 		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
@@ -44,7 +44,7 @@ func (p *protection) hasStop(leg *leg) bool {
 			left -= order.Remaining()
 		}
 	}
-	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.Standing() && (left <= 0 || p.unsellable(leg, left))
+	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.TrustedPosition() && (left <= 0 || p.unsellable(leg, left))
 }
 
 // unprotectedAfterMS is the time for which a position may lack its stop, whatever the reason,
@@ -64,7 +64,7 @@ func (p *protection) cause(leg *leg) string {
 	if p.nowMS-since < unprotectedAfterMS {
 		return ""
 	}
-	if why := p.minimumText(leg, leg.symbol.Standing()); why != "" {
+	if why := p.minimumText(leg, leg.symbol.TrustedPosition()); why != "" {
 		return why
 	}
 	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {

@@ -32,7 +32,7 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 			if !r.isMissing(name) {
 				refuse("%s: it is not running", name)
 			}
-		} else if holding := r.holding(leg); holding != "" && leg.config.OnRemove == "" {
+		} else if holding := r.removalObstacle(leg); holding != "" && leg.config.OnRemove == "" {
 			refuse("%s cannot be removed: %s (run botd strategy flatten %s and reload once it is done; or restore it with on_remove: flatten or leave)",
 				name, holding, name)
 		}
@@ -40,7 +40,7 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 	staying := map[exchange.SymbolKey]string{}
 	for _, leg := range r.legs {
 		ends := leg.config.Removed || slices.Contains(reload.Removed, leg.config.Name)
-		if !ends || r.holding(leg) != "" {
+		if !ends || r.removalObstacle(leg) != "" {
 			staying[leg.symbol.Key()] = leg.config.Name
 		}
 	}
@@ -107,7 +107,7 @@ func (r *roster) reload(reload *Reload) {
 		if leg.config.Absent && slices.Contains(reload.Confirmed, leg.config.Name) {
 			leg.config.Absent = false
 			r.claim(leg)
-			r.windUp(leg)
+			r.clearTarget(leg)
 		}
 		switch {
 		case leg.config.Removed && r.ended(leg, reload):
@@ -209,19 +209,19 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 		Protection: leg.config.Protection, Removed: true}
 	leg.limits, leg.limitsVersion, leg.failed, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", never
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
-	if r.holding(leg) == "" {
+	if r.removalObstacle(leg) == "" {
 		r.forget(leg)
 		text = "it is no longer configured; its last result is not booked yet"
 	}
 	r.noteReload(leg, text)
 	r.claim(leg)
-	r.windUp(leg)
+	r.clearTarget(leg)
 }
 
-// windUp journals that a strategy which its removal flattens desires no position: otherwise its old plan
+// clearTarget journals that a strategy which its removal flattens desires no position: otherwise its old plan
 // would reopen the closed position at once if it returned. The plan keeps its protection: an exit may be
 // lost, and the unsold part needs its stop, also across a restart.
-func (r *roster) windUp(leg *leg) {
+func (r *roster) clearTarget(leg *leg) {
 	if leg.removal() != record.LevelFlatten {
 		return
 	}
@@ -250,7 +250,7 @@ func (e *Engine) PreviewRemoval(names []string) (lines []string) {
 		if leg == nil {
 			continue
 		}
-		holding := e.roster.holding(leg)
+		holding := e.roster.removalObstacle(leg)
 		switch {
 		case holding == "":
 			lines = append(lines, name+": end it, it has no position")

@@ -42,7 +42,7 @@ func TestRemovalObstacleText(t *testing.T) {
 	} {
 		w := settled(t)
 		c.with(w)
-		if have := w.engine.roster.holding(w.engine.legs[0]); have != c.want {
+		if have := w.engine.roster.removalObstacle(w.engine.legs[0]); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 		if w.engine.config.Strategies[0].OnRemove = ""; c.want != "" {
@@ -185,7 +185,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 	} {
 		b := valued(t, 2, 0)
 		for i, leg := range b.legs {
-			leg.state = b.book.Enlist(leg.config.Name)
+			leg.state = b.book.EnsureStrategy(leg.config.Name)
 			see(leg.symbol, func(o *seen) { o.Mark, o.LastMS = o.Last, 1 })
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{}})
 			if quantity := c.traded[i]; quantity != 0 {
@@ -229,7 +229,7 @@ func TestFuturesWalletChangeIsNotSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
 	for _, leg := range b.legs {
-		see(leg.symbol, func(o *seen) { leg.state, o.Mark, o.LastMS = b.book.Enlist(leg.config.Name), o.Last, 1 })
+		see(leg.symbol, func(o *seen) { leg.state, o.Mark, o.LastMS = b.book.EnsureStrategy(leg.config.Name), o.Last, 1 })
 		b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: 100_000}})
 	}
 	shares := make([]exchange.Amount, 2)

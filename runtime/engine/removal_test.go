@@ -72,7 +72,7 @@ func TestLedgerAwaitsLastTradesOfRemovedStrategy(t *testing.T) {
 			w.pass(60_000)
 			w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 			for range 100 {
-				if w.pass(100); w.engine.roster.holding(w.engine.legs[0]) == "" {
+				if w.pass(100); w.engine.roster.removalObstacle(w.engine.legs[0]) == "" {
 					break
 				}
 			}
@@ -347,10 +347,10 @@ func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
 	for len(w.engine.Book().Refused()) == 0 {
 		w.pass(50)
 	}
-	why := w.engine.roster.holding(w.engine.legNamed("one"))
+	why := w.engine.roster.removalObstacle(w.engine.legNamed("one"))
 	w.pass(30_000)
-	if desired = 0; why == "" || w.engine.roster.holding(w.engine.legNamed("one")) != "" {
-		t.Errorf("want it to stay until the refusal is confirmed, and no longer: %q, then %q", why, w.engine.roster.holding(w.engine.legNamed("one")))
+	if desired = 0; why == "" || w.engine.roster.removalObstacle(w.engine.legNamed("one")) != "" {
+		t.Errorf("want it to stay until the refusal is confirmed, and no longer: %q, then %q", why, w.engine.roster.removalObstacle(w.engine.legNamed("one")))
 	}
 }
 

@@ -27,7 +27,7 @@ const resultGiveUpMS = 60_000
 
 // follows reports whether a limit or the ledger needs the results of strategies.
 func (r *results) follows() bool {
-	follows := r.config.Limits.Watched(risk.ByResults) || r.config.Ledger
+	follows := r.config.Limits.TriggeredBy(risk.ByResults) || r.config.Ledger
 	for _, leg := range r.legs {
 		follows = follows || leg.config.Limits.Watches()
 	}
@@ -64,7 +64,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 			if leg.symbol.Rules() == nil || leg.symbol.Last() == 0 || !leg.symbol.Read() {
 				continue // its position is not known yet since the start
 			}
-			shares[i] = r.cash(leg)
+			shares[i] = r.cashFlow(leg)
 		} else if leg.waits = waits; waits {
 			r.hold(leg)
 			continue
@@ -214,7 +214,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	next := w.Result()
 	next.Result, next.Position, next.Losses = next.Result.Add(made), position, w.Losses()
 	if !w.Known() {
-		next.Base = r.equity(leg.symbol.Key().Market).Sub(r.worth(leg))
+		next.Base = r.equity(leg.symbol.Key().Market).Sub(r.resultOfPosition(leg))
 	}
 	if w.Result().Position == 0 {
 		next.Trip = w.Result().Result // the entry's fees belong to the round trip
@@ -227,12 +227,12 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	trip := next.Result.Sub(next.Trip)
 	next.Trip, next.Losses = next.Result, streak(w.Losses(), trip)
 	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: next})
-	if r.config.Limits.Watched(risk.ByResults) {
+	if r.config.Limits.TriggeredBy(risk.ByResults) {
 		account := r.book.Watch("")
 		r.record(record.Record{Body: record.Accounted{Wallet: account.Wallet(), Losses: streak(account.Losses(), trip), Keeps: true}})
-		r.cool(account, nil, &r.config.Limits)
+		r.startCoolDown(account, nil, &r.config.Limits)
 	}
-	r.cool(w, leg, &leg.config.Limits)
+	r.startCoolDown(w, leg, &leg.config.Limits)
 }
 
 func streak(losses int, trip exchange.Amount) int {
@@ -245,17 +245,17 @@ func streak(losses int, trip exchange.Amount) int {
 	return losses
 }
 
-// coolAll blocks entries if a losing streak already reaches a limit at this start: the limit may have
+// startCoolDowns blocks entries if a losing streak already reaches a limit at this start: the limit may have
 // been tightened, or the strategy was not configured when it lost.
-func (r *results) coolAll() {
-	r.cool(r.book.Watch(""), nil, &r.config.Limits)
+func (r *results) startCoolDowns() {
+	r.startCoolDown(r.book.Watch(""), nil, &r.config.Limits)
 	for _, leg := range r.legs {
-		r.cool(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
+		r.startCoolDown(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
 	}
 }
 
-// cool blocks entries after too many consecutive losing positions. The count then starts over.
-func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
+// startCoolDown blocks entries after too many consecutive losing positions. The count then starts over.
+func (r *results) startCoolDown(w *account.Watch, leg *leg, limits *risk.Limits) {
 	crossed := limits.Crossed(risk.ByResults, r.nowMS, r.book, w.Strategy(), exchange.Amount{})
 	if len(crossed) == 0 {
 		return
@@ -272,9 +272,9 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	r.record(record.Record{Strategy: w.Strategy(), Symbol: leg.symbol.Key(), Body: cooled})
 }
 
-// cash returns the cash flow of a strategy's spot fills since its last result, less fees in the quote
+// cashFlow returns the cash flow of a strategy's spot fills since its last result, less fees in the quote
 // asset. The proceeds of selling the holdings of others count as an external transfer, as in the ledger.
-func (r *results) cash(leg *leg) (cash exchange.Amount) {
+func (r *results) cashFlow(leg *leg) (cash exchange.Amount) {
 	rules := leg.symbol.Rules()
 	for fill := range r.book.Watch(leg.config.Name).Fills() {
 		value := rules.Cost(fill.Price, fill.Quantity)

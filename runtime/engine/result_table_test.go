@@ -21,7 +21,7 @@ func resulted(t testing.TB, futures, spot int) *results {
 	r := &results{base: b, limits: &limits{base: b}, accounting: &accounting{base: b}, following: true}
 	r.limits.accounting = r.accounting
 	for _, leg := range b.legs {
-		see(leg.symbol, func(o *seen) { leg.state, o.Read, o.Mark = b.book.Enlist(leg.config.Name), true, o.Last })
+		see(leg.symbol, func(o *seen) { leg.state, o.Read, o.Mark = b.book.EnsureStrategy(leg.config.Name), true, o.Last })
 	}
 	return r
 }
@@ -120,8 +120,8 @@ func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 		have.Result().Position != 1_000 {
 		t.Errorf("want the account's equity without its own part, have %+v of %s", have.Result(), r.equity(exchange.Futures))
 	}
-	if r.own(one) != r.equity(exchange.Futures) {
-		t.Errorf("want its equity to be the account's, have %s", r.own(one))
+	if r.strategyEquity(one) != r.equity(exchange.Futures) {
+		t.Errorf("want its equity to be the account's, have %s", r.strategyEquity(one))
 	}
 }
 
@@ -137,7 +137,7 @@ func TestLosingStreakBlocksEntries(t *testing.T) {
 		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000), Losses: losses}})
 		r.fills(one, 3)
 		r.roundMS = never
-		r.coolAll()
+		r.startCoolDowns()
 		for name, w := range map[string]*account.Watch{"the account": r.book.Watch(""), "the strategy": r.book.Watch(one.config.Name)} {
 			left := losses
 			if breaches > 0 {
@@ -363,7 +363,7 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 		one := r.legs[map[bool]int{true: 1}[c.spot]]
 		see(one.symbol, func(o *seen) { o.EntryPrice = exchange.AmountOf(90) })
 		c.with(r, one)
-		if have := r.worth(one).String(); have != c.want {
+		if have := r.resultOfPosition(one).String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}
@@ -406,7 +406,7 @@ func TestSpotFillResult(t *testing.T) {
 			about(record.Sending{Order: order, Purpose: placement.Entry})
 			about(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(c.price)})
 		}
-		if have := r.cash(one).String(); have != c.want {
+		if have := r.cashFlow(one).String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}
@@ -450,7 +450,7 @@ func soldWith(t testing.TB, on exchange.SymbolKey, side exchange.Side, want stri
 	}
 	sends(on, side)
 	sends(coin, exchange.Sell)(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(90)})
-	if have := r.cash(one).String(); have != want {
+	if have := r.cashFlow(one).String(); have != want {
 		t.Errorf("want %s, have %s", want, have)
 	}
 }
@@ -502,7 +502,7 @@ func closedAtItsRound(t testing.TB) {
 			r.wallet, r.walletMS = wallet.Account.WalletBalance, r.nowMS // read for the first time
 		}
 		r.attribute(snapshot)
-		if have := r.own(one).String(); have != c.want || one.waits != c.waits {
+		if have := r.strategyEquity(one).String(); have != c.want || one.waits != c.waits {
 			t.Errorf("%s: want %s, have %s, waits %t", c.name, c.want, have, one.waits)
 		}
 	}

@@ -132,7 +132,7 @@ func TestAnOrderFilledInPartsIsPaidAsItsParts(t *testing.T) {
 	apply(record.Fill{Filled: 100 * rules.QuantityTick, Price: exchange.AmountOf(50_000)})
 	apply(record.Fill{Filled: 300 * rules.QuantityTick, Price: exchange.AmountOf(51_000)}) // 200 of them at 51500
 	want := rules.QuantityAmount(100 * rules.QuantityTick).Mul(50_000).Add(rules.QuantityAmount(200 * rules.QuantityTick).Mul(51_500)).Neg()
-	if have := w.engine.results.cash(w.engine.legs[0]); have != want {
+	if have := w.engine.results.cashFlow(w.engine.legs[0]); have != want {
 		t.Errorf("want %s, have %s", want, have)
 	}
 }
@@ -195,11 +195,11 @@ func TestUnsettledResultCountsAsPosition(t *testing.T) {
 		w.price(price)
 		w.pass(20_000)
 		leg := w.engine.legs[0]
-		before := w.engine.results.own(leg)
+		before := w.engine.results.strategyEquity(leg)
 		w.engine.config.Settle.StalenessMS = 60_000
 		desired = 0
 		w.pass(10_000)
-		if have := w.engine.results.own(leg); !leg.waits || leg.symbol.Position() != 0 || have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
+		if have := w.engine.results.strategyEquity(leg); !leg.waits || leg.symbol.Position() != 0 || have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
 			t.Errorf("%s: want %s to stand while it waits, have %s (waits %t)", price, before, have, leg.waits)
 		}
 		w.engine.config.Settle.StalenessMS = 1_000

@@ -44,7 +44,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	}
 	symbol := r.book.Track(key)
 	symbol.SetRules(config.Symbol)
-	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Enlist(config.Name), nextMS: never, question: newQuestion()}
+	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.EnsureStrategy(config.Name), nextMS: never, question: newQuestion()}
 	symbol.SetCollar(risk.ExitCollar(&r.config.Limits, &added.config.Limits))
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	if r.config.Feed {
@@ -54,7 +54,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	added.series.symbol = config.Symbol
 	added.series.legs = append(added.series.legs, added)
 	added.series.warmup = max(added.series.warmup, config.Strategy.Warmup())
-	r.enlist(added)
+	r.addLeg(added)
 	return added, nil
 }
 
@@ -101,7 +101,7 @@ func (r *roster) watchFor(leg *leg) error {
 // claim journals the owner of a symbol and the action at the strategy's removal. If another strategy's
 // position remains on the symbol, the symbol is halted until a person accepts it: its protection stays.
 func (r *roster) claim(leg *leg) {
-	r.arrive(leg)
+	r.pauseNewStrategy(leg)
 	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
 	owner := leg.symbol.Owner()
 	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove ||
@@ -123,9 +123,9 @@ func (r *roster) claim(leg *leg) {
 	}
 }
 
-// arrive pauses a strategy that the account has never traded, if the configuration requires a person to
+// pauseNewStrategy pauses a strategy that the account has never traded, if the configuration requires a person to
 // start it.
-func (r *roster) arrive(leg *leg) {
+func (r *roster) pauseNewStrategy(leg *leg) {
 	scope := account.Scope{Strategy: leg.config.Name}
 	if !leg.config.Paused || leg.state.Symbol() != (exchange.SymbolKey{}) || r.book.HaltOf(scope).Level != record.LevelNone {
 		return
@@ -135,9 +135,9 @@ func (r *roster) arrive(leg *leg) {
 	r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 }
 
-// holding returns what keeps a leg from ending; empty if it is flat with nothing in flight or
+// removalObstacle returns what keeps a leg from ending; empty if it is flat with nothing in flight or
 // uncertain.
-func (r *roster) holding(leg *leg) string {
+func (r *roster) removalObstacle(leg *leg) string {
 	symbol, orders := leg.symbol, 0
 	for p := range r.book.Live() {
 		if p.Symbol() == symbol.Key() {
@@ -167,7 +167,7 @@ func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
 	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0 ||
 		r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())
-	return r.holding(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
+	return r.removalObstacle(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
 // endRemoved ends removed strategies whose positions are closed, once their money is booked.
@@ -215,7 +215,7 @@ func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
 	r.tick.withdraw(ended)
 	s := ended.series
-	r.delist(ended)
+	r.deleteLeg(ended)
 	s.legs = slices.DeleteFunc(s.legs, func(other *leg) bool { return other == ended })
 	for _, other := range ended.others {
 		r.unread(other, ended)

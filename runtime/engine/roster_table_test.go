@@ -99,7 +99,7 @@ func TestNewStrategyWaitsIfConfigured(t *testing.T) {
 			w.engine.book.Apply(&record.Record{Strategy: "new", Body: record.Halt{Level: c.level, Reason: "news"}})
 		}
 		w.out.Reset()
-		w.engine.roster.arrive(one)
+		w.engine.roster.pauseNewStrategy(one)
 		have := w.engine.book.HaltOf(account.Scope{Strategy: one.config.Name})
 		if have.Level != c.want || (len(facts[NoteHalt](w.out.Notes)) == 1) != (c.want == record.LevelPause) || c.want == record.LevelPause &&
 			!strings.HasPrefix(have.Reason, "it is new: botd strategy resume new") {

@@ -54,7 +54,7 @@ func TestNextWakeTime(t *testing.T) {
 		for mode, due := range map[string]bool{"trades": c.trades, "feeds": c.feeds, "stops": c.stops, "stopped": c.stopped} {
 			w := settled(t)
 			e, one := w.engine, w.engine.legs[0]
-			e.agenda = agenda{roundMS: w.now + far, replaceMS: never, emergencyMS: never, rulesMS: never}
+			e.dueTimes = dueTimes{roundMS: w.now + far, replaceMS: never, emergencyMS: never, rulesMS: never}
 			e.journalMS, e.round.reading.phase, e.round.reading.lateMS = never, 0, never
 			one.nextMS, one.series.pollMS = never, never
 			switch mode {
@@ -523,7 +523,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		{"a read that was late fails", func(w *world, _ *leg) {
 			w.engine.round.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{Err: refusal})
 		}, -1},
-		{"a strategy hangs", func(w *world, one *leg) { w.engine.tick.hang(one, "a test") }, busy},
+		{"a strategy hangs", func(w *world, one *leg) { w.engine.tick.declareHung(one, "a test") }, busy},
 		{"a strategy answers again", func(w *world, one *leg) {
 			one.question.hung = "a test"
 			w.engine.tick.answersAgain(one)
@@ -533,7 +533,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.tick.inquire(one)
 		}, busy},
 		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.disk(&EventDisk{Reason: "a test"}) }, busy},
-		{"a limit is passed", func(w *world, _ *leg) { w.engine.limits.breach(nil, "", &risk.Crossing{Rule: risk.MaxDrawdown}) }, busy},
+		{"a limit is passed", func(w *world, _ *leg) { w.engine.limits.breach(nil, "", &risk.CrossedLimit{Rule: risk.MaxDrawdown}) }, busy},
 		{"a breach ends", func(w *world, _ *leg) { w.engine.limits.endBreach("", nil, risk.MaxDrawdown, "a test") }, busy},
 		{"the breaker's pause is over", func(w *world, _ *leg) {
 			w.engine.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: 600_000, PauseMS: 600_000}

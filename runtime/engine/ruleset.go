@@ -145,8 +145,8 @@ func (r *ruleset) enforce() {
 	if before := r.config.Limits; limits != before {
 		r.config.Limits, r.gate = limits, risk.NewGate(limits)
 		r.limitsVersion = r.newLimitsVersion()
-		if r.started && before.Watched(risk.ByResults) && limits.Changed(risk.ByResults, &before) {
-			r.results.cool(r.book.Watch(""), nil, &r.config.Limits)
+		if r.started && before.TriggeredBy(risk.ByResults) && limits.Changed(risk.ByResults, &before) {
+			r.results.startCoolDown(r.book.Watch(""), nil, &r.config.Limits)
 		}
 	}
 	for _, leg := range r.legs {
@@ -158,7 +158,7 @@ func (r *ruleset) enforce() {
 		}
 		leg.limitsVersion = r.newLimitsVersion()
 		if r.started && limits.Changed(risk.ByResults, &before) {
-			r.results.cool(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
+			r.results.startCoolDown(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
 		}
 	}
 	r.results.following, r.limits.watching = r.results.follows(), r.results.follows() || r.config.Limits.Watches()

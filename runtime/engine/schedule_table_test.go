@@ -218,7 +218,7 @@ func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool
 		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: int64(900 + i)}})
 	}
 	if have := w.engine.protection.hasStop(w.engine.legs[0]); have != want {
-		t.Errorf("%s: want %d of %d covered %t, have %t", name, stops, symbol.Standing(), want, have)
+		t.Errorf("%s: want %d of %d covered %t, have %t", name, stops, symbol.TrustedPosition(), want, have)
 	}
 }
 

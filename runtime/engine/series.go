@@ -25,22 +25,22 @@ const frozenAfter = 2
 // series are the closed candles of one symbol and interval, shared by all strategies on it and by
 // strategies on other symbols that read it.
 type series struct {
-	key      exchange.SymbolKey
-	interval exchange.Interval
-	symbol   *exchange.Symbol
-	candles  *exchange.Candles
-	end      int // closed candles taken
-	legs     []*leg
-	readers  []*leg // strategies on other symbols
-	warmup   int
-	pollMS   int64 // time of the next request (live)
-	asking   bool
-	price    exchange.Price // last price before the candles of the newest answer, with its time
-	priceMS  int64
-	begun    bool   // the first answer was taken
-	frozen   bool   // answers arrive, but their newest closed candle is too old
-	faultMS  int64  // time of the first of the consecutive failed requests; 0 for none
-	fault    string // error of the last of them
+	key       exchange.SymbolKey
+	interval  exchange.Interval
+	symbol    *exchange.Symbol
+	candles   *exchange.Candles
+	end       int // closed candles taken
+	legs      []*leg
+	readers   []*leg // strategies on other symbols
+	warmup    int
+	pollMS    int64 // time of the next request (live)
+	asking    bool
+	price     exchange.Price // last price before the candles of the newest answer, with its time
+	priceAtMS int64
+	begun     bool   // the first answer was taken
+	frozen    bool   // answers arrive, but their newest closed candle is too old
+	faultMS   int64  // time of the first of the consecutive failed requests; 0 for none
+	fault     string // error of the last of them
 }
 
 // seriesOn returns the series of a symbol.

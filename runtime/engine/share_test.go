@@ -280,11 +280,11 @@ func TestSpotEquityCountsFillsWithTheirMoney(t *testing.T) {
 	about(record.Sending{Order: order, Purpose: placement.Entry})
 	about(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(90)})
 	see(one.symbol, func(o *seen) { o.Position = 100_000 })
-	if have := r.worth(one); !have.IsZero() {
+	if have := r.resultOfPosition(one); !have.IsZero() {
 		t.Errorf("before its cost: want no value, have %s", have)
 	}
 	r.attribute(&reconcile.Snapshot{})
-	if have, made := r.worth(one).String(), r.book.Watch(one.config.Name).Result().Result.String(); have != "100" || made != "-90" {
+	if have, made := r.resultOfPosition(one).String(), r.book.Watch(one.config.Name).Result().Result.String(); have != "100" || made != "-90" {
 		t.Errorf("with its cost: want a value of 100 for 90, have %s for %s", have, made)
 	}
 }

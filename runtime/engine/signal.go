@@ -77,7 +77,7 @@ func (t *tick) received(leg *leg, r *Reception) error {
 	case r == nil || r.Strategy != leg.config.Strategy:
 		return ErrNotYet // the strategy has been replaced meanwhile
 	case r.Late:
-		t.hang(leg, fmt.Sprintf("it did not answer a signal within %s", time.Duration(r.WithinMS)*time.Millisecond))
+		t.declareHung(leg, fmt.Sprintf("it did not answer a signal within %s", time.Duration(r.WithinMS)*time.Millisecond))
 		return ErrLate
 	case r.failure != "":
 		t.fail(leg, r.failure)

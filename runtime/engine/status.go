@@ -190,7 +190,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	s.Booked, s.Plan, s.Memory, s.Latch = r.book.Ledger().Held(leg.config.Symbol.Key()), *leg.state.Plan().Clone(), leg.state.Memory(), leg.state.Latch()
 	watch := r.book.Watch(leg.config.Name)
 	if watch.Known() {
-		s.Realized, s.Own, s.Peak = watch.Result().Result, r.own(leg), watch.Day().Peak
+		s.Realized, s.Own, s.Peak = watch.Result().Result, r.strategyEquity(leg), watch.Day().Peak
 		if leg.symbol.Key().Market == exchange.Spot && watch.Result().Position != 0 && leg.symbol.Position() != 0 {
 			s.Realized = watch.Result().Trip
 			s.tripProfit = s.Own.Sub(watch.Result().Base).Sub(watch.Result().Trip)
@@ -283,7 +283,7 @@ func (r *report) Limits() []risk.Utilization {
 		}
 	}
 	for _, leg := range r.legs {
-		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: leg.config.Name, State: leg.symbol, Limits: leg.config.Limits, Own: r.own(leg)})
+		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: leg.config.Name, State: leg.symbol, Limits: leg.config.Limits, Own: r.strategyEquity(leg)})
 	}
 	all := r.ruleset.gate.Utilization(&facts)
 	for i := range all {

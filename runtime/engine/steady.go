@@ -5,15 +5,15 @@ import (
 	"botd/strategy"
 )
 
-// steady skips calls to strategies of a backtest that report that a candle changed nothing: the plan of their last decision stays in force.
-type steady struct {
+// callSkipper skips calls to strategies of a backtest that report that a candle changed nothing: the plan of their last decision stays in force.
+type callSkipper struct {
 	strategy strategy.Steady // nil if the strategy does not support it, receives more than candles, or runs live
 	passer   strategy.Passer // nil in the same cases
 	decided  int             // candles seen at the decision in leg.plan, or at the last decision that left it unchanged; 0 for none
 }
 
 // steadyOf returns the capabilities of a strategy that allow calls to be skipped.
-func steadyOf(s strategy.Strategy) (found steady) {
+func steadyOf(s strategy.Strategy) (found callSkipper) {
 	_, receives := strategy.ReceiverOf(s)
 	if receives || strategy.FollowerOf(s) != nil || strategy.WatchingOf(s) != (strategy.Watching{}) {
 		return found
@@ -23,9 +23,9 @@ func steadyOf(s strategy.Strategy) (found steady) {
 	return found
 }
 
-// give passes closed candles to the strategy: one or, if it takes them by columns, all up to the first that changes something. It returns the index
+// passCandles passes closed candles to the strategy: one or, if it takes them by columns, all up to the first that changes something. It returns the index
 // after the last candle passed.
-func (leg *leg) give(candles *exchange.Candles, from, to int) (end int) {
+func (leg *leg) passCandles(candles *exchange.Candles, from, to int) (end int) {
 	s := &leg.steady
 	if s.passer == nil || s.decided == 0 || s.decided != leg.seen {
 		leg.seen++
@@ -48,8 +48,8 @@ func (leg *leg) show(candles *exchange.Candles, at int) {
 	leg.view.SetHistory(candles, at+1)
 }
 
-// stays reports whether a decision now would equal the one in leg.plan.
-func (leg *leg) stays() bool {
+// decisionUnchanged reports whether a decision now would equal the one in leg.plan.
+func (leg *leg) decisionUnchanged() bool {
 	s := &leg.steady
 	if s.decided == 0 || leg.seen-s.decided > 1 || !s.strategy.Stays() {
 		return false

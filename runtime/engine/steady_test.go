@@ -117,7 +117,7 @@ func TestStrategyWithOtherInputsIsAskedAtEveryClose(t *testing.T) {
 		t.Error("want a strategy of candles alone spared questions")
 	}
 	for _, s := range []strategy.Strategy{&crossingSignals{}, &crossingFollows{}, &crossingWatches{}, &waving{}} {
-		if found := steadyOf(s); found != (steady{}) {
+		if found := steadyOf(s); found != (callSkipper{}) {
 			t.Errorf("%T: want it asked at every close", s)
 		}
 	}

@@ -25,7 +25,7 @@ func (t *tick) candle(leg *leg, candles *exchange.Candles, at int) {
 	if leg.failed != "" || t.config.Offload {
 		return
 	}
-	t.guard(leg, func() { leg.give(candles, at, at+1) })
+	t.guard(leg, func() { leg.passCandles(candles, at, at+1) })
 }
 
 // decide updates the view and calls the strategy.
@@ -84,7 +84,7 @@ func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed
 	if leg.state.Latch() != 0 { // while it is latched, every decision may matter
 		to = from + 1
 	}
-	end = leg.give(s.candles, from, to)
+	end = leg.passCandles(s.candles, from, to)
 	last, closes := s.candles.Close[end-1], s.candles.CloseMS(end-1)
 	t.nowMS = closes
 	leg.symbol.SetPrice(last, last, closes)
@@ -92,7 +92,7 @@ func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed
 		return end, false
 	}
 	leg.lastMS = closes
-	if !leg.stays() {
+	if !leg.decisionUnchanged() {
 		t.refreshView(leg, closes)
 		leg.ask()
 	}

@@ -105,7 +105,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
 	if state := s.state(); state != nil {
-		s.price, s.priceMS = state.Last(), state.LastMS()
+		s.price, s.priceAtMS = state.Last(), state.LastMS()
 	}
 	for i := range answer.Len() {
 		candle := answer.At(i)
@@ -222,7 +222,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	}
 	to := max(from, min(leg.reached(), from+candlesPerRead))
 	task := strategy.Task{Candles: *s.candles.Slice(0, s.end), From: from, To: to, Each: to, Fresh: q.fresh, Target: leg.candleTarget,
-		Price: s.price, PriceMS: s.priceMS}
+		Price: s.price, PriceMS: s.priceAtMS}
 	leg.view.Others = leg.othersNow()
 	sound := leg.lacking() == nil
 	if leg.config.Schedule == nil && sound {
@@ -260,7 +260,7 @@ func (t *tick) takeDecisionEvent(event *EventDecision) {
 	case t.halts.stopped || t.halts.closing != record.LevelNone:
 		return
 	case result.Lost != "":
-		t.lost(leg, result.Lost)
+		t.restart(leg, result.Lost)
 		return
 	case result.Failure != "":
 		t.fail(leg, result.Failure)

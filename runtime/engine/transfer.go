@@ -160,7 +160,7 @@ func (l *limits) reconsider(strategy string, leg *leg) {
 	equity, known := l.total()
 	limits := &l.config.Limits
 	if equity = equity.Sub(l.accounting.flow()); leg != nil {
-		equity, limits = l.own(leg), &leg.config.Limits
+		equity, limits = l.strategyEquity(leg), &leg.config.Limits
 	}
 	if !known || leg == nil && strategy != "" {
 		return

@@ -27,7 +27,7 @@ func TestLastResultBelongsToRemovedStrategy(t *testing.T) {
 			w.engine.config.Settle.StalenessMS = 8_000
 			one = 0
 			for range 100 {
-				if w.pass(100); w.engine.roster.holding(w.engine.legs[0]) == "" {
+				if w.pass(100); w.engine.roster.removalObstacle(w.engine.legs[0]) == "" {
 					break
 				}
 			}

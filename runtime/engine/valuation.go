@@ -45,16 +45,16 @@ func (b *base) total() (total exchange.Amount, known bool) {
 	return total, true
 }
 
-// own returns a strategy's equity: the account's when the strategy was first watched, plus the
+// strategyEquity returns a strategy's equity: the account's when the strategy was first watched, plus the
 // strategy's result since then.
-func (b *base) own(leg *leg) exchange.Amount {
+func (b *base) strategyEquity(leg *leg) exchange.Amount {
 	result := b.book.Watch(leg.config.Name).Result()
-	return result.Base.Add(result.Result).Add(b.worth(leg))
+	return result.Base.Add(result.Result).Add(b.resultOfPosition(leg))
 }
 
-// worth returns what a position contributes to a strategy's result: on spot its value, on futures its
+// resultOfPosition returns what a position contributes to a strategy's result: on spot its value, on futures its
 // profit.
-func (b *base) worth(leg *leg) (worth exchange.Amount) {
+func (b *base) resultOfPosition(leg *leg) (worth exchange.Amount) {
 	symbol, w := leg.symbol, b.book.Watch(leg.config.Name)
 	position, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
 	closed, closedFor := exchange.Quantity(0), exchange.Amount{}
@@ -80,12 +80,12 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 // counts at a price read by a round, not at the price of the fill.
 func (b *base) estimated(leg *leg) bool {
 	w := b.book.Watch(leg.config.Name)
-	return w.Traded() != 0 || w.Awaits() || b.unsure(leg.symbol)
+	return w.Traded() != 0 || w.Awaits() || b.positionUncertain(leg.symbol)
 }
 
-// unsure reports whether the exchange's position differs, or may differ, from the fills, because an
+// positionUncertain reports whether the exchange's position differs, or may differ, from the fills, because an
 // order could not be read.
-func (b *base) unsure(symbol *reconcile.SymbolState) bool {
+func (b *base) positionUncertain(symbol *reconcile.SymbolState) bool {
 	residual, _ := symbol.Residual()
 	live := func(p *account.Placement) bool { return p.Symbol() == symbol.Key() }
 	return symbol.Quarantine() == "" && (residual != 0 || symbol.Unread() && b.book.AnyLive(live))

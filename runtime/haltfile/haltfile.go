@@ -273,7 +273,7 @@ func (h *Watcher) take(ctx context.Context, path string) {
 		event = &engine.EventAudited{Audit: audit}
 	}
 	err := h.Send(ctx, event)
-	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {
+	if err != nil && !errors.Is(err, runtime.ErrNotDurable) {
 		return // not taken: it is tried again
 	}
 	h.done[path] = pending{time.Now().Add(durableEvery), unread != nil}

@@ -37,7 +37,7 @@ func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 			}
 			_, is := event.(*engine.EventAudited).Event.(*engine.EventHalt)
 			if halts = append(halts, is); len(halts) < 4 {
-				return runtime.ErrUnwritten
+				return runtime.ErrNotDurable
 			}
 			return nil
 		}

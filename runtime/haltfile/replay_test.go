@@ -324,7 +324,7 @@ func TestStoredHaltIsExecutedOnce(t *testing.T) {
 		"taken": {write, time.Minute, nil, []string{"0s " + full}, false},
 		"not taken for a while": {func(t *testing.T, w *watched) string { w.refuse(errors.New("busy")); return write(t, w) }, 2500 * time.Millisecond,
 			func(_ *testing.T, w *watched, _ string) { w.refuse(nil) }, []string{"0s " + full, "1s " + full, "2s " + full, "3s " + full}, false},
-		"in force before it is durable": {func(t *testing.T, w *watched) string { w.refuse(runtime.ErrUnwritten); return write(t, w) }, 45 * time.Second,
+		"in force before it is durable": {func(t *testing.T, w *watched) string { w.refuse(runtime.ErrNotDurable); return write(t, w) }, 45 * time.Second,
 			func(_ *testing.T, w *watched, _ string) { w.refuse(nil) },
 			[]string{"0s " + full, "30s audit of strategy one", "60s audit of strategy one"}, false},
 		"unreadable": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{") }, time.Minute, nil,

@@ -14,15 +14,15 @@ import (
 	"botd/runtime/engine"
 )
 
-// pull is one halt that the engine did not accept in time.
-type pull struct {
+// haltRequest is one halt that the engine did not accept in time.
+type haltRequest struct {
 	halt     engine.EventHalt
 	audit    *record.Audit
 	accepted bool         // the engine has accepted it, if not durably
 	sent     <-chan error // the answer of the first attempt; nil once answered
 }
 
-func (p *pull) event() engine.Event {
+func (p *haltRequest) event() engine.Event {
 	if p.audit == nil {
 		return &p.halt
 	}
@@ -30,7 +30,7 @@ func (p *pull) event() engine.Event {
 }
 
 // records returns its records for the lane's file.
-func (p *pull) records(atMS int64) (all []record.Record) {
+func (p *haltRequest) records(atMS int64) (all []record.Record) {
 	if p.audit != nil {
 		all = append(all, record.Record{AtMS: atMS, Body: *p.audit})
 	}
@@ -43,7 +43,7 @@ func (p *pull) records(atMS int64) (all []record.Record) {
 type action struct {
 	sinceMS int64
 	cause   string
-	pulls   []pull
+	pulls   []haltRequest
 	targets []*target
 	orders  []engine.LaneOrder
 	news    bool        // there are orders that the engine does not know
@@ -79,7 +79,7 @@ type closing struct {
 	why      string // of a refusal
 }
 
-func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passed, cause string) *action {
+func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passedPlacement, cause string) *action {
 	a := &action{sinceMS: nowMS, cause: cause}
 	for i := range exposures {
 		t := &target{Exposure: exposures[i], canceled: map[int64]time.Time{}, final: map[int64]exchange.Quantity{}}
@@ -100,7 +100,7 @@ func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passed
 }
 
 // add puts a halt in force.
-func (a *action) add(p pull) {
+func (a *action) add(p haltRequest) {
 	a.pulls = append(a.pulls, p)
 	for _, t := range a.targets {
 		if p.halt.Scope.Covers(t.Strategy, t.Symbol.Key()) {
@@ -149,9 +149,9 @@ func (t *target) ends(p *account.Placement) bool {
 	return t.Symbol.Market == exchange.Spot || p.Purpose() == placement.ExitOrder
 }
 
-// most returns the largest part of a position on one side that may be botd's: the listed part, plus
+// maxClose returns the largest part of a position on one side that may be botd's: the listed part, plus
 // the possible fills of its openings since.
-func (t *target) most(sign exchange.Quantity) (sum exchange.Quantity) {
+func (t *target) maxClose(sign exchange.Quantity) (sum exchange.Quantity) {
 	sum = max(0, t.Close*sign)
 	for i := range t.Orders {
 		if p := &t.Orders[i]; p.Purpose().Opens() && exchange.Quantity(p.Order().Side.Sign()) == sign {
@@ -204,7 +204,7 @@ func (l *Lane) Preview(level record.HaltLevel, scope account.Scope) (lines []str
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := newAction(0, l.exposures, l.passed, "")
-	a.add(pull{halt: engine.EventHalt{Scope: scope, Level: level}})
+	a.add(haltRequest{halt: engine.EventHalt{Scope: scope, Level: level}})
 	for _, t := range a.targets {
 		t.level = t.requested
 		for i := range t.Orders {

@@ -28,7 +28,7 @@ func (l *Lane) LastActivation() *Activation {
 }
 
 // noteBegin records that a halt is carried out without the engine. The caller holds the mutex.
-func (l *Lane) noteBegin(a *action, p *pull) {
+func (l *Lane) noteBegin(a *action, p *haltRequest) {
 	if l.activation == nil || l.activation.OverMS != 0 {
 		l.activation = &Activation{SinceMS: a.sinceMS, By: "botd", Cause: a.cause}
 		if p.audit != nil {

@@ -114,7 +114,7 @@ func TestGateBlocksPlacementsByHaltLevel(t *testing.T) {
 			l := New(Config{})
 			if level != record.LevelNone {
 				l.acting = newAction(0, nil, nil, "")
-				l.acting.add(pull{halt: engine.EventHalt{Level: level}})
+				l.acting.add(haltRequest{halt: engine.EventHalt{Level: level}})
 			}
 			if want := level != record.LevelNone && c.refused != record.LevelNone && level >= c.refused; l.Refuses(c.order) != want {
 				t.Errorf("%s at level %s: want refused %t", c.name, level, want)

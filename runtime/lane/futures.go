@@ -132,7 +132,7 @@ func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
 	if remaining < 0 {
 		sign = -1
 	}
-	most := t.most(sign)
+	most := t.maxClose(sign)
 	switch {
 	case most == 0:
 		return 0 // a position on that side is not botd's

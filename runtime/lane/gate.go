@@ -33,7 +33,7 @@ func (g gated) DoBefore(ctx context.Context, request exchange.Request, limit exc
 		defer func() { g.lane.ended(key, request.Order.ClientOrderID, answer.Order.ID, err) }()
 		limit.Withdrawn = func() bool { return g.lane.Refuses(&request.Order) }
 	}
-	venue, punctual := g.lane.config.Venue.(runtime.Punctual)
+	venue, punctual := g.lane.config.Venue.(runtime.BudgetedVenue)
 	if !punctual {
 		return g.lane.config.Venue.Do(ctx, request)
 	}
@@ -48,12 +48,12 @@ func (l *Lane) begin(order *exchange.NewOrder) bool {
 		return false
 	}
 	l.placing[order.Key()]++
-	l.passed[order.ClientOrderID] = &passed{at: time.Now()}
+	l.passed[order.ClientOrderID] = &passedPlacement{at: time.Now()}
 	return true
 }
 
-// passed is a placement of the engine that passed the gate.
-type passed struct {
+// passedPlacement is a placement of the engine that passed the gate.
+type passedPlacement struct {
 	at      time.Time
 	orderID int64 // 0 if unknown
 	refused bool  // or certainly not sent
@@ -65,7 +65,7 @@ const passedFor = time.Minute
 // forget drops placements that the engine must have received, unless the engine currently receives
 // nothing.
 func (l *Lane) forget(now time.Time) {
-	maps.DeleteFunc(l.passed, func(_ string, p *passed) bool { return now.Sub(p.at) > passedFor })
+	maps.DeleteFunc(l.passed, func(_ string, p *passedPlacement) bool { return now.Sub(p.at) > passedFor })
 }
 
 func (l *Lane) ended(key exchange.SymbolKey, clientOrderID string, orderID int64, err error) {

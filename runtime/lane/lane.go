@@ -64,8 +64,8 @@ type Lane struct {
 
 	mu         sync.Mutex // guards all below
 	exposures  []engine.Exposure
-	placing    map[exchange.SymbolKey]int // placements of the engine in progress
-	passed     map[string]*passed         // placements of the engine that passed the gate, by client order id
+	placing    map[exchange.SymbolKey]int  // placements of the engine in progress
+	passed     map[string]*passedPlacement // placements of the engine that passed the gate, by client order id
 	sequence   int64
 	acting     *action     // nil while the engine answers
 	activation *Activation // the last one; nil for none
@@ -76,7 +76,7 @@ func New(config Config) *Lane {
 	if config.Urgent == nil {
 		config.Urgent = func(ctx context.Context) context.Context { return ctx }
 	}
-	return &Lane{config: config, wake: make(chan struct{}, 1), placing: map[exchange.SymbolKey]int{}, passed: map[string]*passed{}}
+	return &Lane{config: config, wake: make(chan struct{}, 1), placing: map[exchange.SymbolKey]int{}, passed: map[string]*passedPlacement{}}
 }
 
 // Show stores the engine's newest orders and positions.
@@ -101,7 +101,7 @@ func (l *Lane) Scopes() (known []account.Scope) {
 func (l *Lane) Query(ctx context.Context, read func()) error { return l.config.Driver.Query(ctx, read) }
 
 // Send passes an event to the engine. If the engine does not accept a halt, or make it durable,
-// within a second, the lane carries it out. ErrUnwritten then means that not even the lane's own
+// within a second, the lane carries it out. ErrNotDurable then means that not even the lane's own
 // file is durable.
 func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 	halt, audit := haltOf(event)
@@ -123,9 +123,9 @@ func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 		if err == nil || errors.Is(err, runtime.ErrStopped) {
 			return err
 		}
-		return l.engage(pull{halt: *halt, audit: audit, accepted: errors.Is(err, runtime.ErrUnwritten)}, err)
+		return l.engage(haltRequest{halt: *halt, audit: audit, accepted: errors.Is(err, runtime.ErrNotDurable)}, err)
 	case <-limited.Done():
-		return l.engage(pull{halt: *halt, audit: audit, sent: sent}, context.Cause(limited))
+		return l.engage(haltRequest{halt: *halt, audit: audit, sent: sent}, context.Cause(limited))
 	}
 }
 
@@ -147,7 +147,7 @@ func (l *Lane) Acting() bool {
 }
 
 // engage starts acting, or adds a halt to the current action.
-func (l *Lane) engage(p pull, cause error) error {
+func (l *Lane) engage(p haltRequest, cause error) error {
 	nowMS := l.config.NowMS()
 	l.mu.Lock()
 	a := l.acting
@@ -164,7 +164,7 @@ func (l *Lane) engage(p pull, cause error) error {
 	default: // it is already awake
 	}
 	if !l.config.File.write(p.records(nowMS), durableWait) {
-		return runtime.ErrUnwritten
+		return runtime.ErrNotDurable
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (l *Lane) deliver(ctx context.Context, a *action) bool {
 			continue
 		}
 		answered, err := l.sendAgain(limited, &pulls[i])
-		taken := err == nil || errors.Is(err, runtime.ErrUnwritten)
+		taken := err == nil || errors.Is(err, runtime.ErrNotDurable)
 		l.mu.Lock()
 		a.pulls[i].accepted = taken
 		if answered {
@@ -232,7 +232,7 @@ func (l *Lane) deliver(ctx context.Context, a *action) bool {
 }
 
 // sendAgain passes a halt to the engine, or waits for the end of the first attempt.
-func (l *Lane) sendAgain(ctx context.Context, p *pull) (answered bool, err error) {
+func (l *Lane) sendAgain(ctx context.Context, p *haltRequest) (answered bool, err error) {
 	if p.sent == nil {
 		return true, l.config.Driver.Send(ctx, p.event())
 	}
@@ -260,7 +260,7 @@ func (l *Lane) First() engine.Event {
 func (l *Lane) release(a *action) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if slices.ContainsFunc(a.pulls, func(p pull) bool { return !p.accepted }) {
+	if slices.ContainsFunc(a.pulls, func(p haltRequest) bool { return !p.accepted }) {
 		return false
 	}
 	l.acting = nil

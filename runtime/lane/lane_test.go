@@ -173,7 +173,7 @@ func TestLaneEngagesByEngineAnswer(t *testing.T) {
 		again  bool // the halt is passed to the engine once more
 	}{
 		"taken":           {nil, nil, false, false},
-		"in force only":   {runtime.ErrUnwritten, nil, true, false},
+		"in force only":   {runtime.ErrNotDurable, nil, true, false},
 		"refused":         {errBusy, nil, true, true},
 		"already stopped": {runtime.ErrStopped, runtime.ErrStopped, false, false},
 	} {

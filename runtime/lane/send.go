@@ -103,7 +103,7 @@ func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	defer cancel()
 	var answer exchange.Answer
 	var err error
-	if venue, punctual := l.config.Venue.(runtime.Punctual); punctual {
+	if venue, punctual := l.config.Venue.(runtime.BudgetedVenue); punctual {
 		answer, err = venue.DoBefore(limited, request, exchange.SendLimit{NotAfterMS: o.DeadlineMS})
 	} else {
 		answer, err = l.config.Venue.Do(limited, request)

@@ -404,7 +404,7 @@ func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences 
 	switch {
 	case len(reload.Refused) > 0:
 		return errors.New(strings.Join(reload.Refused, "; "))
-	case errors.Is(err, runtime.ErrUnwritten):
+	case errors.Is(err, runtime.ErrNotDurable):
 		return nil // in force; the journal's failure is reported separately
 	}
 	return err

@@ -131,7 +131,7 @@ func TestAnswersOfTheServer(t *testing.T) {
 		{http.MethodPost, "", nil, 401,
 			`{"schema":1,"result":"wrong_token","detail":"the token is missing or wrong: \"token\" in the body, or Authorization: Bearer"}`, ""},
 		{http.MethodPost, tradingView, nil, 200, `{"schema":1,"result":"taken","strategy":"follow","id":"17 2026-01-31T12:00:00Z"}`, ""},
-		{http.MethodPost, tradingView, runtime.ErrUnwritten, 503, `{"schema":1,"result":"unavailable","strategy":"follow","id":"17 2026-01-31T12:00:00Z",` +
+		{http.MethodPost, tradingView, runtime.ErrNotDurable, 503, `{"schema":1,"result":"unavailable","strategy":"follow","id":"17 2026-01-31T12:00:00Z",` +
 			`"detail":"it is not written to the journal yet: send it again"}`, ""},
 		{http.MethodPost, tradingView, errors.New("x"), 503, `{"schema":1,"result":"unavailable","strategy":"follow","id":"17 2026-01-31T12:00:00Z",` +
 			`"detail":"botd does not take signals now: send it again"}`, ""},

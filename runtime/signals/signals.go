@@ -191,7 +191,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	if err != nil {
 		// In either case: a signal that is sent again is either taken or known.
 		a.Result, a.Detail = Unavailable, "botd does not take signals now: send it again"
-		if errors.Is(err, runtime.ErrUnwritten) {
+		if errors.Is(err, runtime.ErrNotDurable) {
 			a.Detail = "it is not written to the journal yet: send it again"
 		}
 		s.answer(w, http.StatusServiceUnavailable, a)

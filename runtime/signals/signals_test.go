@@ -269,7 +269,7 @@ func TestEveryVerdictHasItsStatus(t *testing.T) {
 		{engine.ErrNotYet, nil, http.StatusServiceUnavailable, Unavailable},
 		{engine.ErrStopping, nil, http.StatusServiceUnavailable, Unavailable},
 		{nil, runtime.ErrStopped, http.StatusServiceUnavailable, Unavailable},
-		{nil, runtime.ErrUnwritten, http.StatusServiceUnavailable, Unavailable},
+		{nil, runtime.ErrNotDurable, http.StatusServiceUnavailable, Unavailable},
 		{nil, errors.New("anything"), http.StatusServiceUnavailable, Unavailable},
 	} {
 		s.desk.mu.Lock()

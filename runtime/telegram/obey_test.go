@@ -283,19 +283,19 @@ func TestPollPausesGrowWithFailures(t *testing.T) {
 			{errors.New("c"), 0, 0, time.Second, "telegram.failed commands cannot be read; retrying, trading is not affected: c"},
 		} {
 			q.logged = nil
-			q.line.ended(c.err, c.after, c.rest)
+			q.transport.ended(c.err, c.after, c.rest)
 			began := time.Now()
-			if err := q.line.wait(t.Context()); err != nil || time.Since(began) != c.want || strings.Join(q.logged, "; ") != c.logged {
+			if err := q.transport.wait(t.Context()); err != nil || time.Since(began) != c.want || strings.Join(q.logged, "; ") != c.logged {
 				t.Errorf("poll %d: want a pause of %s and %q, have %s, %q, %v", i, c.want, c.logged, time.Since(began), q.logged, err)
 			}
 		}
 		if q.counts[Unread] != 9 {
 			t.Errorf("want each failure counted, have %v", q.counts)
 		}
-		q.line.ended(errors.New("d"), time.Hour, 0)
+		q.transport.ended(errors.New("d"), time.Hour, 0)
 		ended, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		if err := q.line.wait(ended); !errors.Is(err, context.DeadlineExceeded) {
+		if err := q.transport.wait(ended); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want the wait ended with its context, have %v", err)
 		}
 	})
@@ -430,7 +430,7 @@ func TestUnsentRepliesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQuiet(nil)
 		fails, sent := true, 0
-		q.line.client.Transport = wire(func(r *http.Request) (*http.Response, error) {
+		q.transport.client.Transport = wire(func(r *http.Request) (*http.Response, error) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			if sent++; fails {
 				return nil, errors.New("refused by https://x.example/bot" + token)
@@ -464,7 +464,7 @@ func TestUnsentRepliesAreCounted(t *testing.T) {
 // It is cut after 200 bytes, and neither an address nor any part of the token is in it.
 func TestErrorsContainNoSecrets(t *testing.T) {
 	t.Parallel()
-	l := newQuiet(nil).line
+	l := newQuiet(nil).transport
 	for text, want := range map[string]string{
 		"plain": "plain", "Get \"https://a.example/bot1:x\": refused": "Get \"(address)\": refused", "a " + token + " b": "a (hidden) b",
 		"the secret AACANARYcanary-CANARY_canary1234567 alone": "the secret (hidden) alone", "number 123456789": "number 123456789",

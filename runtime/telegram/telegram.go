@@ -75,9 +75,9 @@ type Config struct {
 
 // Bot reads messages and answers them.
 type Bot struct {
-	config  Config
-	line    *transport
-	replies chan reply
+	config    Config
+	transport *transport
+	replies   chan reply
 
 	mu         sync.Mutex // guards all below
 	seen       []int64    // updates handled, oldest first
@@ -97,11 +97,11 @@ func New(config Config) *Bot {
 		config.Server = publicServer
 	}
 	return &Bot{
-		config:  config,
-		line:    newTransport(&config),
-		replies: make(chan reply, maxReplies),
-		pace:    map[int64]*rate.Limiter{},
-		pending: map[int64]pending{},
+		config:    config,
+		transport: newTransport(&config),
+		replies:   make(chan reply, maxReplies),
+		pace:      map[int64]*rate.Limiter{},
+		pending:   map[int64]pending{},
 	}
 }
 
@@ -119,12 +119,12 @@ func (b *Bot) Run(ctx context.Context) {
 
 // client returns the library's client, using a transport that limits its input.
 func (b *Bot) client(options ...bot.Option) *bot.Bot {
-	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(),
+	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.transport), bot.WithSkipGetMe(),
 		bot.WithNotAsyncHandlers(), bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1),
 		bot.WithErrorsHandler(func(error) {})) // the transport logs errors
 	client, err := bot.New(b.config.Token, options...)
 	if err != nil {
-		panic("telegram: " + b.line.hide(err)) // an empty token: the configuration refuses it
+		panic("telegram: " + b.transport.hide(err)) // an empty token: the configuration refuses it
 	}
 	return client
 }
@@ -133,7 +133,7 @@ func (b *Bot) client(options ...bot.Option) *bot.Bot {
 func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			b.config.Warn("telegram.failed", b.line.hide(fmt.Errorf("a message could not be handled: %v", cause)))
+			b.config.Warn("telegram.failed", b.transport.hide(fmt.Errorf("a message could not be handled: %v", cause)))
 		}
 	}()
 	if update == nil || update.Message == nil || update.Message.From == nil {
@@ -255,7 +255,7 @@ func (b *Bot) send(ctx context.Context) {
 				b.config.Count(Unsent)
 			}
 			if err != nil && !failing && ctx.Err() == nil {
-				b.config.Warn("telegram.failed", "a reply could not be sent: "+b.line.hide(err))
+				b.config.Warn("telegram.failed", "a reply could not be sent: "+b.transport.hide(err))
 			}
 			failing = err != nil
 		}

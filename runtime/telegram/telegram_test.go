@@ -476,7 +476,7 @@ func TestPollingBacksOffAfterFailures(t *testing.T) {
 				var logged []string
 				log := func(event, _ string) { logged = append(logged, event) }
 				b := New(Config{Token: token, Say: log, Warn: log, Count: func(string) {}})
-				b.line.client.Transport = wire(func(r *http.Request) (*http.Response, error) {
+				b.transport.client.Transport = wire(func(r *http.Request) (*http.Response, error) {
 					if strings.HasSuffix(r.URL.Path, "/getUpdates") {
 						polls++
 					}

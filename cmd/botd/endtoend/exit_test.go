@@ -100,7 +100,7 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 		{"a bug of the engine", daemon.Failure(&runtime.InternalError{Cause: "a rule broken"}), failure.Internal},
 		{"an error of no kind", errors.New("odd"), failure.Internal},
 		{"a broken journal", daemon.Failure(fmt.Errorf("append: %w", journal.ErrBroken)), failure.IO},
-		{"records not written at the end", daemon.Failure(runtime.ErrUnwritten), failure.IO},
+		{"records not written at the end", daemon.Failure(runtime.ErrNotDurable), failure.IO},
 		{"a file that is not there", fmt.Errorf("open: %w", fs.ErrNotExist), failure.NoInput},
 		{"a file that may not be read", fmt.Errorf("open: %w", fs.ErrPermission), failure.IO},
 		{"a full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, failure.IO},

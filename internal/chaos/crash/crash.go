@@ -72,7 +72,7 @@ func (v venue) Do(ctx context.Context, request exchange.Request) (exchange.Answe
 func (v venue) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
 	v.point.pass("before", "call", request.Operation.String())
 	defer v.point.pass("after", "call", request.Operation.String())
-	if punctual, ok := v.Venue.(runtime.Punctual); ok && limit.NotAfterMS != 0 {
+	if punctual, ok := v.Venue.(runtime.BudgetedVenue); ok && limit.NotAfterMS != 0 {
 		return punctual.DoBefore(ctx, request, limit)
 	}
 	return v.Venue.Do(ctx, request)
@@ -81,7 +81,7 @@ func (v venue) DoBefore(ctx context.Context, request exchange.Request, limit exc
 // Keeper is the daemon's journal.
 type Keeper interface {
 	runtime.Journal
-	runtime.Keeper
+	runtime.ReservingJournal
 }
 
 // Journal returns a journal that may end the process before or after a commit.

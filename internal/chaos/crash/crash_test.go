@@ -28,7 +28,7 @@ func (v printedVenue) DoBefore(ctx context.Context, request exchange.Request, _ 
 	return v.Do(ctx, request)
 }
 
-type printedJournal struct{ runtime.Keeper }
+type printedJournal struct{ runtime.ReservingJournal }
 
 func (printedJournal) Append(context.Context, []record.Record) error {
 	fmt.Println("written")
