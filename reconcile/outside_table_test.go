@@ -87,7 +87,8 @@ func TestNewJournalQuarantinesOpenState(t *testing.T) {
 		}
 		d.observe(c.shown, nil, rows...)
 		symbol := d.book.Symbol(bitcoin)
-		if lost := symbol.Cause() == record.JournalLost; lost != c.want || (symbol.Quarantine() == reasonLostJournal) != c.want || symbol.UnknownOrder() != c.id {
+		if lost := symbol.Cause() == record.JournalLost; lost != c.want ||
+			(symbol.Quarantine() == reasonLostJournal) != c.want || symbol.UnknownOrder() != c.id {
 			t.Errorf("%s: want it quarantined %t for %q, have %q for %q", c.name, c.want, c.id, symbol.Quarantine(), symbol.UnknownOrder())
 		}
 		if symbol.settled == c.want {

@@ -101,8 +101,8 @@ func (d *derivation) beyondOpenSales(quantity exchange.Quantity) exchange.Quanti
 	return max(0, min(quantity, rules.FloorQuantity(left)))
 }
 
-// walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's: the exchange
-// refuses it.
+// walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's:
+// the exchange refuses it.
 func walletHoldsOnlyOwn(s *situation) bool {
 	symbol := s.symbol
 	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.presumed)

@@ -106,8 +106,8 @@ func soldElsewhere(d *derivation) exchange.Quantity {
 	return d.symbol.spot.soldElsewhere
 }
 
-// canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids: another botd with a copy of the
-// journal may be selling the stop's quantity, which wallet and order history show within that time.
+// canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids:
+// another botd with a copy of the journal may be selling the stop's quantity, which wallet and order history show within that time.
 const canceledByOthersWaitMS = 3_000
 
 // recentlyTaken returns the quantity of own stops that another party has canceled within that time.

@@ -338,7 +338,8 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		counts["repeats refused"]++
 		return
 	}
-	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.TrustedPosition() != state.Position() {
+	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) &&
+		state.TrustedPosition() != state.Position() {
 		return // the fills bound it, while a list shows less: the position may be closed, and then the attempt costs nothing
 	}
 	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {

@@ -143,10 +143,12 @@ func TestTheTopOfABook(t *testing.T) {
 	for i := range long {
 		long[i] = exchange.Price(10 - i)
 	}
-	if b = OrderBookOf(&exchange.Depth{Bids: levels(long...), Asks: levels(15, 16)}, 7); len(b.Bids) != 20 || len(b.Asks) != 2 || b.AtMS != 7 || b.Middle() != 12 {
+	if b = OrderBookOf(&exchange.Depth{Bids: levels(long...), Asks: levels(15, 16)}, 7); len(b.Bids) != 20 || len(b.Asks) != 2 || b.AtMS != 7 ||
+		b.Middle() != 12 {
 		t.Errorf("want 20 bids, 2 asks and a middle of 12, have %d, %d, %d", len(b.Bids), len(b.Asks), b.Middle())
 	}
-	if !b.Known(17, 10) || b.Known(18, 10) || (&OrderBook{AtMS: 7}).Known(7, 10) || (&OrderBook{Bids: levels(1), Asks: levels(2)}).Known(0, 10) || (&OrderBook{AtMS: 7,
+	if !b.Known(17, 10) || b.Known(18, 10) || (&OrderBook{AtMS: 7}).Known(7, 10) ||
+		(&OrderBook{Bids: levels(1), Asks: levels(2)}).Known(0, 10) || (&OrderBook{AtMS: 7,
 		Bids: levels(1)}).Known(7, 10) {
 		t.Error("want it known until it is 10 ms old, and no empty one")
 	}

@@ -14,7 +14,8 @@ import (
 var parts = []string{"tracked", "spotWallet", "sentRequests", "refusals", "spotEnded", "peer", "pass"}
 
 // state are the structs of reconcile with no exported field: other packages read them through methods, and change them by records and snapshots.
-var state = append([]string{"Book", "observedAccount", "derivedSums", "buffers", "configuration", "SymbolState", "quotation", "observation", "declarations"}, parts...)
+var state = append([]string{"Book", "observedAccount", "derivedSums", "buffers", "configuration",
+	"SymbolState", "quotation", "observation", "declarations"}, parts...)
 
 // TestStateHasNoExportedField checks that the book and its parts export no field.
 func TestStateHasNoExportedField(t *testing.T) {

@@ -315,7 +315,8 @@ func TestChangingAccountIsNotCopied(t *testing.T) {
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 			t.Fatal(err)
 		}
-		if sequence, found, err := j.copyConsistently(t.Context(), path+".copy"); err == nil || !strings.HasPrefix(err.Error(), "copy the account: ") || !found ||
+		if sequence, found, err := j.copyConsistently(t.Context(), path+".copy"); err == nil ||
+			!strings.HasPrefix(err.Error(), "copy the account: ") || !found ||
 			sequence != 0 {
 			t.Errorf("a directory: have %d, %t, %v", sequence, found, err)
 		}

@@ -23,7 +23,8 @@ type Change struct {
 // audit is the journal's entry for the sender of a change.
 func (r *request) audit(target, detail string) *record.Audit {
 	requester := requester(r.Request)
-	return &record.Audit{Actor: requester.Actor(), Role: requester.Role.String(), From: requester.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
+	return &record.Audit{Actor: requester.Actor(), Role: requester.Role.String(), From: requester.From,
+		Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
 		RequestID: requestID(r.Request)}
 }
 

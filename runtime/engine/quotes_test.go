@@ -124,7 +124,8 @@ func TestAStrategyThatWatchesTheBookSeesItsTop(t *testing.T) {
 		return fate{}
 	}
 	w.pass(60_000)
-	if !seen.Known(at, 4_000) || seen.Bids[0].Price >= seen.Asks[0].Price || len(seen.Bids) != strategy.OrderBookLevels || len(seen.Asks) != strategy.OrderBookLevels {
+	if !seen.Known(at, 4_000) || seen.Bids[0].Price >= seen.Asks[0].Price || len(seen.Bids) != strategy.OrderBookLevels ||
+		len(seen.Asks) != strategy.OrderBookLevels {
 		t.Errorf("want twenty levels of each side, at most 4 s old at %d, have %+v", at, seen)
 	}
 	if read < 28 || read > 31 {

@@ -283,7 +283,8 @@ func (r *report) Limits() []risk.Utilization {
 		}
 	}
 	for _, leg := range r.legs {
-		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: leg.config.Name, State: leg.symbol, Limits: leg.config.Limits, Own: r.strategyEquity(leg)})
+		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: leg.config.Name, State: leg.symbol, Limits: leg.config.Limits,
+			Own: r.strategyEquity(leg)})
 	}
 	all := r.ruleset.gate.Utilization(&facts)
 	for i := range all {

@@ -202,7 +202,8 @@ func TestDeniedRequestsNameReasonAndDelay(t *testing.T) {
 		}
 	}
 	cookie, requester, denied := g.Login(request, "viewer", "", now)
-	if denied != nil || requester.Role != Viewer || requester.By != "session" || !requester.Ends.Equal(now.Add(12*time.Hour)) || requester.Linked() || cookie.MaxAge != 7*24*3600 ||
+	if denied != nil || requester.Role != Viewer || requester.By != "session" || !requester.Ends.Equal(now.Add(12*time.Hour)) || requester.Linked() ||
+		cookie.MaxAge != 7*24*3600 ||
 		!cookie.HttpOnly || cookie.Secure || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" {
 		t.Errorf("the right one: have %+v, %+v, %+v", requester, denied, cookie)
 	}

@@ -206,7 +206,8 @@ func TestCallerIsKnownByAddressAndName(t *testing.T) {
 	cookie := login(t, guard, token, host)
 	request := httptest.NewRequest(http.MethodGet, "http://"+host+"/", nil)
 	request.AddCookie(cookie)
-	if requester := guard.Identify(request, now); requester.Actor() != "session phone" || requester.Role != Viewer || requester.Credential() == "viewer " || requester.MakesTokens() {
+	if requester := guard.Identify(request, now); requester.Actor() != "session phone" || requester.Role != Viewer || requester.Credential() == "viewer " ||
+		requester.MakesTokens() {
 		t.Errorf("a session of a named token: have %+v", requester)
 	}
 	over := guard.Logout(request)

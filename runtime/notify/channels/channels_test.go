@@ -69,7 +69,8 @@ func TestARouteHasWhatItsChannelConfigures(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	config := configured(
-		configs.ChannelConfig{Name: "all", AddressFile: h.address(t, "/all", 0o600), MinSeverity: "info", Also: []string{"daemon.*"}, QuietFrom: 60, QuietUntil: 120},
+		configs.ChannelConfig{Name: "all", AddressFile: h.address(t, "/all", 0o600), MinSeverity: "info", Also: []string{"daemon.*"},
+			QuietFrom: 60, QuietUntil: 120},
 		configs.ChannelConfig{Name: "few", AddressFile: h.address(t, "/few", 0o600), MinSeverity: "error", Never: []string{"trade.*"}},
 		configs.ChannelConfig{Name: "some", AddressFile: h.address(t, "/some", 0o600), MinSeverity: "warning"})
 	routes, err := Routes(config)
