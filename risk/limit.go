@@ -114,7 +114,7 @@ const (
 	isLatched = "latches: no entries, resting openings are canceled"
 	isReduced = "reduce the position, or raise the limit"
 
-	// ClearsAutomatically is the way out of states that end at a known time.
+	// ClearsAutomatically is the remedy of states that end at a known time.
 	ClearsAutomatically = "clears automatically; exits and stops continue"
 )
 

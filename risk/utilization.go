@@ -54,7 +54,7 @@ type Utilization struct {
 	Ratio    float64 // used share of the limit; 1 is the limit
 	State    string
 	Reason   string // of a breach
-	WayOut   string // how a full, breached or unknown limit clears
+	Remedy   string // how a full, breached or unknown limit clears
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends automatically
 
@@ -131,22 +131,22 @@ func (l *Limit) utilization(s *subject) Utilization {
 	case f.idle:
 		u.Value = "-"
 	case u.Ratio >= 1:
-		u.State, u.WayOut = StateFull, strings.ReplaceAll(l.Ends, "`", "")
+		u.State, u.Remedy = StateFull, strings.ReplaceAll(l.Ends, "`", "")
 	case u.Ratio >= NearRatio:
 		u.State = StateNear
 	}
 	if f.unknown != "" {
-		u.State, u.WayOut, u.Value, u.Limit, u.Headroom = StateUnknown, cmp.Or(f.hint, nextRound), "-", l.Text(s.limits), "-"
+		u.State, u.Remedy, u.Value, u.Limit, u.Headroom = StateUnknown, cmp.Or(f.hint, nextRound), "-", l.Text(s.limits), "-"
 	}
 	if b := l.breach(s); b != nil {
 		u.State, u.Reason, u.SinceMS, u.UntilMS, u.Ratio = StateBreached, b.Reason, b.SinceMS, b.UntilMS, max(u.Ratio, 1)
-		u.WayOut = wayOut(b, s.strategy)
+		u.Remedy = remedyOf(b, s.strategy)
 	}
 	return u
 }
 
-// wayOut returns the action or time that ends a breach.
-func wayOut(b *account.Breach, strategy string) string {
+// remedyOf returns the action or time that ends a breach.
+func remedyOf(b *account.Breach, strategy string) string {
 	switch {
 	case b.UntilMS != 0:
 		return ClearsAutomatically

@@ -35,11 +35,11 @@ func TestLimitUtilization(t *testing.T) {
 		{"all", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(200) },
 			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "10000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1,
 				State:  StateFull,
-				WayOut: "reduce the position, or raise the limit"}},
+				Remedy: "reduce the position, or raise the limit"}},
 		{"more than all", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.hold(-300) },
 			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "15000 USDT", Limit: "10000 USDT", Headroom: "0 USDT", Ratio: 1.5,
 				State:  StateFull,
-				WayOut: "reduce the position, or raise the limit"}},
+				Remedy: "reduce the position, or raise the limit"}},
 		{"of a symbol", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, nil,
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "5000 USDT", Limit: "10000 USDT",
 				Headroom: "5000 USDT",
@@ -69,36 +69,36 @@ func TestLimitUtilization(t *testing.T) {
 		{"a full daily loss, which no smaller position clears", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(400)}}, Limits{},
 			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "400 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
-				WayOut: "at 00:00 UTC; botd rearm does not end it"}},
+				Remedy: "at 00:00 UTC; botd rearm does not end it"}},
 		{"a full drawdown", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(500)}}, Limits{},
 			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
 			Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "500 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
-				WayOut: "botd rearm (--strategy NAME); the highest equity is then measured again"}},
+				Remedy: "botd rearm (--strategy NAME); the highest equity is then measured again"}},
 		{"a loss before equity was read", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, nil,
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "-", Limit: "1000 USDT", Headroom: "-", State: StateUnknown,
-				WayOut: "the next round reads it"}},
+				Remedy: "the next round reads it"}},
 		{"a price before it was read", Limits{MaxDataAgeMS: 4_000}, Limits{}, func(b *table) { see(b.state, func(o *seen) { o.LastMS = 0 }) },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "-", Limit: "4s", Headroom: "-", State: StateUnknown,
-				WayOut: "the next round reads it"}},
+				Remedy: "the next round reads it"}},
 		{"an exposure without a price", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
-				WayOut: "the next round reads it"}},
+				Remedy: "the next round reads it"}},
 		{"a symbol that no strategy trades", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) {
 			see(b.state, func(o *seen) {
 				o.Rules = nil
 			})
 		},
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
-				WayOut: "no strategy trades it, so botd does not read it: close its positions and orders"}},
+				Remedy: "no strategy trades it, so botd does not read it: close its positions and orders"}},
 		{"an equity of nothing", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.facts.Market = exchange.Amount{} },
 			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "-", Limit: "1", Headroom: "-", Ratio: 1, State: StateUnknown,
-				WayOut: "the next round reads it"}},
+				Remedy: "the next round reads it"}},
 		{"a breach until a time", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 9_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1,
 			State: StateBreached, Reason: "lost",
-			WayOut: "clears automatically; exits and stops continue", SinceMS: 1_700, UntilMS: 9_000}},
+			Remedy: "clears automatically; exits and stops continue", SinceMS: 1_700, UntilMS: 9_000}},
 		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 2_000}})
@@ -108,12 +108,12 @@ func TestLimitUtilization(t *testing.T) {
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
 		}, Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "250 USDT", Headroom: "0 USDT", Ratio: 2, State: StateBreached,
 			Reason: "lost",
-			WayOut: "botd rearm", SinceMS: 1_700}},
+			Remedy: "botd rearm", SinceMS: 1_700}},
 		{"a strategy's breach", Limits{}, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(1_000)}}, func(b *table) {
 			b.book.Apply(&record.Record{Strategy: "one", Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Strategy: "one", Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
 		}, Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxDrawdown, Value: "500 USDT", Limit: "1000 USDT", Headroom: "500 USDT", Ratio: 1,
-			State: StateBreached, Reason: "lost", WayOut: "botd rearm --strategy one", SinceMS: 1_700}},
+			State: StateBreached, Reason: "lost", Remedy: "botd rearm --strategy one", SinceMS: 1_700}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

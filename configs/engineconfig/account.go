@@ -26,13 +26,13 @@ const (
 // setting.
 func Supported(config *configs.Config) error {
 	for _, s := range []struct {
-		given           bool
-		setting, remedy string
+		given         bool
+		setting, hint string
 	}{
 		{config.Journal != "", "journal: postgres", "this version supports only SQLite in data_dir"},
 	} {
 		if s.given {
-			return failure.New(failure.Config, s.remedy, "%s is not supported in this version", s.setting)
+			return failure.New(failure.Config, s.hint, "%s is not supported in this version", s.setting)
 		}
 	}
 	return nil

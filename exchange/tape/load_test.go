@@ -313,6 +313,6 @@ func TestFeatherFilesAreLoaded(t *testing.T) {
 	}
 	_, err = tape.LoadCandles(file(t, "old.feather", []byte("FEA1\x00\x00")), bitcoin(t), 0, tape.Options{})
 	if err == nil || !strings.Contains(err.Error(), "to_feather") {
-		t.Errorf("want the first version refused with a way out, have %v", err)
+		t.Errorf("want the first version refused with a hint, have %v", err)
 	}
 }

@@ -277,7 +277,7 @@ func TestTablesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestParquetRefusesAPriceThatADoubleCannotHold names the candle and the way out.
+// TestParquetRefusesAPriceThatADoubleCannotHold names the candle and the hint.
 func TestParquetRefusesAPriceThatADoubleCannotHold(t *testing.T) {
 	t.Parallel()
 	have, err := tape.LoadCandles(file(t, "x.csv", []byte(header+"1704067200000,1234567890.12345678,1234567890.12345678,1,1,1\n")), bitcoin(t),

@@ -114,7 +114,7 @@ func TestWhatAFileMayBe(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.As(err, &fault) || fault.Path != path || fault.What != c.what || !strings.HasPrefix(fault.Remedy, c.hint) {
+		if !errors.As(err, &fault) || fault.Path != path || fault.What != c.what || !strings.HasPrefix(fault.Hint, c.hint) {
 			t.Errorf("%s: want %s, %s, have %v", c.name, c.what, c.hint, err)
 		}
 		if _, err := Read(path, 4); !errors.As(err, &fault) {

@@ -16,12 +16,12 @@ import (
 // Error describes a fault of a file, and how to repair it.
 type Error struct {
 	Path, What string
-	Remedy     string // a command, or an instruction
+	Hint       string // a command, or an instruction
 }
 
 // Error returns the text with the hint on its own line.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s %s: others could have planted what botd trusts there\nhint: when you know why, %s", e.Path, e.What, e.Remedy)
+	return fmt.Sprintf("%s %s: others could have planted what botd trusts there\nhint: when you know why, %s", e.Path, e.What, e.Hint)
 }
 
 // maxDepth bounds the depth of the check below the directory: the daemon's files are within it.

@@ -52,7 +52,7 @@ func TestDirectoryWritableByOthersIsRefused(t *testing.T) {
 			switch {
 			case c.remedy == "" && err != nil:
 				t.Errorf("want it sound, have %v", err)
-			case c.remedy != "" && (!errors.As(err, &refused) || !strings.HasPrefix(refused.Remedy, c.remedy)):
+			case c.remedy != "" && (!errors.As(err, &refused) || !strings.HasPrefix(refused.Hint, c.remedy)):
 				t.Errorf("want it refused with %q, have %v", c.remedy, err)
 			}
 		})
@@ -103,18 +103,18 @@ func afterTheHint(t *testing.T, data, mode string, refused *Error) {
 		must(t, os.WriteFile(filepath.Join(mode, name), []byte("planted"), 0o600))
 	}
 	must(t, os.WriteFile(filepath.Join(mode, "journal.db"), nil, 0o600))
-	if out, err := exec.Command("sh", "-c", refused.Remedy).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v %s", refused.Remedy, err, out)
+	if out, err := exec.Command("sh", "-c", refused.Hint).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", refused.Hint, err, out)
 	}
 	for _, name := range granting {
 		if _, err := os.Lstat(filepath.Join(mode, name)); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: want %s removed, have %v", refused.Remedy, name, err)
+			t.Errorf("%s: want %s removed, have %v", refused.Hint, name, err)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(mode, "journal.db")); err != nil {
-		t.Errorf("%s: want the journal kept, have %v", refused.Remedy, err)
+		t.Errorf("%s: want the journal kept, have %v", refused.Hint, err)
 	}
 	if err := Check(data, mode); err != nil {
-		t.Errorf("%s: want it sound afterwards, have %v", refused.Remedy, err)
+		t.Errorf("%s: want it sound afterwards, have %v", refused.Hint, err)
 	}
 }

@@ -318,7 +318,7 @@ func (s *stage) wantHeld(q exchange.Quantity) {
 func (s *stage) wantState(state string) engine.Degraded {
 	s.t.Helper()
 	for _, d := range s.w.daemon.machine.Degraded() {
-		if d.State == state && d.Cause != "" && d.SinceMS != 0 && d.WayOut != "" {
+		if d.State == state && d.Cause != "" && d.SinceMS != 0 && d.Remedy != "" {
 			return d
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // FileName is the journal's file in a data directory.
 const FileName = "journal.db"
 
-// Failure assigns an exit code and a remedy to an error of a journal.
+// Failure assigns an exit code and a hint to an error of a journal.
 func Failure(err error) error {
 	var (
 		coded   *failure.Error

@@ -98,7 +98,7 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("journal %s is not keyed, although journal_key_file is set: its %d records may have been rewritten", e.Path, e.Records)
 }
 
-// Hint returns the remedy.
+// Hint is shown below the error.
 func (e *KeyError) Hint() string {
 	if e.Keyed {
 		return "set journal_key_file in botd.yaml to the key's file; a keyed journal stays keyed"

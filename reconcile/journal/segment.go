@@ -185,7 +185,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the segments with records %s are not in %s", e.Span, e.Directory)
 }
 
-// Hint returns the remedy.
+// Hint is shown below the error.
 func (e *MissingError) Hint() string { return "put the moved segments back" }
 
 // segments returns the segments of one history, oldest first, and the spans missing between and

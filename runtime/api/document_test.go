@@ -141,14 +141,14 @@ func (v *visitor) live() {
 	s.Halt = account.Halt{Level: record.LevelPause, Reason: "news", AtMS: 1}
 	s.Halts = []account.Halt{s.Halt, {Level: record.LevelCancel, Reason: "x", Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten,
 		Reason: "y", Scope: account.Scope{Symbol: bitcoin.Key()}}}
-	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm",
+	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, Remedy: "botd rearm",
 		Remaining: "to close", ExitsAccepted: true, Blind: []string{"b"}},
-		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
-			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
+		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", Remedy: "w"}, {State: "quarantined",
+			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", Remedy: "w"}}
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
 		{Scope: "account futures", Rule: risk.MaxGrossExposure, Value: "1 USDT", Limit: "2 USDT", Headroom: "1 USDT", Ratio: 0.5, State: risk.StateOK},
 		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached,
-			Reason: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
+			Reason: "lost", Remedy: "ends", SinceMS: 1, UntilMS: 2,
 			Set: &account.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Reason: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
 	one.StateReason, one.PlanReason, one.Latch, one.UnprotectedSinceMS = "why", "because", 1, 1

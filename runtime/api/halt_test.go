@@ -98,9 +98,9 @@ func TestHaltScopes(t *testing.T) {
 func TestRearmReportsRemainingObstacles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: account.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
+	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: account.Scope{Strategy: "trend"}, Remedy: "botd rearm --strategy trend"}}
 	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 ||
-		out.Still[0].WayOut != "botd rearm --strategy trend" {
+		out.Still[0].Remedy != "botd rearm --strategy trend" {
 		t.Errorf("want the other halt reported, have %d: %s", code, text)
 	}
 	d.status.Strategies = slices.Clone(d.status.Strategies)

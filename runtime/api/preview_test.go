@@ -40,7 +40,7 @@ func previews(t testing.TB, plan strategy.Plan) []engine.TickPreview {
 			{Intent: intent(placement.Cancel), Approved: true},
 			{Intent: intent(placement.Leverage), Approved: true},
 		},
-		Blocks: []engine.Block{{What: "halted: news", WayOut: "botd rearm"}},
+		Blocks: []engine.Block{{What: "halted: news", Remedy: "botd rearm"}},
 	}, {Strategy: "hold", Kind: "buy_and_hold", Symbol: ether, Interval: exchange.Minute1, Latch: -1}}
 }
 
@@ -65,7 +65,7 @@ func TestAPreviewReportsStepsRulesAndBlocks(t *testing.T) {
 	if one.Steps[4].Quantity != "5" || one.Steps[3].OrderID != 9 {
 		t.Errorf("want leverage 5 and a cancel of order 9, have %+v", one.Steps)
 	}
-	if one.Latch != "long" || !one.Changes || one.Data.Warmup != 21 || one.Conditions[0].Requires == "" || one.Blocks[0].WayOut != "botd rearm" {
+	if one.Latch != "long" || !one.Changes || one.Data.Warmup != 21 || one.Conditions[0].Requires == "" || one.Blocks[0].Remedy != "botd rearm" {
 		t.Errorf("want latch, change, data, conditions and blocks reported, have %+v", one)
 	}
 	d.want(http.StatusNotFound, "/api/v1/strategies/nobody/explain")

@@ -10,14 +10,14 @@ import (
 	"botd/runtime/engine"
 )
 
-func TestLimitsShowUtilizationHeadroomAndTheWayOut(t *testing.T) {
+func TestLimitsShowUtilizationHeadroomAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.board.Show(engine.Status{Limits: []risk.Utilization{
 		{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", Ratio: 3.0 / 200, State: risk.StateOK},
 		{Scope: "strategy one", Strategy: "one", Rule: risk.MaxDailyLoss, Value: "101 USDT", Limit: "100 USDT", Headroom: "0 USDT", Ratio: 1.01,
 			State:  risk.StateBreached,
-			Reason: "lost", WayOut: "clears automatically", SinceMS: 1_000, UntilMS: 86_400_000},
+			Reason: "lost", Remedy: "clears automatically", SinceMS: 1_000, UntilMS: 86_400_000},
 	}})
 	want := []map[string]any{
 		{"scope": "account", "rule": "max_open_orders", "value": "3", "use": "3", "limit": "200", "headroom": "197", "ratio": 0.015, "state": "ok",

@@ -49,5 +49,5 @@ func (r *diskSpace) states(nowMS int64) []engine.Degraded {
 		r.sinceMS = nowMS
 	}
 	return []engine.Degraded{{State: "disk", SinceMS: r.sinceMS, Cause: fmt.Sprintf("%d MiB are free on the disk of %s", left>>20, r.directory),
-		WayOut: "free some space; when the disk is full, nothing opens: exits and stops continue"}}
+		Remedy: "free some space; when the disk is full, nothing opens: exits and stops continue"}}
 }

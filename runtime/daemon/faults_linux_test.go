@@ -518,7 +518,7 @@ func TestANightInQuietHours(t *testing.T) {
 		w.halts(p, account.Scope{Strategy: "hold"}, record.LevelPause, 10*time.Minute, 93*time.Minute)
 	})
 	const stale = "STALE (symbol futures ETH-USDT)"
-	runbook := ": candles of 1m cannot be read: futures_candles unavailable: status 500. Runbook: BotdMarketDataStale. Way out: "
+	runbook := ": candles of 1m cannot be read: futures_candles unavailable: status 500. Runbook: BotdMarketDataStale. Remedy: "
 	for i, want := range [][]string{
 		{"01:03:", "ERROR incident 1 has become critical after 1h0m", stale + runbook},
 		{"01:18:", "ERROR incident 1 continues after 1h15m", "critical: " + stale + runbook},

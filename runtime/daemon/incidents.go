@@ -108,7 +108,7 @@ func incidentText(report *incident.Report) string {
 	lasted := func(untilMS int64) time.Duration {
 		return max(0, time.Duration(untilMS-one.OpenedMS)*time.Millisecond).Round(time.Second)
 	}
-	do := fmt.Sprintf("%s: %s. Runbook: %s. Way out: %s", of, one.Cause, one.Runbook(), one.WayOut) // a channel may leave out the end of a long line
+	do := fmt.Sprintf("%s: %s. Runbook: %s. Remedy: %s", of, one.Cause, one.Runbook(), one.Remedy) // a channel may leave out the end of a long line
 	switch report.Change {
 	case incident.Closed:
 		times := ""
@@ -152,7 +152,7 @@ func (p *pauses) states(now time.Time, nowMS int64) (all []engine.Degraded) {
 		}
 		all = append(all, engine.Degraded{State: "rate_limited", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: p.first[i],
 			Cause:  "the exchange answers 429: too many requests",
-			WayOut: "use fewer symbols or less frequent schedules; check for another program on the same key or address; set exchange.requests_per_second"})
+			Remedy: "use fewer symbols or less frequent schedules; check for another program on the same key or address; set exchange.requests_per_second"})
 	}
 	return all
 }

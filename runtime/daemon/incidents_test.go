@@ -42,11 +42,11 @@ func TestPausesThatFollowEachOtherAreOneState(t *testing.T) {
 func TestIncidentTexts(t *testing.T) {
 	t.Parallel()
 	one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429",
-		WayOut: "wait", OpenedMS: 1_000, RemindedMS: 3_601_000, EscalatedMS: 61_000, ClosedMS: 31_000, Times: 3}
+		Remedy: "wait", OpenedMS: 1_000, RemindedMS: 3_601_000, EscalatedMS: 61_000, ClosedMS: 31_000, Times: 3}
 	for change, want := range map[incident.Change]string{
-		incident.Opened:    "7, warning: RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Way out: wait",
-		incident.Reminded:  "7 continues after 1h0m0s, warning: RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Way out: wait",
-		incident.Escalated: "7 has become critical after 1m0s: RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Way out: wait",
+		incident.Opened:    "7, warning: RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Remedy: wait",
+		incident.Reminded:  "7 continues after 1h0m0s, warning: RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Remedy: wait",
+		incident.Escalated: "7 has become critical after 1m0s: RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Remedy: wait",
 		incident.Closed:    "7 is over: RATE LIMITED (strategy grid), after 30s; it began 3 times",
 	} {
 		if have := incidentText(&incident.Report{Change: change, Incident: one}); have != want {

@@ -84,7 +84,7 @@ func TestAnOutageIsShownWithItsStrategies(t *testing.T) {
 	for _, d := range status.Degraded {
 		switch d.State {
 		case "waiting":
-			if scopes = append(scopes, d.Scope); d.Cause != "refused" || d.SinceMS != 5_000 || d.WayOut == "" {
+			if scopes = append(scopes, d.Scope); d.Cause != "refused" || d.SinceMS != 5_000 || d.Remedy == "" {
 				t.Errorf("have %+v", d)
 			}
 		case "halted":

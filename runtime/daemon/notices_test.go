@@ -56,7 +56,7 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 		}
 		p.console.Warn("exchange.slow", "the exchange is slow")
 		p.console.Say("daemon.memory", "so much memory")
-		one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429", WayOut: "wait"}
+		one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429", Remedy: "wait"}
 		for _, change := range []incident.Change{incident.Opened, incident.Reminded, incident.Escalated, incident.Closed, incident.Returned} {
 			p.reportIncident(&incident.Report{Change: change, Incident: one})
 		}

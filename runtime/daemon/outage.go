@@ -116,7 +116,7 @@ func (o *outage) degraded() engine.Degraded {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return engine.Degraded{State: "waiting", Cause: o.cause, SinceMS: o.since.UnixMilli(),
-		WayOut: "ends when the exchange answers, retried every few seconds; meanwhile nothing is read or sent, orders on the exchange " +
+		Remedy: "ends when the exchange answers, retried every few seconds; meanwhile nothing is read or sent, orders on the exchange " +
 			"stay, halts are journalled"}
 }
 

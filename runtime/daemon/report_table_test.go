@@ -219,9 +219,9 @@ func TestIncidentsAreLoggedByTheirChange(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
 	p := &process{console: console}
-	one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429", WayOut: "wait",
+	one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429", Remedy: "wait",
 		OpenedMS: 1_000, ClosedMS: 31_600, Times: 1}
-	const do = "RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Way out: wait"
+	const do = "RATE LIMITED (strategy grid): 429. Runbook: BotdRateLimited. Remedy: wait"
 	for change, want := range map[incident.Change][2]string{
 		incident.Opened:    {"warn incident.opened incident  7, warning: " + do, ""},
 		incident.Reminded:  {"warn incident.reminder incident  7 continues after 0s, warning: " + do, " continues"},
@@ -311,7 +311,7 @@ func TestAnOutageIsDeclared(t *testing.T) {
 		<-time.After(1)
 		want("closed; no spot", 2, true)
 		one := w.degraded()
-		if one.State != "waiting" || one.Cause != "closed; no spot" || one.SinceMS != time.Now().Add(-time.Minute).UnixMilli() || one.WayOut == "" ||
+		if one.State != "waiting" || one.Cause != "closed; no spot" || one.SinceMS != time.Now().Add(-time.Minute).UnixMilli() || one.Remedy == "" ||
 			w.blindText() != "the account cannot be seen: closed; no spot" {
 			t.Errorf("have %+v, %s", one, w.blindText())
 		}
@@ -423,7 +423,7 @@ func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 		all := r.states(int64(i))
 		if len(all) != map[bool]int{false: 1}[c.want == ""] || len(all) == 1 && (all[0].State != "disk" ||
 			all[0].Cause != c.want || all[0].SinceMS != c.since ||
-			all[0].WayOut == "") {
+			all[0].Remedy == "") {
 			t.Errorf("%d: want %q since %d, have %+v", i, c.want, c.since, all)
 		}
 	}

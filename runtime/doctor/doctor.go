@@ -402,7 +402,7 @@ func (e *examination) running(d *client.Daemon) {
 		}
 	}
 	for _, g := range status.Degraded {
-		e.warn(check, g.WayOut, "%s %s since %s: %s", g.State, g.Scope, g.Since.Format(time.DateTime), g.Cause)
+		e.warn(check, g.Remedy, "%s %s since %s: %s", g.State, g.Scope, g.Since.Format(time.DateTime), g.Cause)
 	}
 	if own := version.Read(); status.Version != "" && status.Version != own.Version {
 		e.warn(check, "restart it to run the installed version", "botd %s runs, this is %s", status.Version, own.Version)

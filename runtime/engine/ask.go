@@ -216,8 +216,8 @@ func (t *tick) withdraw(leg *leg) {
 // askMS returns when a call is overdue, or due again.
 func (leg *leg) askMS() int64 { return min(leg.question.dueMS, leg.question.retryMS) }
 
-// hungWayOut describes how a hung strategy recovers.
-func (leg *leg) hungWayOut() string {
+// hungRemedy describes how a hung strategy recovers.
+func (leg *leg) hungRemedy() string {
 	way := "it is called again when it returns, with the candles it has missed"
 	if leg.question.ends > 0 {
 		way = "its process is restarted at growing intervals and sees all candles again"

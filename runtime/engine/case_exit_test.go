@@ -319,7 +319,7 @@ var casesOfStates = []caseTest{
 		if d := w.wantState(
 			"blind",
 		); d.SinceMS < seen || d.SinceMS > seen+15_000 || !strings.Contains(d.Cause, why) ||
-			!strings.Contains(d.WayOut, "nothing opens") {
+			!strings.Contains(d.Remedy, "nothing opens") {
 			t.Errorf("want blind since the last complete round about %d, by the newest fault, and what that means; have %+v", seen, d)
 		}
 	}},

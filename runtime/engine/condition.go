@@ -90,7 +90,7 @@ type Degraded struct {
 	Cause         string
 	SinceMS       int64
 	UntilMS       int64    // when it ends automatically; 0 if unknown
-	WayOut        string   // how it ends
+	Remedy        string   // how it ends
 	Blind         []string // of a halt that closes something: what it cannot see or change
 	ExitsAccepted bool     // the exchange has also accepted all orders that close the rest
 	Remaining     string   // of a halt that closes something: what remains to be closed, and why

@@ -136,7 +136,7 @@ func TestLatchReleaseText(t *testing.T) {
 			if one.reentry = policy; !stopped {
 				want[0] = want[1]
 			}
-			if have := one.latchWayOut(); have != want[0] {
+			if have := one.latchRemedy(); have != want[0] {
 				t.Errorf("%v, by its stop %t: want %q, have %q", policy, stopped, want[0], have)
 			}
 		}

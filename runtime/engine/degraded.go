@@ -12,8 +12,8 @@ import (
 	"botd/risk"
 )
 
-// standDownWayOut is the same for every journal, because only a person knows which botd should trade.
-const standDownWayOut = "find the other botd of this account and instance and stop it, or find out why the journal is old; " +
+// standDownRemedy is the same for every journal, because only a person knows which botd should trade.
+const standDownRemedy = "find the other botd of this account and instance and stop it, or find out why the journal is old; " +
 	"then botd resolve each waiting symbol, and botd rearm; existing stops stay unchanged, exits continue"
 
 // journalFails declares that no record can be written; diskLow declares a full disk.
@@ -26,19 +26,19 @@ func (r *report) journalFails() []Degraded {
 		state = "disk"
 	}
 	return []Degraded{{State: state, Cause: r.journalErr.Error(), SinceMS: r.journalSinceMS,
-		WayOut: "nothing opens until a record can be written; it is tried every second"}}
+		Remedy: "nothing opens until a record can be written; it is tried every second"}}
 }
 
 func (r *report) diskLow() []Degraded {
 	if r.permission.low == "" {
 		return nil
 	}
-	state, wayOut := "disk", "make room on the disk of data_dir; exits and stops continue"
+	state, remedy := "disk", "make room on the disk of data_dir; exits and stops continue"
 	if r.permission.lost {
-		state, wayOut = "journal", "exits, stops and the kill switch continue; stop botd, which saves the records it still has as journal.db.rescued-TIME; "+
+		state, remedy = "journal", "exits, stops and the kill switch continue; stop botd, which saves the records it still has as journal.db.rescued-TIME; "+
 			"restore that file or the newest backup (botd restore), then start botd"
 	}
-	return []Degraded{{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut}}
+	return []Degraded{{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, Remedy: remedy}}
 }
 
 func (r *report) breaking() []Degraded {
@@ -46,7 +46,7 @@ func (r *report) breaking() []Degraded {
 	if !r.book.Breaking(r.nowMS) {
 		return nil
 	}
-	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: risk.ClearsAutomatically}}
+	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, Remedy: risk.ClearsAutomatically}}
 }
 
 func (r *report) standingDown() []Degraded {
@@ -54,14 +54,14 @@ func (r *report) standingDown() []Degraded {
 	if h.Unknown == "" {
 		return nil
 	}
-	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standDownWayOut,
+	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, Remedy: standDownRemedy,
 		Cause: unjournalledOrder(h.Unknown) + ": a second botd is running, or an old backup was restored"}}
 }
 
 func (r *report) halted() (all []Degraded) {
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Reason, SinceMS: h.AtMS,
-			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
+			Remedy: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
 			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}
 	return all
@@ -72,7 +72,7 @@ func (r *report) quarantined(symbol *reconcile.SymbolState) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "quarantined", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Quarantine(),
-		SinceMS: symbol.QuarantineMS(), WayOut: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"}}
+		SinceMS: symbol.QuarantineMS(), Remedy: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"}}
 }
 
 func (r *report) contradicted(symbol *reconcile.SymbolState) []Degraded {
@@ -80,7 +80,7 @@ func (r *report) contradicted(symbol *reconcile.SymbolState) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "contradicted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Contradicted(), SinceMS: symbol.ContradictedSinceMS(),
-		WayOut: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
+		Remedy: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
 			" --adopt. Meanwhile nothing opens, and existing protection stays"}}
 }
 
@@ -90,7 +90,7 @@ func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "adopted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: "a change that botd did not make was adopted",
-		SinceMS: symbol.AdoptedMS(), UntilMS: until, WayOut: "clears automatically once no older read can arrive; exits and stops continue"}}
+		SinceMS: symbol.AdoptedMS(), UntilMS: until, Remedy: "clears automatically once no older read can arrive; exits and stops continue"}}
 }
 
 func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
@@ -106,7 +106,7 @@ func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
 		way = "stop the other botd, and close its position"
 	}
 	return []Degraded{{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.book, symbol, o),
-		SinceMS: symbol.ForeignSinceMS(), WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"}}
+		SinceMS: symbol.ForeignSinceMS(), Remedy: "cancel it on the exchange, or " + way + "; exits and stops continue"}}
 }
 
 func (r *report) stale() (all []Degraded) {
@@ -124,7 +124,7 @@ func (r *report) missing() (all []Degraded) {
 		m := &r.config.Missing[i]
 		all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m),
 			SinceMS: max(1, r.startMS),
-			WayOut:  "remove the strategy, or restart botd when the exchange lists the symbol again; its orders and position on the exchange stay unchanged"})
+			Remedy:  "remove the strategy, or restart botd when the exchange lists the symbol again; its orders and position on the exchange stay unchanged"})
 	}
 	return all
 }
@@ -139,7 +139,7 @@ func (r *report) unprotected(leg *leg) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "unprotected", Scope: account.Scope{Symbol: leg.symbol.Key()}, Cause: why,
-		SinceMS: leg.symbol.UnprotectedSinceMS(), WayOut: r.protectionWayOut(leg)}}
+		SinceMS: leg.symbol.UnprotectedSinceMS(), Remedy: r.protectionRemedy(leg)}}
 }
 
 func (r *report) failed(leg *leg) []Degraded {
@@ -147,7 +147,7 @@ func (r *report) failed(leg *leg) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
-		WayOut: "fix its file, which is then reloaded; its protection stays"}}
+		Remedy: "fix its file, which is then reloaded; its protection stays"}}
 }
 
 func (r *report) hung(leg *leg) []Degraded {
@@ -155,7 +155,7 @@ func (r *report) hung(leg *leg) []Degraded {
 		return nil
 	}
 	return []Degraded{{State: "hung", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.question.hung,
-		SinceMS: leg.question.hungMS, WayOut: leg.hungWayOut()}}
+		SinceMS: leg.question.hungMS, Remedy: leg.hungRemedy()}}
 }
 
 // refused declares the intents that the exchange refuses repeatedly. It blocks nothing.
@@ -164,14 +164,14 @@ func (r *report) refused() (all []Degraded) {
 		if r.backoffs.declares(one) {
 			all = append(all, Degraded{State: "refused", Scope: account.Scope{Strategy: one.strategy}, Cause: r.backoffs.text(one),
 				SinceMS: one.sinceMS,
-				WayOut:  "fix the cause that the exchange reports (botd explain " + one.strategy + "); it is retried automatically, at growing intervals"})
+				Remedy:  "fix the cause that the exchange reports (botd explain " + one.strategy + "); it is retried automatically, at growing intervals"})
 		}
 	}
 	return all
 }
 
-// protectionWayOut describes how an unprotected position recovers, and what botd does meanwhile.
-func (r *report) protectionWayOut(leg *leg) string {
+// protectionRemedy describes how an unprotected position recovers, and what botd does meanwhile.
+func (r *report) protectionRemedy(leg *leg) string {
 	way := "remove the cause that prevents the stop, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
 	desired := r.dispatcher.desired(leg)
 	if level := r.book.StopLevel(&desired); level > 0 {

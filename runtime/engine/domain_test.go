@@ -78,8 +78,8 @@ func (w *world) wantBlind(of ...string) {
 	for _, d := range w.engine.Degraded() {
 		if d.State == "blind" {
 			have = append(have, strings.TrimPrefix(strings.TrimSpace(d.Scope.String()), "symbol "))
-			if d.Cause == "" || d.SinceMS == 0 || d.WayOut == "" {
-				w.t.Errorf("a declared state has a cause, a time and a way out: have %+v", d)
+			if d.Cause == "" || d.SinceMS == 0 || d.Remedy == "" {
+				w.t.Errorf("a declared state has a cause, a time and a remedy: have %+v", d)
 			}
 		}
 	}

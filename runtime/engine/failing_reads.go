@@ -179,25 +179,25 @@ func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {
 // degraded lists the blind domains.
 func (s *readHealth) degraded() (all []Degraded) {
 	if s.hangs() && s.worst() == 0 {
-		all = append(all, Degraded{State: "blind", Cause: "no answer for 30 s", SinceMS: cmp.Or(s.soundMS, s.readingMS), WayOut: wayOutBlind})
+		all = append(all, Degraded{State: "blind", Cause: "no answer for 30 s", SinceMS: cmp.Or(s.soundMS, s.readingMS), Remedy: blindRemedy})
 	}
 	for _, d := range s.domains {
 		if !s.blinded(d) {
 			continue
 		}
-		out := wayOutBlind
+		out := blindRemedy
 		if d.symbolwide() {
-			out = wayOutBlindSymbol
+			out = blindSymbolRemedy
 		}
-		all = append(all, Degraded{State: "blind", Scope: account.Scope{Symbol: d.key}, Cause: d.cause, SinceMS: max(1, d.seenMS), WayOut: out})
+		all = append(all, Degraded{State: "blind", Scope: account.Scope{Symbol: d.key}, Cause: d.cause, SinceMS: max(1, d.seenMS), Remedy: out})
 	}
 	return all
 }
 
 // How blindness ends, for people.
 const (
-	wayOutBlind       = "ends with the first complete round, which is tried every few seconds; meanwhile nothing opens, and stops stay on the exchange"
-	wayOutBlindSymbol = "ends when the symbol can be read again, which is tried with every round; meanwhile nothing opens on it, " +
+	blindRemedy       = "ends with the first complete round, which is tried every few seconds; meanwhile nothing opens, and stops stay on the exchange"
+	blindSymbolRemedy = "ends when the symbol can be read again, which is tried with every round; meanwhile nothing opens on it, " +
 		"exits and stops continue as far as its position is read; if the symbol is delisted, remove its strategy"
 )
 

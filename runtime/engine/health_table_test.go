@@ -130,7 +130,7 @@ func TestARoundThatHangs(t *testing.T) {
 		}
 	}
 	b.nowMS = 1_000_000 + 30_001
-	if state := s.degraded()[0]; state.SinceMS != 1_000_000 || state.Cause != "no answer for 30 s" || state.WayOut == "" {
+	if state := s.degraded()[0]; state.SinceMS != 1_000_000 || state.Cause != "no answer for 30 s" || state.Remedy == "" {
 		t.Errorf("want it declared since the last complete round, have %+v", state)
 	}
 	s.soundMS = 0

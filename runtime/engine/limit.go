@@ -253,11 +253,11 @@ func (l *limits) limitedBy(strategy string) (all []Degraded) {
 		if b.Expired(l.nowMS) {
 			continue
 		}
-		wayOut := "botd rearm" + flagOf(scope)
+		remedy := "botd rearm" + flagOf(scope)
 		if b.UntilMS != 0 {
-			wayOut = risk.ClearsAutomatically
+			remedy = risk.ClearsAutomatically
 		}
-		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut})
+		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, Remedy: remedy})
 	}
 	return all
 }

@@ -115,9 +115,9 @@ func TestDailyLossBlocksEntriesUntilNextDay(t *testing.T) {
 				risk.StateBreached,
 				"100.01 USDT",
 				"100 USDT",
-			); u.WayOut != risk.ClearsAutomatically ||
+			); u.Remedy != risk.ClearsAutomatically ||
 				u.UntilMS == 0 {
-				t.Errorf("the way out of a daily loss: want the next day, by itself; have %q at %d", u.WayOut, u.UntilMS)
+				t.Errorf("the remedy of a daily loss: want the next day, by itself; have %q at %d", u.Remedy, u.UntilMS)
 			}
 			if d := w.wantState("limit"); d.UntilMS != nextDayMS {
 				t.Errorf("want its end at the next UTC midnight, %d, have %d", nextDayMS, d.UntilMS)
@@ -181,8 +181,8 @@ func TestDrawdownBlocksEntriesUntilRearm(t *testing.T) {
 				"100 USDT",
 			), "botd rearm"+flagOf(
 				account.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")},
-			); u.WayOut != want {
-				t.Errorf("the way out of a drawdown: want %q, have %q", want, u.WayOut)
+			); u.Remedy != want {
+				t.Errorf("the remedy of a drawdown: want %q, have %q", want, u.Remedy)
 			}
 			w.wantState("limit")
 			desired = 0

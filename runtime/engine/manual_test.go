@@ -224,7 +224,7 @@ func TestForeignPositionIsNotClosed(t *testing.T) {
 	w.manually(w.market(exchange.Buy, 5, false))
 	w.pass(20_000)
 	if _, err := w.engine.PreviewClose(bitcoin); err == nil || !strings.Contains(err.Error(), "--adopt") {
-		t.Errorf("want a foreign position refused with the way out, have %v", err)
+		t.Errorf("want a foreign position refused with the remedy, have %v", err)
 	}
 	w.wantHeld(5)
 }

@@ -382,7 +382,7 @@ func TestRefusalsOfEndedIntentsAreForgotten(t *testing.T) {
 }
 
 // botd's own exit protects it when the price passes the level.
-func TestUnprotectedWayOut(t *testing.T) {
+func TestUnprotectedRemedy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		options []option
@@ -394,7 +394,7 @@ func TestUnprotectedWayOut(t *testing.T) {
 		see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 		want := "remove the cause that prevents the stop, or botd halt --level flatten --symbol BTC-USDT; nothing opens there" + c.more
 		for _, d := range w.engine.Degraded() {
-			if d.State != "unprotected" || d.WayOut != want {
+			if d.State != "unprotected" || d.Remedy != want {
 				t.Errorf("want %q, have %+v", want, d)
 			}
 		}

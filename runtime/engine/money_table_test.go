@@ -150,7 +150,7 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 		t.Errorf("want the strategy held back for a minute, have %t, %d", l.breached(name), l.turnMS()-b.nowMS)
 	}
 	if states := l.limitedBy(name); len(states) != 1 || states[0].UntilMS != b.nowMS+60_000 ||
-		states[0].WayOut != "clears automatically; exits and stops continue" || states[0].Cause != daily+": a test" ||
+		states[0].Remedy != "clears automatically; exits and stops continue" || states[0].Cause != daily+": a test" ||
 		states[0].SinceMS != b.nowMS || states[0].Scope.Strategy != name {
 		t.Errorf("want it declared, have %+v", states)
 	}
@@ -158,7 +158,7 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 	if other := b.legs[1].config.Name + " not"; !l.breached(other) {
 		t.Errorf("want every strategy held back by the account's")
 	}
-	if states := l.limitedBy(""); len(states) != 1 || states[0].WayOut != "botd rearm" || states[0].UntilMS != 0 {
+	if states := l.limitedBy(""); len(states) != 1 || states[0].Remedy != "botd rearm" || states[0].UntilMS != 0 {
 		t.Errorf("want a person to end the account's, have %+v", states)
 	}
 	b.nowMS += 60_000

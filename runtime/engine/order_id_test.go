@@ -268,7 +268,7 @@ func equalOpening(t testing.TB, c equal) {
 		w.wantSound()
 		return
 	}
-	if d := w.wantState("foreign"); len(w.sent) != 1 || !strings.Contains(d.Cause, "equals one of botd's") || !strings.Contains(d.WayOut, "the other botd") {
+	if d := w.wantState("foreign"); len(w.sent) != 1 || !strings.Contains(d.Cause, "equals one of botd's") || !strings.Contains(d.Remedy, "the other botd") {
 		t.Errorf("%+v: want nothing opened beside it, have %d orders, %+v\n%s", c, len(w.sent), d, w.story())
 	}
 	if !c.omitted {
@@ -317,7 +317,7 @@ func stopOfItsForm(t testing.TB, policy string, distance exchange.Rate, opens bo
 		return
 	}
 	d := w.wantState("foreign")
-	if len(w.sent) != 0 || !strings.Contains(d.Cause, "the form of botd's stops") || !strings.Contains(d.WayOut, "the other botd") {
+	if len(w.sent) != 0 || !strings.Contains(d.Cause, "the form of botd's stops") || !strings.Contains(d.Remedy, "the other botd") {
 		t.Errorf("%s: want nothing opened beside it, have %d orders, %+v\n%s", policy, len(w.sent), d, w.story())
 	}
 }

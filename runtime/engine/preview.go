@@ -55,7 +55,7 @@ type PreviewedIntent struct {
 // Block is one obstacle that keeps a strategy from acting, and how the obstacle ends.
 type Block struct {
 	What   string
-	WayOut string
+	Remedy string
 }
 
 // Step is one request that a halt would send.
@@ -172,14 +172,14 @@ func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 // blocks returns the obstacles that keep the strategy from acting, in addition to the rules.
 func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	all := o.Blocks
-	add := func(wayOut, format string, values ...any) {
-		all = append(all, Block{fmt.Sprintf(format, values...), wayOut})
+	add := func(remedy, format string, values ...any) {
+		all = append(all, Block{fmt.Sprintf(format, values...), remedy})
 	}
 	if leg.failed != "" {
 		add("fix its file, which is then reloaded; its protection stays", "the strategy has failed: %s", leg.failed)
 	}
 	if leg.question.hung != "" {
-		add(leg.hungWayOut(), "the strategy hangs: %s", leg.question.hung)
+		add(leg.hungRemedy(), "the strategy hangs: %s", leg.question.hung)
 	}
 	if leg.config.Removed {
 		add("put it back into the configuration, or flatten it", "the strategy was removed from the configuration")
@@ -201,14 +201,14 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	}
 	if o.Latch != 0 {
 		add(
-			leg.latchWayOut()+"; or botd rearm --strategy "+leg.config.Name,
+			leg.latchRemedy()+"; or botd rearm --strategy "+leg.config.Name,
 			"latched: something other than its plan ended its position on this side",
 		)
 	}
 	for _, d := range p.report.Degraded() {
 		if d.Scope == (account.Scope{}) || d.Scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			if d.State != "failed" && d.State != "hung" {
-				add(d.WayOut, "%s: %s", d.State, d.Cause)
+				add(d.Remedy, "%s: %s", d.State, d.Cause)
 			}
 		}
 	}

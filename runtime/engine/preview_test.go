@@ -98,7 +98,7 @@ func TestPreviewReportsBlocks(t *testing.T) {
 		name   string
 		before func(*world)
 		what   string
-		wayOut string
+		remedy string
 	}{
 		{"halted", func(w *world) { w.give(&EventHalt{Level: record.LevelPause, Reason: "news"}) }, "halted: pause: news", "botd rearm"},
 		{"the disk", func(w *world) { w.give(&EventDisk{Reason: "nearly full"}) }, "nearly full", "make room"},
@@ -112,8 +112,8 @@ func TestPreviewReportsBlocks(t *testing.T) {
 			w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(100*view.Symbol.QuantityTick)(view, plan) })
 			c.before(w)
 			o := w.engine.PreviewTicks()[0]
-			if !slices.ContainsFunc(o.Blocks, func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.WayOut, c.wayOut) }) {
-				t.Errorf("want a block %q with the way out %q, have %+v", c.what, c.wayOut, o.Blocks)
+			if !slices.ContainsFunc(o.Blocks, func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.Remedy, c.remedy) }) {
+				t.Errorf("want a block %q with the remedy %q, have %+v", c.what, c.remedy, o.Blocks)
 			}
 		})
 	}

@@ -63,13 +63,13 @@ func (t *tick) reenter(leg *leg) {
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Ended: true, Reason: "the strategy desires this side again"})
 		t.roundMS = t.nowMS
 	case suppressed:
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Reason: "a new signal does not enter: " + leg.latchWayOut()})
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Reason: "a new signal does not enter: " + leg.latchRemedy()})
 	}
 	leg.takeLastDecision()
 }
 
-// latchWayOut describes how a latched side opens again.
-func (leg *leg) latchWayOut() string {
+// latchRemedy describes how a latched side opens again.
+func (leg *leg) latchRemedy() string {
 	switch {
 	case leg.reentry == strategy.ReentryNever:
 		return "it waits until the strategy desires no position, or the other side (reentry: never)"

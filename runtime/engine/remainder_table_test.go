@@ -567,8 +567,8 @@ func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
 		w.blindedOn(key, 3)
 		w.engine.readHealth.watch()
 		way := map[bool]string{true: "ends when the symbol can be read again", false: "ends with the first complete round"}[want]
-		if d := w.wantState("blind"); !strings.HasPrefix(d.WayOut, way) {
-			t.Errorf("%s: want a way out that %s, have %q", key, way, d.WayOut)
+		if d := w.wantState("blind"); !strings.HasPrefix(d.Remedy, way) {
+			t.Errorf("%s: want a remedy that %s, have %q", key, way, d.Remedy)
 		}
 		for i := range w.out.Notes {
 			if have := w.out.Notes[i].Symbol == w.symbol().Rules(); have != want {

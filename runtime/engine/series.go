@@ -127,12 +127,12 @@ func (s *series) degraded(nowMS int64) Degraded {
 		Scope:   account.Scope{Symbol: s.key},
 		SinceMS: s.faultMS,
 		Cause:   "candles of " + s.interval.String() + " cannot be read: " + s.fault,
-		WayOut: "ends with the first answer, requested every few seconds; " +
+		Remedy: "ends with the first answer, requested every few seconds; " +
 			"meanwhile strategies keep their last decision, stops stay on the exchange",
 	}
 	if s.frozen && s.faultMS == 0 {
 		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)
-		d.WayOut = "ends with the next closed candle, requested every few seconds; " +
+		d.Remedy = "ends with the next closed candle, requested every few seconds; " +
 			"meanwhile strategies keep their last decision, prices are as old as the exchange's own times, stops stay on the exchange"
 	}
 	return d

@@ -221,7 +221,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	case r.backoffs.declared(leg.config.Name) != "":
 		s.State, s.StateReason = "refused", r.backoffs.declared(leg.config.Name)
 	case leg.state.Latch() != 0:
-		s.State, s.StateReason = "latched", leg.latchWayOut()
+		s.State, s.StateReason = "latched", leg.latchRemedy()
 	default:
 		s.State, s.StateReason, s.Spent = leg.progress()
 	}

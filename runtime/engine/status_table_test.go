@@ -144,13 +144,13 @@ func (w *world) etherCandles(count int) *series {
 	return s
 }
 
-// Each obstacle is listed with its way out.
+// Each obstacle is listed with its remedy.
 func TestPreviewListsObstacles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want string // prefix of "what | way out"; empty for nothing
+		want string // prefix of "what | remedy"; empty for nothing
 	}{
 		{"nothing", func(*world, *leg) {}, ""},
 		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" },
@@ -197,7 +197,7 @@ func TestPreviewListsObstacles(t *testing.T) {
 		c.with(w, w.engine.legs[0])
 		var have []string
 		for _, b := range w.engine.PreviewTicks()[0].Blocks {
-			have = append(have, b.What+" | "+b.WayOut)
+			have = append(have, b.What+" | "+b.Remedy)
 		}
 		if c.want == "" && len(have) > 0 || c.want != "" && (len(have) != 1 || !strings.HasPrefix(have[0], c.want)) {
 			t.Errorf("%s: want %q\nhave %q", c.name, c.want, have)

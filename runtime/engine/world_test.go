@@ -335,15 +335,15 @@ func (w *world) wantSent(n int) {
 	}
 }
 
-// wantState expects a declared state in force, with its cause, and a way out.
+// wantState expects a declared state in force, with its cause, and a remedy.
 func (w *world) wantState(state string) Degraded {
 	w.t.Helper()
 	for _, d := range w.engine.Degraded() {
 		if d.State != state {
 			continue
 		}
-		if d.Cause == "" || d.SinceMS == 0 || d.WayOut == "" {
-			w.t.Errorf("a declared state has a cause, a time and a way out: have %+v", d)
+		if d.Cause == "" || d.SinceMS == 0 || d.Remedy == "" {
+			w.t.Errorf("a declared state has a cause, a time and a remedy: have %+v", d)
 		}
 		return d
 	}

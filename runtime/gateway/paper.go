@@ -116,7 +116,7 @@ func (f *staleFeeds) take(seen paper.Staleness) {
 		Scope:   scope,
 		Cause:   cause,
 		SinceMS: seen.SinceMS,
-		WayOut: "ends when data arrive again, which is polled for; meanwhile nothing is accepted, fills or is triggered on the paper " +
+		Remedy: "ends when data arrive again, which is polled for; meanwhile nothing is accepted, fills or is triggered on the paper " +
 			"account there, and what is traded then fills nothing later",
 	}
 	switch {

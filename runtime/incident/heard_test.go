@@ -283,19 +283,19 @@ func TestOpeningDelayMatchesDocument(t *testing.T) {
 }
 
 // The incident may follow from another one that started later. Another scope's state does not belong to it.
-func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
+func TestAnIncidentHasTheNewestCauseAndRemedy(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
 	stale, trend := declared("stale", 0, account.Scope{}), declared("limit", 0, account.Scope{Strategy: "trend"})
 	if have := changes(tracker, 60_000, stale, declared("limit", 0, account.Scope{}), trend); have != "opened stale 1, opened limit 2, opened limit 3" {
 		t.Fatalf("have %q", have)
 	}
-	stale.Cause, stale.WayOut, trend.Cause, trend.WayOut = "another", "wait", "another", "raise it"
+	stale.Cause, stale.Remedy, trend.Cause, trend.Remedy = "another", "wait", "another", "raise it"
 	if have := changes(tracker, 61_000, stale, declared("blind", 61_000, account.Scope{}), trend); have != "opened blind 4" {
 		t.Errorf("have %q", have)
 	}
 	for i, want := range []string{"another, wait, since 61000", "of limit, , since 60000", "another, raise it, since 61000"} {
-		if one := tracker.All()[i]; fmt.Sprintf("%s, %s, since %d", one.Cause, one.WayOut, one.UpdatedMS) != want {
+		if one := tracker.All()[i]; fmt.Sprintf("%s, %s, since %d", one.Cause, one.Remedy, one.UpdatedMS) != want {
 			t.Errorf("%s: want %s, have %+v", one.Kind, want, one)
 		}
 	}

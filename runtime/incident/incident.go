@@ -30,7 +30,7 @@ type Incident struct {
 	Scope       account.Scope `json:"-"`
 	Severity    Severity      `json:"severity"`
 	Cause       string        `json:"cause"` // the newest
-	WayOut      string        `json:"way_out"`
+	Remedy      string        `json:"way_out"`
 	SinceMS     int64         `json:"since_ms"` // of the state
 	OpenedMS    int64         `json:"opened_ms"`
 	UpdatedMS   int64         `json:"updated_ms"` // its cause, severity or course changed
@@ -164,7 +164,7 @@ func (t *Tracker) unsure(one *Incident) int64 {
 	return max(unsureMS, t.HeldMS)
 }
 
-// part reports whether a state of an outage is a part of a wider one, which has the cause and the way out.
+// part reports whether a state of an outage is a part of a wider one, which has the cause and the remedy.
 func part(d *engine.Degraded, states []engine.Degraded) bool {
 	return slices.Contains(outages, d.State) && slices.ContainsFunc(states, func(other engine.Degraded) bool {
 		return other.State == d.State && other.Scope != d.Scope && covers(other.Scope, d.Scope)
@@ -204,7 +204,7 @@ func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 		if one.Cause != d.Cause {
 			one.Cause, one.UpdatedMS = d.Cause, nowMS
 		}
-		one.WayOut = d.WayOut
+		one.Remedy = d.Remedy
 		if ended { // a person was notified of its end
 			one.RemindedMS = nowMS
 			t.report(Returned, one)
@@ -212,7 +212,7 @@ func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 		return one
 	}
 	t.last++
-	t.all = append(t.all, Incident{ID: t.last, Kind: d.State, Scope: d.Scope, Severity: policyOf(d.State).severity, Cause: d.Cause, WayOut: d.WayOut,
+	t.all = append(t.all, Incident{ID: t.last, Kind: d.State, Scope: d.Scope, Severity: policyOf(d.State).severity, Cause: d.Cause, Remedy: d.Remedy,
 		SinceMS: d.SinceMS, OpenedMS: nowMS, UpdatedMS: nowMS, Times: 1, RemindedMS: nowMS})
 	one := &t.all[len(t.all)-1]
 	t.report(Opened, one)

@@ -22,7 +22,7 @@ func course(t *Tracker, seconds int, states func(second int) []engine.Degraded) 
 }
 
 func state(kind string, since int) engine.Degraded {
-	return engine.Degraded{State: kind, SinceMS: int64(since)*1000 + 1, Cause: "a cause", WayOut: "a way"}
+	return engine.Degraded{State: kind, SinceMS: int64(since)*1000 + 1, Cause: "a cause", Remedy: "a way"}
 }
 
 // within returns a state in force from a second until another.
@@ -212,7 +212,7 @@ func TestOutageReportsItsWidestState(t *testing.T) {
 	tracker := new(Tracker)
 	heard := course(tracker, 1_800, func(second int) []engine.Degraded {
 		one, part, clock := state("blind", 0), state("blind", 0), state("clock", 900)
-		one.Cause, one.WayOut, part.Scope, part.WayOut = "no answer", "the first round", scopeOf(exchange.Futures, "BTC-USDT"), "remove it"
+		one.Cause, one.Remedy, part.Scope, part.Remedy = "no answer", "the first round", scopeOf(exchange.Futures, "BTC-USDT"), "remove it"
 		if second < 900 {
 			return []engine.Degraded{one, part}
 		}
@@ -221,8 +221,8 @@ func TestOutageReportsItsWidestState(t *testing.T) {
 	if have := strings.Join(heard, ", "); have != "0 opened blind critical, 900 reminder blind critical" {
 		t.Errorf("want one incident and its reminder, have %s", have)
 	}
-	if one := tracker.All()[0]; one.Cause != "no answer" || one.WayOut != "the first round" || one.Scope != (account.Scope{}) {
-		t.Errorf("want cause and way out of the account, have %+v", one)
+	if one := tracker.All()[0]; one.Cause != "no answer" || one.Remedy != "the first round" || one.Scope != (account.Scope{}) {
+		t.Errorf("want cause and remedy of the account, have %+v", one)
 	}
 }
 

@@ -172,14 +172,14 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 	for i := range a.pulls {
 		p := &a.pulls[i]
 		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Reason, SinceMS: a.sinceMS,
-			WayOut: "botd rearm, once the engine answers; until then the kill switch acts beside it"}
+			Remedy: "botd rearm, once the engine answers; until then the kill switch acts beside it"}
 		if p.halt.Level > record.LevelPause {
 			d.Remaining, d.Blind = a.remaining()
 		}
 		all = append(all, d)
 	}
 	return append(all, engine.Degraded{State: "lane", Cause: a.cause, SinceMS: a.sinceMS,
-		WayOut: "ends when the engine answers and the journal can be written; the log names the cause"})
+		Remedy: "ends when the engine answers and the journal can be written; the log names the cause"})
 }
 
 // remaining returns what is left to do on both markets.

@@ -71,7 +71,7 @@ var alerts = []Alert{
 		` or max by (job, instance, reason) (botd_trading_halted{reason="disk"}) == 1 unless on (job, instance) ` + diskLow, time.Minute,
 		"trading on {{ $labels.instance }} is halted: {{ $labels.reason }}",
 		"Nothing opens in the whole account; exits and stops continue.",
-		"botd status shows the cause and the way out; botd rearm ends a halt."},
+		"botd status shows the cause and the remedy; botd rearm ends a halt."},
 	{"BotdHaltUnfinished", Page, `botd_halts_unfinished > 0` + unless(outage+"|BotdIntentRefused|BotdOrderUnsettled"),
 		incident.UnfinishedAfterMS * time.Millisecond,
 		"a halt of {{ $labels.instance }} has not removed everything it covers",
@@ -127,7 +127,7 @@ var alerts = []Alert{
 		unlessRecently(outage+"|BotdRateLimited|BotdOrderUnsettled|BotdIntentRefused", "15m"), 10 * time.Minute,
 		"a part of {{ $labels.instance }} is halted: {{ $labels.reason }}",
 		"Nothing opens there; exits and stops continue.",
-		"botd status shows the cause and the way out; botd rearm --strategy or --symbol ends a halt."},
+		"botd status shows the cause and the remedy; botd rearm --strategy or --symbol ends a halt."},
 	{"BotdPositionWithoutStop", Ticket, `(botd_position_unprotected_notional_usdt > 0)` +
 		` and on (job, instance, symbol) (botd_position_liquidation_distance_ratio > 0)` +
 		` and on (job, instance, symbol) (botd_position_unprotected_since_timestamp_seconds == 0)` +

@@ -52,7 +52,7 @@ var Events = []Event{
 	{"idempotency.failed", "warn", "the answer to a change cannot be saved: a restart forgets its Idempotency-Key"},
 	{"incident.closed", "info", "an incident has ended, and how long it lasted"},
 	{"incident.escalated", "warn", "an incident has lasted so long that it is critical"},
-	{"incident.opened", "warn", "something does not work as it should: severity, cause, way out, and the section of the runbook"},
+	{"incident.opened", "warn", "something does not work as it should: severity, cause, remedy, and the section of the runbook"},
 	{"incident.reminder", "warn", "an incident continues, or has returned after its end"},
 	{"incident.unsaved", "warn", "incidents cannot be saved or read: a restart opens them again"},
 	{"intent.accepted", "warn", "the exchange no longer refuses an intent, or it is not derived any more"},

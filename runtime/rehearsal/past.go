@@ -176,8 +176,8 @@ func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *excha
 
 // blocksThen returns the strategy's blocks at the moment, by the journal.
 func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
-	add := func(wayOut, format string, values ...any) {
-		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), WayOut: wayOut})
+	add := func(remedy, format string, values ...any) {
+		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), Remedy: remedy})
 	}
 	for _, h := range book.Halts() {
 		if h.Scope.Covers(name, symbol.Key()) {
@@ -252,7 +252,7 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 			o.Blocks,
 			engine.Block{
 				What:   fmt.Sprintf("the venue reports %d of the %d candles of its warm-up", o.Seen, o.Warmup),
-				WayOut: "a moment nearer to now",
+				Remedy: "a moment nearer to now",
 			},
 		)
 		return nil

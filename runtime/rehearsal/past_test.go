@@ -162,7 +162,7 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		r    record.Record
-		want string // the block, and its way out; empty for none
+		want string // the block, and its remedy; empty for none
 	}{
 		{"a halt of the account", record.Record{Body: record.Halt{Level: record.LevelCancel, Reason: "news"}},
 			"halted account at level cancel: news | botd rearm"},
@@ -190,7 +190,7 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 		}
 		var have []string
 		for _, b := range p.Blocks {
-			have = append(have, b.What+" | "+b.WayOut)
+			have = append(have, b.What+" | "+b.Remedy)
 		}
 		if strings.Join(have, ", ") != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)

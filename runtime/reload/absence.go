@@ -100,7 +100,7 @@ func (a *Absences) degraded() []engine.Degraded {
 	if len(names) == 1 {
 		cause = "the file of " + names[0] + " is absent"
 	}
-	state := engine.Degraded{State: "removal", SinceMS: first.UnixMilli(), WayOut: "put the files back, or botd reload to remove them now"}
+	state := engine.Degraded{State: "removal", SinceMS: first.UnixMilli(), Remedy: "put the files back, or botd reload to remove them now"}
 	if len(names) == 1 && !a.all {
 		state.Scope = account.Scope{Strategy: names[0]}
 	}

@@ -53,8 +53,8 @@ func TestPendingRemovalIsDeclared(t *testing.T) {
 	a.Poll(time.UnixMilli(1_000), []string{"b", "a"}, false)
 	a.describe([]string{"a: close 0.5 of futures BTC-USDT"})
 	all := a.degraded()
-	if len(all) != 1 || all[0].State != "removal" || all[0].SinceMS != 1_000 || !strings.Contains(all[0].WayOut, "botd reload") {
-		t.Fatalf("want one state with its time and way out, have %+v", all)
+	if len(all) != 1 || all[0].State != "removal" || all[0].SinceMS != 1_000 || !strings.Contains(all[0].Remedy, "botd reload") {
+		t.Fatalf("want one state with its time and remedy, have %+v", all)
 	}
 	if want := "the files of a, b are absent: no strategy is left, and only an explicit reload removes all of them; " +
 		"it would: a: close 0.5 of futures BTC-USDT"; all[0].Cause != want {

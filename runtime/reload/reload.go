@@ -236,7 +236,7 @@ func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool 
 	r.absent.describe(lines)
 	if began {
 		for _, d := range r.absent.degraded() {
-			r.Console.Of(d.Scope.Strategy, d.Scope.Symbol).Warn("config.removal_waits", "config    %s (%s)", d.Cause, d.WayOut)
+			r.Console.Of(d.Scope.Strategy, d.Scope.Symbol).Warn("config.removal_waits", "config    %s (%s)", d.Cause, d.Remedy)
 		}
 	}
 	return true

@@ -154,8 +154,8 @@ func TestReplyListsTheStepsOfAHalt(t *testing.T) {
 		q := newQuiet(&answers{status: http.StatusAccepted, text: halted(n)})
 		done, ok := q.order().obey("/pause one")
 		want := slices.Concat([]string{"Done: a; b"}, lines("sends", "close", n), lines("cannot see or close yet", "symbol", n), []string{
-			"HALTED (account) since 2026-01-01 10:00:00 UTC: a person. Way out: botd rearm",
-			"QUARANTINE (one BTC-USDT) since 2026-01-02 00:00:00 UTC: a fault. Way out: release"})
+			"HALTED (account) since 2026-01-01 10:00:00 UTC: a person. Remedy: botd rearm",
+			"QUARANTINE (one BTC-USDT) since 2026-01-02 00:00:00 UTC: a fault. Remedy: release"})
 		if !ok || done != strings.Join(want, "\n") {
 			t.Errorf("%d steps: want\n%s\nhave\n%s", n, strings.Join(want, "\n"), done)
 		}
@@ -222,7 +222,7 @@ func TestStatusAndPositionsReplies(t *testing.T) {
 			{"name":"c","ok":false,"detail":"z"}],"degraded":[{"state":"blind","symbol":"BTC-USDT","cause":"no answer","since":"2026-01-01T00:00:00Z",
 			"way_out":"it ends"}]}`,
 			"botd i paper, up 0s: NOT READY; a: x; c: z\nequity  USDT, today  (0.00 %), 0 orders, 0 unsettled, 0 positions\n" +
-				"BLIND (BTC-USDT) since 2026-01-01 00:00:00 UTC: no answer. Way out: it ends"},
+				"BLIND (BTC-USDT) since 2026-01-01 00:00:00 UTC: no answer. Remedy: it ends"},
 		{"/positions", `{"items":[]}`, "No open positions."},
 		{"/positions", `{"items":[{"strategy":"one","market":"futures","symbol":"BTC-USDT","quantity":"0.5","entry_price":"50000","last_price":"50100",
 			"unrealized":"50","protected":true},{"strategy":"two","market":"spot","symbol":"ETH-USDT","quantity":"2","entry_price":"2500",

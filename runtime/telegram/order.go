@@ -195,8 +195,8 @@ func degraded(d *view.Degraded) string {
 	if of == "" {
 		of = "account"
 	}
-	return fmt.Sprintf("%s (%s) since %s UTC: %s. Way out: %s", strings.ToUpper(d.State), of, d.Since.UTC().Format("2006-01-02 15:04:05"), d.Cause,
-		d.WayOut)
+	return fmt.Sprintf("%s (%s) since %s UTC: %s. Remedy: %s", strings.ToUpper(d.State), of, d.Since.UTC().Format("2006-01-02 15:04:05"), d.Cause,
+		d.Remedy)
 }
 
 // status is a short form of GET /api/v1/status.

@@ -115,7 +115,7 @@ func TestWhatTheRiskPageShows(t *testing.T) {
 		{Level: record.LevelPause, Scope: account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot}}}}
 	status.Limits = []risk.Utilization{{Scope: "account", Rule: "max_drawdown", Value: "3 %", Limit: "2 %", Headroom: "0", Ratio: 1.5, State: "breached",
 		Reason: "fell",
-		WayOut: "botd rearm", SinceMS: 1_000, UntilMS: 2_000, Set: &account.SetLimit{Value: "2%", By: "phone", AtMS: 3_000, Reason: "careful"}}}
+		Remedy: "botd rearm", SinceMS: 1_000, UntilMS: 2_000, Set: &account.SetLimit{Value: "2%", By: "phone", AtMS: 3_000, Reason: "careful"}}}
 	b := showing(status)
 	for _, value := range []string{"4", "5"} {
 		b.Note(&engine.Note{AtMS: 7, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteIntent{Intent: intent(placement.Entry, 30)}})

@@ -144,7 +144,7 @@ func TestWhatStatusShows(t *testing.T) {
 			{"name":"hold","state":"warming_up","why":"3 of 5 candles","position":"0","unrealized_ratio":0}]}`},
 		{"halted by a person", func(s *engine.Status) {
 			s.Halt = account.Halt{Level: record.LevelFlatten, Reason: "news"}
-			s.Degraded = []engine.Degraded{{State: "halted", Cause: "news", SinceMS: 1_000, WayOut: "botd rearm", Remaining: "0.02 BTC-USDT to close",
+			s.Degraded = []engine.Degraded{{State: "halted", Cause: "news", SinceMS: 1_000, Remedy: "botd rearm", Remaining: "0.02 BTC-USDT to close",
 				ExitsAccepted: true, Blind: []string{"spot"}}}
 		}, `{"ready":true,"halted":"flatten","why":"news","degraded":[{"state":"halted","scope":"account","cause":"news","since":"1970-01-01T00:00:01Z",
 			"way_out":"botd rearm","doing":"0.02 BTC-USDT to close","under_way":true,"blind":["spot"]}]}`},

@@ -142,7 +142,7 @@ func TestNoPriceIsNoDanger(t *testing.T) {
 		have := ""
 		for _, d := range b.dangers(5) {
 			have += d.Cause
-			if d.SinceMS != 5 || d.Scope != (account.Scope{Symbol: bitcoin.Key()}) || d.WayOut != "add margin on the exchange, or botd halt --level flatten "+
+			if d.SinceMS != 5 || d.Scope != (account.Scope{Symbol: bitcoin.Key()}) || d.Remedy != "add margin on the exchange, or botd halt --level flatten "+
 				"--symbol BTC-USDT" {
 				t.Errorf("%s: have %+v", name, d)
 			}
@@ -158,7 +158,7 @@ func TestWhatAnIncidentShows(t *testing.T) {
 	t.Parallel()
 	one := incident.Incident{ID: 3, Kind: "blind", Severity: incident.Critical, Scope: account.Scope{Symbol: exchange.SymbolKey{Market: future}},
 		Cause:  "timeout",
-		WayOut: "wait", SinceMS: 1_000, OpenedMS: 2_000, UpdatedMS: 3_000, Times: 2, Reminders: 1}
+		Remedy: "wait", SinceMS: 1_000, OpenedMS: 2_000, UpdatedMS: 3_000, Times: 2, Reminders: 1}
 	shows(t, "open", incidentOf(&one), `{"id":"3","state":"open","kind":"blind","severity":"critical","scope":"market","market":"futures","cause":"timeout",
 		"way_out":"wait",
 		"since":"1970-01-01T00:00:01Z","opened":"1970-01-01T00:00:02Z","updated":"1970-01-01T00:00:03Z","times":2,"reminders":1,"closed":null,

@@ -20,7 +20,7 @@ func TestEachFileCallOfTheIncidentsFails(t *testing.T) {
 			declared []engine.Degraded
 			want     string // the incident in the next daemon
 		}{
-			{[]engine.Degraded{{State: "blind", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "no list", WayOut: "wait", SinceMS: 900}}, "open"},
+			{[]engine.Degraded{{State: "blind", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "no list", Remedy: "wait", SinceMS: 900}}, "open"},
 			{nil, "closed"},
 			{nil, "closed"},
 		} {

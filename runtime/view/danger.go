@@ -49,7 +49,7 @@ func (b *Board) clockState() []engine.Degraded {
 		return nil
 	}
 	return []engine.Degraded{{State: "clock", Cause: b.reported[at].Detail,
-		WayOut: "check NTP on the machine (timedatectl, chronyc tracking), and the network to the exchange"}}
+		Remedy: "check NTP on the machine (timedatectl, chronyc tracking), and the network to the exchange"}}
 }
 
 // nearLiquidations are the positions that a small move of the price would liquidate.
@@ -65,7 +65,7 @@ func (b *Board) nearLiquidations() (all []engine.Degraded) {
 		}
 		all = append(all, engine.Degraded{State: "liquidation", Scope: account.Scope{Symbol: t.Key},
 			Cause:  fmt.Sprintf("the price, %s, is %.1f %% from the liquidation at %s", t.Rules.PriceDecimal(t.Last), 100*away, t.LiqPrice),
-			WayOut: "add margin on the exchange, or botd halt --level flatten --symbol " + t.Key.Name})
+			Remedy: "add margin on the exchange, or botd halt --level flatten --symbol " + t.Key.Name})
 	}
 	return all
 }
@@ -75,7 +75,7 @@ func (b *Board) unfinishedHalts() (all []engine.Degraded) {
 	for i := range b.status.Degraded {
 		if d := &b.status.Degraded[i]; d.State == "halted" && d.Remaining != "" {
 			all = append(all, engine.Degraded{State: "unfinished", Scope: d.Scope, Cause: d.Remaining,
-				WayOut: "botd status shows the reason; close it on the exchange's own screen if this persists"})
+				Remedy: "botd status shows the reason; close it on the exchange's own screen if this persists"})
 		}
 	}
 	return all
@@ -97,7 +97,7 @@ func (b *Board) unsettledOrders() (all []engine.Degraded) {
 		all = append(all, engine.Degraded{State: "unsettled", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: oldest.SentMS(),
 			Cause: fmt.Sprintf("order %s on %s was sent at %s, and its outcome is unknown", oldest.Order().ClientOrderID, oldest.Symbol().Name,
 				time.UnixMilli(oldest.SentMS()).UTC().Format(time.TimeOnly)),
-			WayOut: "it is settled by evidence and never resent automatically; check botd orders and the exchange's own screen"})
+			Remedy: "it is settled by evidence and never resent automatically; check botd orders and the exchange's own screen"})
 	}
 	return all
 }

@@ -26,9 +26,9 @@ func TestDangersAreIncidents(t *testing.T) {
 		return []account.Placement{enginetest.Placement(order, placement.Uncertain, 0)}
 	}
 	flatten := engine.Degraded{State: "halted", Scope: account.Scope{Symbol: bitcoin.Key()}, SinceMS: 1,
-		Cause: "flatten", WayOut: "rearm", Remaining: "1 BTC-USDT to close"}
-	refused := engine.Degraded{State: "refused", Scope: account.Scope{Strategy: "trend"}, SinceMS: 1, Cause: "2999", WayOut: "wait"}
-	blind := engine.Degraded{State: "blind", SinceMS: 1, Cause: "no list", WayOut: "wait"}
+		Cause: "flatten", Remedy: "rearm", Remaining: "1 BTC-USDT to close"}
+	refused := engine.Degraded{State: "refused", Scope: account.Scope{Strategy: "trend"}, SinceMS: 1, Cause: "2999", Remedy: "wait"}
+	blind := engine.Degraded{State: "blind", SinceMS: 1, Cause: "no list", Remedy: "wait"}
 	for _, c := range []struct {
 		name   string
 		status engine.Status // for three minutes
@@ -54,8 +54,8 @@ func TestDangersAreIncidents(t *testing.T) {
 			var open []string
 			for _, one := range board.OpenIncidents() {
 				open = append(open, one.Kind)
-				if one.Times != 1 || one.Cause == "" || one.WayOut == "" {
-					t.Errorf("want one with a cause and a way out, have %+v", one)
+				if one.Times != 1 || one.Cause == "" || one.Remedy == "" {
+					t.Errorf("want one with a cause and a remedy, have %+v", one)
 				}
 			}
 			if have := strings.Join(open, " "); have != c.want {

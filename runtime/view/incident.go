@@ -32,7 +32,7 @@ type Incident struct {
 	Market    string            `json:"market,omitempty"`
 	Symbol    string            `json:"symbol,omitempty"`
 	Cause     string            `json:"cause"` // the newest
-	WayOut    string            `json:"way_out"`
+	Remedy    string            `json:"way_out"`
 	Runbook   string            `json:"runbook"` // the section of docs/operations.md
 	Since     time.Time         `json:"since"`   // of the state
 	Opened    time.Time         `json:"opened"`
@@ -46,7 +46,7 @@ type Incident struct {
 // incidentOf converts an incident to its form in the API.
 func incidentOf(i *incident.Incident) Incident {
 	out := Incident{ID: number(i.ID), State: "open", InForce: i.InForce(), Kind: i.Kind, Severity: i.Severity, Cause: i.Cause,
-		WayOut: i.WayOut, Runbook: i.Runbook(), Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(),
+		Remedy: i.Remedy, Runbook: i.Runbook(), Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(),
 		Updated: time.UnixMilli(i.UpdatedMS).UTC(), Times: i.Times, Reminders: i.Reminders, Escalated: moment(i.EscalatedMS), Closed: moment(i.ClosedMS)}
 	if !i.Open() {
 		out.State = "closed"
@@ -186,7 +186,7 @@ func (b *Board) noteIncident(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteUnexplained:
 		b.incidents.tracker.Raise(n.AtMS, &engine.Degraded{State: "ledger", Cause: fact.Text, SinceMS: n.AtMS,
-			WayOut: "compare botd ledger with the exchange; if it was a deposit or a withdrawal: botd ledger transfer"})
+			Remedy: "compare botd ledger with the exchange; if it was a deposit or a withdrawal: botd ledger transfer"})
 	case engine.NoteTransfer:
 		b.incidents.tracker.Settle(n.AtMS, "ledger")
 	}

@@ -27,7 +27,7 @@ func tracked(t *testing.T, directory string) (board *Board, heard *[]string, sto
 func TestStatusAndListShowTheSameIncidentsOverARestart(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	blind := engine.Degraded{State: "blind", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "no list", WayOut: "wait", SinceMS: 900}
+	blind := engine.Degraded{State: "blind", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "no list", Remedy: "wait", SinceMS: 900}
 	board, heard, stop := tracked(t, directory)
 	board.Show(engine.Status{NowMS: 1_000, Degraded: []engine.Degraded{blind}})
 	board.Note(&engine.Note{AtMS: 1_500, Fact: engine.NoteUnexplained{Market: exchange.Futures, Asset: "USDT", Text: "5 USDT are unexplained"}})

@@ -264,7 +264,7 @@ func TestWhatAPreviewShows(t *testing.T) {
 		Steps: []engine.PreviewedIntent{{Intent: entry, Approved: true}, {Intent: entry, Verdicts: refused}, {Intent: entry, Approved: true, Later: true},
 			{Intent: entry, Approved: true, RefusedBy: "-2019, again at 10:00"}, {Intent: entry, RefusedBy: "-2019", Verdicts: refused}, {Intent: *spend,
 				Approved: true}},
-		Blocks: []engine.Block{{What: "halted", WayOut: "botd rearm"}}}
+		Blocks: []engine.Block{{What: "halted", Remedy: "botd rearm"}}}
 	shows(t, "a tick", TickPreviewOf(&o), `{"strategy":"trend","kind":"ma_cross","market":"futures","symbol":"BTC-USDT","interval":"1m","at_ms":1700000100000,
 		"next_tick_ms":1700000100001,"changes":true,"latch":"long","data":{"candles":40,"warmup":30,"open":"50100","close":"50100","candle_close_ms":5,
 		"last_price":"50100","last_price_ms":6,"position":"0.02","entry_price":"50000","equity":"10000"},

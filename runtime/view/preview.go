@@ -70,7 +70,7 @@ type PreviewedIntent struct {
 // Block is one thing that blocks a strategy.
 type Block struct {
 	What   string `json:"what"`
-	WayOut string `json:"way_out"`
+	Remedy string `json:"way_out"`
 }
 
 // OneTickPreview is the preview of one strategy.

@@ -22,7 +22,7 @@ type Limit struct {
 	Ratio    float64    `json:"ratio"` // of value to limit; 1 is the limit
 	State    string     `json:"state"` // ok | near | full | breached | unknown
 	Reason   string     `json:"why,omitempty"`
-	WayOut   string     `json:"way_out,omitempty"`
+	Remedy   string     `json:"way_out,omitempty"`
 	Since    *time.Time `json:"since,omitempty"` // of a breach
 	Until    *time.Time `json:"until,omitempty"` // when a breach clears automatically
 	Set      *SetLimit  `json:"set,omitempty"`   // by a person, tighter than the configuration
@@ -50,7 +50,7 @@ func limitsOf(s *engine.Status) []Limit {
 	for i := range s.Limits {
 		u := &s.Limits[i]
 		limit := risk.LimitNamed(u.Rule)
-		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Reason, u.WayOut,
+		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Reason, u.Remedy,
 			moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set), limit.Near.String(), limit.Title})
 	}
 	return out

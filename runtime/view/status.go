@@ -106,7 +106,7 @@ type Degraded struct {
 	Cause         string     `json:"cause"`
 	Since         time.Time  `json:"since"`
 	Until         *time.Time `json:"until,omitempty"` // when it clears automatically
-	WayOut        string     `json:"way_out"`
+	Remedy        string     `json:"way_out"`
 	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot read or act on, one line each
 	ExitsAccepted bool       `json:"under_way,omitempty"` // of a halt: the exchange has accepted all orders that close the rest
 	Doing         string     `json:"doing,omitempty"`     // the orders and positions that a halt still has to cancel or close, and the cause of the delay
@@ -117,7 +117,7 @@ func DegradedOf(all []engine.Degraded) []Degraded {
 	out := []Degraded{}
 	for i := range all {
 		d := &all[i]
-		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Remaining,
+		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), Remedy: d.Remedy, Doing: d.Remaining,
 			Blind:         d.Blind,
 			ExitsAccepted: d.ExitsAccepted && d.Remaining != ""}
 		one.Scope, one.Strategy, one.Market, one.Symbol = scopeText(d.Scope)

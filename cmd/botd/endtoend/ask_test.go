@@ -177,7 +177,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 		{"positions", "liq_price", "liquidation", true},
 		{"orders", "client_order_id", "client order id", false},
 		{"intents", "purpose", "outcome", true},
-		{"limits", "headroom", "way out", true},
+		{"limits", "headroom", "remedy", true},
 		{"fills", "client_order_id", "price", true},
 		{"account", "total_equity", "futures wallet", true},
 		{"plan", "plan_in_force", "would do", true},

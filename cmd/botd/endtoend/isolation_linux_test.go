@@ -329,7 +329,7 @@ func TestSilentProgramFailsAlone(t *testing.T) {
 		"symbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nparams: {fast: 5}\nprotect: {stop_loss: 5%}\n"})
 	log.wait(t, `"strategy.failed"`)
 	if explained := p.run(failure.OK, "explain", "silent"); !strings.Contains(explained, "exit status 0") || !strings.Contains(explained, "reload") {
-		t.Errorf("want its process and the way out named, have %s", explained)
+		t.Errorf("want its process and the remedy named, have %s", explained)
 	}
 	log.wait(t, `"event":"order.fill","strategy":"grow"`)
 	limits, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", daemon.Process.Pid))

@@ -96,7 +96,7 @@ func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.C
 		return looks > 100
 	})
 	if status := p.run(failure.OK, "status", "-c", "one"); !strings.Contains(status, "botd restore") {
-		t.Errorf("want the state with its way out, have %s", status)
+		t.Errorf("want the state with its remedy, have %s", status)
 	}
 	eventually(t, "a lock", func() bool { _, err := os.Stat(filepath.Join(data, "live", "botd.lock")); return err == nil })
 	p.run(failure.Temporary, "run", "-c", "one", "--mode", "live") // the recreated directory is locked as before

@@ -82,7 +82,7 @@ func TestJournalWithoutItsRecordedHeadIsRefused(t *testing.T) {
 		t.Fatal(err, other)
 	}
 	if have := p.run(failure.Config, "run"); !strings.Contains(have, "lacks records that it contained") || !strings.Contains(have, "head --accept") {
-		t.Errorf("want the start refused, with the way out, have %s", have)
+		t.Errorf("want the start refused, with the remedy, have %s", have)
 	}
 	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: off\nforeign: ignore\n", 0o600)
 	if have := p.run(failure.Config, "journal", "head", "--accept"); !strings.Contains(have, "foreign: halt") {

@@ -23,8 +23,8 @@ func TestHintNamesFilesThatGrantAccess(t *testing.T) {
 		t.Fatalf("want it refused, have %v", err)
 	}
 	for _, name := range []string{OperatorFile, ViewerFile, KeyringFile, sessionsFile} {
-		if !strings.Contains(refused.Remedy, "-name "+name+" ") {
-			t.Errorf("want %s removed, have %s", name, refused.Remedy)
+		if !strings.Contains(refused.Hint, "-name "+name+" ") {
+			t.Errorf("want %s removed, have %s", name, refused.Hint)
 		}
 	}
 }

@@ -259,7 +259,7 @@ const odd = `(() => {
 					{state: "breaker", scope: "account", cause: "3 unknowns within 10 min", since: new Date(far).toISOString(),
 						until: new Date(far + 600000).toISOString(), way_out: "wait"}],
 			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], why: "why",
-				way_out: "the way out"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far,
+				way_out: "the remedy"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far,
 					strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1",
 						at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 unknowns within 10 min"}]}),
 	};
@@ -283,7 +283,7 @@ func TestProblemsAreShown(t *testing.T) {
 		v.inject(odd)
 		v.login(d.token("token"))
 		for path, shows := range map[string]string{"/": "Needs attention", "/strategies": "strategy-96", "/positions": "no stop on the exchange",
-			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
+			"/risk": "Remedy", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
 			if l.mobile { // the first rows of a long list, until more are requested
 				eval[bool](v,

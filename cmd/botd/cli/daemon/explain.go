@@ -26,7 +26,7 @@ func NewExplain() *cobra.Command {
 		Use: "explain STRATEGY", Short: "why a strategy does, or does not, trade: data, conditions, plan, rules with numbers",
 		Long: `Explains why a strategy trades now, or does not: the data it sees, the conditions it decides on
 with their figures, the plan now and after the next tick, every rule's verdict on each resulting
-order, and whatever else blocks it, with the way out. It queries the running daemon; without one
+order, and whatever else blocks it, with the remedy. It queries the running daemon; without one
 it reads what a start would read. Nothing is sent.
 
 --at TIME shows the past: target, position and blocks at that time, from the journal; the actions
@@ -143,7 +143,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 		fmt.Fprintln(w, "\nBLOCKED")
 	}
 	for _, b := range o.Blocks {
-		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
+		fmt.Fprintf(w, "  %s\n    remedy: %s\n", b.What, b.Remedy)
 	}
 }
 
@@ -176,7 +176,7 @@ func pastText(w io.Writer, p *rehearsal.Past) {
 		fmt.Fprintln(w, "\nBLOCKED BY")
 	}
 	for _, b := range o.Blocks {
-		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
+		fmt.Fprintf(w, "  %s\n    remedy: %s\n", b.What, b.Remedy)
 	}
 	fmt.Fprintln(w, "\nTHE JOURNAL AROUND IT")
 	t := shell.NewTable(w, table.Row{"time (UTC)", "record", "what"})

@@ -49,7 +49,7 @@ func showIncident(w io.Writer, i *view.Incident) {
 		fmt.Fprintf(w, "  ended at %s UTC, after %s\n", i.Closed.UTC().Format(time.DateTime), i.Closed.Sub(i.Opened).Round(time.Second))
 		return
 	}
-	fmt.Fprintf(w, "  way out: %s\n  runbook: %s\n", i.WayOut, i.Runbook)
+	fmt.Fprintf(w, "  remedy: %s\n  runbook: %s\n", i.Remedy, i.Runbook)
 	if !i.InForce {
 		fmt.Fprintln(w, "  its state has ended; the incident closes unless it returns")
 	}

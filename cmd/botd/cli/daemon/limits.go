@@ -18,13 +18,13 @@ import (
 // NewLimits returns the command botd limits.
 func NewLimits() *cobra.Command {
 	command := connect.Show("limits", "every limit with its utilization and headroom", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
-		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "way out"})
+		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "remedy"})
 		for _, l := range p.Items {
 			since := ""
 			if l.Since != nil {
 				since = l.Since.Format(time.DateTime)
 			}
-			out := l.WayOut
+			out := l.Remedy
 			if l.Until != nil {
 				out += ", " + l.Until.Format(time.DateTime)
 			}

@@ -82,7 +82,7 @@ func planTable(w io.Writer, all []view.TickPreview) {
 	t.Render()
 	for i := range all {
 		for _, b := range all[i].Blocks {
-			fmt.Fprintf(w, "%s: %s\n  way out: %s\n", all[i].Strategy, b.What, b.WayOut)
+			fmt.Fprintf(w, "%s: %s\n  remedy: %s\n", all[i].Strategy, b.What, b.Remedy)
 		}
 	}
 	if len(all) == 0 {

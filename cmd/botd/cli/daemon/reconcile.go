@@ -83,7 +83,7 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 	}
 	for i := range r.Quarantines {
 		q := &r.Quarantines[i]
-		fmt.Fprintf(w, "QUARANTINED  %s %s: %s\n  way out: botd resolve %s\n", q.Market, q.Symbol, q.Cause, q.Symbol)
+		fmt.Fprintf(w, "QUARANTINED  %s %s: %s\n  remedy: botd resolve %s\n", q.Market, q.Symbol, q.Cause, q.Symbol)
 	}
 	if len(r.Unknown)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
 		fmt.Fprintln(w, "exchange and journal agree")

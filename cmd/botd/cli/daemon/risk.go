@@ -34,7 +34,7 @@ func newRejections() *cobra.Command {
 			t.Render()
 		})
 	command.Long = `Shows each intent that a rule refused since the daemon's start, with the value it would have
-reached, the limit, and a remedy. Identical refusals are shown once.
+reached, the limit, and a hint. Identical refusals are shown once.
 botd intents show INTENT shows the verdict of every rule. docs/risk.md lists the rules.`
 	command.Example = "  botd risk rejections\n  botd risk rejections --rule max_position --strategy trend -o json"
 	f.Add(command)

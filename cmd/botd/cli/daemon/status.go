@@ -63,7 +63,7 @@ func NewStatus() *cobra.Command {
 		t.Render()
 	})
 	command.Long = `Shows the state of the running daemon: readiness, equity, the day's change and the drawdown from
-its peak; each declared state that blocks openings, with its cause, start time and way out
+its peak; each declared state that blocks openings, with its cause, start time and remedy
 (docs/concepts.md); and for each strategy its position, the position's profit at the last price in
 USDT and as a percentage of its value at entry, its age, and the strategy's total profit since it
 began, net of fees and funding. Amounts are rounded; -o json has every digit.`
@@ -109,7 +109,7 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 		if of == "" {
 			of = "account"
 		}
-		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s%s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut, until(d))
+		fmt.Fprintf(w, "%s (%s) since %s: %s\n  remedy: %s%s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.Remedy, until(d))
 		if d.Doing != "" {
 			fmt.Fprintf(w, "  in progress: %s\n", d.Doing)
 		}

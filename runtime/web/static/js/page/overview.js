@@ -201,7 +201,7 @@ function attention(notices) {
 
   function one([tone, what, why, at, href, way], i) {
     return h("li", { class: tone, key: what + i }, icon(tone === "info" ? "info" : "warning"), h("p", h("span.title", link(href, what)),
-        at ? [" ", h("span.note", ago(at, now()))] : null, why ? [h("br"), why] : null, way ? [h("br"), h("span.note", "Way out: ", way)] : null));
+        at ? [" ", h("span.note", ago(at, now()))] : null, why ? [h("br"), why] : null, way ? [h("br"), h("span.note", "Remedy: ", way)] : null));
   }
 }
 
