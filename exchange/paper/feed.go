@@ -188,7 +188,7 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 	}
 	v.watchOpen()
 	if unwritten := v.save(); unwritten != nil {
-		v.config.Notify("paper.unwritten", unwritten.Error()) // the venue answers nothing before it is stored
+		v.config.Notify("paper.write_failed", unwritten.Error()) // the venue answers nothing before it is stored
 	}
 }
 
@@ -282,7 +282,7 @@ func (v *Venue) passTime() time.Duration {
 	defer v.mu.Unlock()
 	v.advance()
 	if err := v.save(); err != nil {
-		v.config.Notify("paper.unwritten", err.Error())
+		v.config.Notify("paper.write_failed", err.Error())
 		return time.Second
 	}
 	_, nextMS := v.nextExpiry()

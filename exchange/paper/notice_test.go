@@ -199,12 +199,12 @@ func TestTheClockWakesForWhatIsDueNext(t *testing.T) {
 		if _, err := b.tryPlace(buyLimit); err == nil {
 			t.Error("a full disk: want no answer")
 		}
-		if wait := b.passTime(); wait != time.Second || b.heard("paper.unwritten") != 1 {
-			t.Errorf("a full disk: want it tried again after a second and reported, have %s, %d reports", wait, b.heard("paper.unwritten"))
+		if wait := b.passTime(); wait != time.Second || b.heard("paper.write_failed") != 1 {
+			t.Errorf("a full disk: want it tried again after a second and reported, have %s, %d reports", wait, b.heard("paper.write_failed"))
 		}
 		b.Poll(t.Context())
-		if b.heard("paper.unwritten") != 2 {
-			t.Errorf("new data: want it reported, have %d reports", b.heard("paper.unwritten"))
+		if b.heard("paper.write_failed") != 2 {
+			t.Errorf("new data: want it reported, have %d reports", b.heard("paper.write_failed"))
 		}
 	})
 }

@@ -31,6 +31,7 @@ func (s *Server) status(r *request) (view.Status, error) {
 	}
 	if s.config.LaneUse != nil {
 		status.LaneUse = s.config.LaneUse()
+		status.OldLaneUse = status.LaneUse
 	}
 	if s.config.Head != nil {
 		status.Journal = s.config.Head(r.Context())

@@ -137,7 +137,7 @@ func (p *process) storeLogs() (stop func()) {
 		return func() {}
 	}
 	file := ops.OpenLogFile(p.directory, p.config.Retention.LogsMiB, disk.Free, func(err error) {
-		go p.console.Warn("log.unstored", "log       cannot be stored on disk: %v; trading is not affected", err) // not from within a line of the log
+		go p.console.Warn("log.store_failed", "log       cannot be stored on disk: %v; trading is not affected", err) // not from within a line of the log
 	})
 	p.logs.Store(file)
 	return func() { p.logs.Store(nil); file.Close() }

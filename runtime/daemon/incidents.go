@@ -40,7 +40,7 @@ func (p *process) trackIncidents() (stop func()) {
 }
 
 func (p *process) incidentsUnsaved(err error) {
-	p.console.Warn("incident.unsaved", "incidents %v", err)
+	p.console.Warn("incident.save_failed", "incidents %v", err)
 }
 
 // heldBack bounds how long the previous run may have held messages back for quiet hours and lost them. It is 0 after a clean

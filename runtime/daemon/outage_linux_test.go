@@ -285,7 +285,7 @@ func TestEquityThatCannotBeStoredIsReported(t *testing.T) {
 		<-time.After(1500 * time.Millisecond)
 		stop()
 	})
-	if have := lines(); len(have) != 1 || !strings.HasPrefix(have[0], "warn equity.unwritten equity    write the equity series: ") {
+	if have := lines(); len(have) != 1 || !strings.HasPrefix(have[0], "warn equity.write_failed equity    write the equity series: ") {
 		t.Errorf("want it reported, have %q", have)
 	}
 	resize(t, directory, roomy)

@@ -164,7 +164,7 @@ func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 	}
 	p := &process{metrics: ops.NewMetrics("demo", ops.Build{})}
 	p.laneUsed(lane.Activation{SinceMS: 1_000, OverMS: 4_500})
-	if have := counted(t, p.metrics, "botd_kill_switch_beside_engine_seconds"); have != 3.5 {
+	if have := counted(t, p.metrics, "botd_out_of_band_halt_seconds"); have != 3.5 {
 		t.Errorf("want the seconds of a use measured, have %v", have)
 	}
 	if (&process{}).laneUse() != nil {

@@ -404,7 +404,7 @@ func TestFilesThatCannotBeWrittenAreNamed(t *testing.T) {
 	p.sessionsFailed(full)
 	p.incidentsUnsaved(full)
 	if have := lines(); !slices.Equal(have, []string{"warn idempotency.failed repeats   no room", "warn sessions.failed sessions  no room",
-		"warn incident.unsaved incidents no room"}) {
+		"warn incident.save_failed incidents no room"}) {
 		t.Errorf("have %q", have)
 	}
 }

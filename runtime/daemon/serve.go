@@ -131,7 +131,7 @@ func (p *process) sessionsFailed(err error) { p.console.Warn("sessions.failed", 
 
 // keepEquity stores the equity of each minute until the context ends.
 func (p *process) keepEquity(ctx context.Context, equity *view.Equity) {
-	equity.Keep(ctx, p.board, func(err error) { p.console.Warn("equity.unwritten", "equity    %v", err) })
+	equity.Keep(ctx, p.board, func(err error) { p.console.Warn("equity.write_failed", "equity    %v", err) })
 }
 
 // logDashboard logs the dashboard's address, and at a terminal also how to log in.

@@ -156,8 +156,10 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 
 // LaneUsed counts a use of the kill switch's lane, and measures its duration.
 func (m *Metrics) LaneUsed(took time.Duration) {
-	m.killSwitchAlone.WithLabelValues().Inc()
-	m.killSwitchAloneSeconds.WithLabelValues().Set(took.Seconds())
+	m.outOfBandHalts.WithLabelValues().Inc()
+	m.oldOutOfBandHalts.WithLabelValues().Inc()
+	m.outOfBandSeconds.WithLabelValues().Set(took.Seconds())
+	m.oldOutOfBandSeconds.WithLabelValues().Set(took.Seconds())
 }
 
 // kill counts a cause that stopped openings; over marks the end of the cause.

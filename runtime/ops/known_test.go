@@ -61,7 +61,8 @@ func TestSeriesThatBeginAtZero(t *testing.T) {
 	}
 	for _, unlabeled := range []string{"ready", "config_last_reload_successful", "config_last_reload_success_timestamp_seconds", "last_shutdown_unclean",
 		"exchange_clock_offset_seconds", "exchange_clock_bound_seconds", "exchange_clock_jumps_total", "risk_check_duration_seconds", "halts_unfinished",
-		"kill_switch_beside_engine_total", "kill_switch_beside_engine_seconds", "store_write_duration_seconds", "store_free_bytes",
+		"kill_switch_beside_engine_total", "kill_switch_beside_engine_seconds", "out_of_band_halts_total", "out_of_band_halt_seconds",
+		"store_write_duration_seconds", "store_free_bytes",
 		"store_last_backup_timestamp_seconds", "leader", "lease_expiry_timestamp_seconds", "sse_clients"} {
 		want[unlabeled] = 1
 	}

@@ -41,8 +41,9 @@ type Metrics struct {
 
 	strategyState, lastCycle, nextCycle *prometheus.GaugeVec
 	cycles, intents, refusals, kills    *prometheus.CounterVec
-	killSwitchAlone                     *prometheus.CounterVec
-	killSwitchAloneSeconds              *prometheus.GaugeVec
+	outOfBandHalts, oldOutOfBandHalts   *prometheus.CounterVec
+	outOfBandSeconds                    *prometheus.GaugeVec
+	oldOutOfBandSeconds                 *prometheus.GaugeVec
 	usage                               *prometheus.GaugeVec
 
 	submitted, closed, fills, fillNotional *prometheus.CounterVec
@@ -180,11 +181,15 @@ func (m *Metrics) strategyFamilies() {
 	m.unfinished = m.gauge("botd_halts_unfinished", "Halts that have not yet removed everything they cover.")
 	m.unfinished.WithLabelValues()
 	m.kills = m.counter("botd_kill_switch_engagements_total", "Times the kill switch engaged.", "reason")
-	m.killSwitchAlone = m.counter("botd_kill_switch_beside_engine_total", "Number of times that the kill switch acted without the engine.")
-	m.killSwitchAlone.WithLabelValues()
-	m.killSwitchAloneSeconds = m.gauge("botd_kill_switch_beside_engine_seconds",
+	m.outOfBandHalts = m.counter("botd_out_of_band_halts_total", "Number of times that the kill switch acted without the engine.")
+	m.outOfBandHalts.WithLabelValues()
+	m.outOfBandSeconds = m.gauge("botd_out_of_band_halt_seconds",
 		"Time from the last halt that the kill switch carried out without the engine until the engine took over; 0 for none.")
-	m.killSwitchAloneSeconds.WithLabelValues()
+	m.outOfBandSeconds.WithLabelValues()
+	m.oldOutOfBandHalts = m.counter("botd_kill_switch_beside_engine_total", "Deprecated: use botd_out_of_band_halts_total.")
+	m.oldOutOfBandHalts.WithLabelValues()
+	m.oldOutOfBandSeconds = m.gauge("botd_kill_switch_beside_engine_seconds", "Deprecated: use botd_out_of_band_halt_seconds.")
+	m.oldOutOfBandSeconds.WithLabelValues()
 	m.usage = m.gauge("botd_risk_limit_usage_ratio", "Share of a limit in use; 1 is the limit.", "limit", "scope")
 	for _, rule := range m.known.rules {
 		m.refusals.WithLabelValues(rule)

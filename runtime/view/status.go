@@ -68,7 +68,8 @@ type Status struct {
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
 	Journal    *JournalHead     `json:"journal_head"`              // null without a journal
-	LaneUse    *LaneUse         `json:"kill_switch_beside_engine"` // null if it was not needed since the start
+	LaneUse    *LaneUse         `json:"out_of_band_halt"`          // the last halt without the engine; null for none since the start
+	OldLaneUse *LaneUse         `json:"kill_switch_beside_engine"` // deprecated: use out_of_band_halt
 	Strategies []Strategy       `json:"strategies"`
 }
 

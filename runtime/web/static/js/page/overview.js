@@ -191,10 +191,10 @@ function attention(notices) {
     !["halt", "limit", "quarantine", "contradicted"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);
   if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The previous run was interrupted",
       "it ended without a clean stop; the start has reconciled what it left open", s.started, "/logs", null]);
-  const beside = s.kill_switch_beside_engine;
-  if (beside && now() - f.msOf(beside.since) < 24 * 3600_000) all.push([beside.active ? "warn" : "info", "The kill switch acted without the engine",
-      `${beside.level}, by ${beside.by}: ${f.plural(beside.orders, "order")} sent; ${beside.cause}`, f.msOf(beside.since), "/risk",
-      beside.active ? "the engine does not answer yet" : `the engine took over after ${f.age(beside.took_ms)}`]);
+  const last = s.out_of_band_halt;
+  if (last && now() - f.msOf(last.since) < 24 * 3600_000) all.push([last.active ? "warn" : "info", "The kill switch acted without the engine",
+      `${last.level}, by ${last.by}: ${f.plural(last.orders, "order")} sent; ${last.cause}`, f.msOf(last.since), "/risk",
+      last.active ? "the engine does not answer yet" : `the engine took over after ${f.age(last.took_ms)}`]);
   if (!all.length) return null;
   return panel("Needs attention", { key: "attention", note: f.plural(all.length, "item") }, h("div.attention", h("ul", all.slice(0, SHOWN).map(one)),
       all.length > SHOWN ? h("details", h("summary", `${all.length - SHOWN} more`), h("ul", all.slice(SHOWN).map(one))) : null));
