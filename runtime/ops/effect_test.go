@@ -211,7 +211,7 @@ func TestWhatTheDaemonCounts(t *testing.T) {
 			"store_write_duration_seconds{} number +1; store_errors_total{append} +1"},
 		{"the kill switch's lane", func(m *Metrics) { m.LaneUsed(1500 * time.Millisecond) },
 			"out_of_band_halts_total{} +1; out_of_band_halt_seconds{} +1.5; " +
-			"kill_switch_beside_engine_total{} +1; kill_switch_beside_engine_seconds{} +1.5"},
+				"kill_switch_beside_engine_total{} +1; kill_switch_beside_engine_seconds{} +1.5"},
 		{"a cycle", func(m *Metrics) { m.Measure(engine.MeasuredCycle, "trend")() }, "strategy_cycle_duration_seconds{trend} number +1"},
 		{"a check", func(m *Metrics) { m.Measure(engine.MeasuredCheck, "trend")() }, "risk_check_duration_seconds{} number +1"},
 		{"streams", func(m *Metrics) { m.StreamClients(3) }, "sse_clients{} +3"},

@@ -1491,7 +1491,8 @@ class Status(TypedDict):
     nearest_liquidation: Optional[Liquidation]
     reconcile: ReconcileSummary
     journal_head: Optional[JournalHead]  # Null without a journal.
-    kill_switch_beside_engine: Optional[LaneUse]  # Null if it was not needed since the start.
+    out_of_band_halt: Optional[LaneUse]  # The last halt without the engine; null for none since the start.
+    kill_switch_beside_engine: Optional[LaneUse]  # Use out_of_band_halt.
     strategies: List[Strategy]
 
 
