@@ -33,7 +33,7 @@ type Config struct {
 	Progress func(done, total int) // in candles, called from time to time
 	Pace     func(done, total int) // called in every run, auxiliary ones included; it may wait, to leave processor time to others
 	Rest     bool                  // each trial of a sweep pauses for as long as it works
-	Most     int                   // maximum fills of a run; more is an error. 0 for no limit but memory
+	MaxFills int                   // maximum fills of a run; more is an error. 0 for no limit but memory
 	InTurn   bool                  // RunColumns and RunStudy run one after the other, on the caller's goroutine
 	Record   func(*record.Record)  // every journal record; nil for none
 	Ledger   bool                  // the engine also books the account's money, as it does live; it costs time per fill and changes nothing

@@ -203,15 +203,15 @@ func (s *situation) ownPart() exchange.Quantity {
 	if s.desired.Flatten {
 		return position
 	}
-	least, most := known, known
+	low, high := known, known
 	for _, p := range s.symbol.live {
 		if p.Order().Side == exchange.Buy {
-			most += p.Remaining()
+			high += p.Remaining()
 		} else {
-			least -= p.Remaining()
+			low -= p.Remaining()
 		}
 	}
-	part := max(least, min(most, position))
+	part := max(low, min(high, position))
 	switch {
 	case part.Sign() != position.Sign():
 		return 0

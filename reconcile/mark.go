@@ -18,21 +18,21 @@ const (
 )
 
 // mark returns a number of ticks between zero and a maximum. It is zero if lists show ids, and in a backtest, whose random part is zero.
-func mark(s *situation, most exchange.Price) exchange.Price {
+func mark(s *situation, maxPrice exchange.Price) exchange.Price {
 	rules := s.symbol.rules
-	if most < rules.PriceTick || rules.Market != exchange.Spot || !s.book.omitsIDs() {
+	if maxPrice < rules.PriceTick || rules.Market != exchange.Spot || !s.book.omitsIDs() {
 		return 0
 	}
-	return markOf(s.book.Start(), rules, most)
+	return markOf(s.book.Start(), rules, maxPrice)
 }
 
 // markOf returns a start's mark up to a maximum price. Of two starts, the same one has the smaller mark whatever the maximum is.
-func markOf(start placement.Start, rules *exchange.Symbol, most exchange.Price) exchange.Price {
+func markOf(start placement.Start, rules *exchange.Symbol, maxPrice exchange.Price) exchange.Price {
 	number, err := strconv.ParseInt(start.Random, 36, 64)
 	if err != nil {
 		return 0 // an older botd's start has no random part
 	}
-	return exchange.Price(number*int64(most/rules.PriceTick+1)/randomParts) * rules.PriceTick
+	return exchange.Price(number*int64(maxPrice/rules.PriceTick+1)/randomParts) * rules.PriceTick
 }
 
 // randomParts is the number of possible random parts.

@@ -49,10 +49,10 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 			s.noteWalletShortfall(p, symbol)
 		}
 	}
-	_, most, sinceMS := s.unlistedPurchases(symbol)
+	_, maxBought, sinceMS := s.unlistedPurchases(symbol)
 	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.boughtUnread(symbol)))
-	s.noteUndecided(symbol, most, sinceMS)
+	s.noteUndecided(symbol, maxBought, sinceMS)
 }
 
 // boughtUnread returns the quantity that live and refused purchases have bought according to the wallet while the open list cannot be read. A purchase

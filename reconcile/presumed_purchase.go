@@ -38,15 +38,15 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))
-	bought, most, sinceMS := s.unlistedPurchases(symbol)
+	bought, maxBought, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.book.inheritedStops(symbol), bought
-	bought, most = max(bought, inherited), max(most, inherited)
+	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
 	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
 	if inherited > 0 && s.book.freezesLess(symbol) {
 		own = max(own, inherited) // the wallet that freezes less is old or wrong
 	}
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not reduced by a wallet that already contains a sale that no list shows
-	s.noteUndecided(symbol, most, sinceMS)
+	s.noteUndecided(symbol, maxBought, sinceMS)
 	s.noteInheritedStops(symbol, explained)
 }
 
@@ -61,20 +61,20 @@ func (s *survey) listed(p *account.Placement) bool {
 
 // unlistedPurchases returns the quantity that purchases missing from the open list have bought, judged by the money that the wallet shows as spent;
 // the maximum, judged by how often the exchange may have executed each; and the send time of the oldest.
-func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Quantity, sinceMS int64) {
+func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, maxBought exchange.Quantity, sinceMS int64) {
 	sinceMS = math.MaxInt64
 	for _, p := range symbol.live {
 		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
 			continue
 		}
 		once := s.mayBuy(p, symbol)
-		bought, most = bought+once*s.timesPaid(p, symbol), most+once*maxTimes
+		bought, maxBought = bought+once*s.timesPaid(p, symbol), maxBought+once*maxTimes
 		sinceMS = min(sinceMS, p.SentMS())
 	}
 	if refused, fromMS := s.noteRefusedPurchases(symbol); refused > 0 {
-		return bought + refused, most + refused, min(sinceMS, fromMS)
+		return bought + refused, maxBought + refused, min(sinceMS, fromMS)
 	}
-	return bought, most, sinceMS
+	return bought, maxBought, sinceMS
 }
 
 // balanceBeyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others held before.
@@ -84,16 +84,16 @@ func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quant
 
 // noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, and without what
 // others bought according to the history: a wallet that later shows less does not end its protection.
-func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinceMS int64) {
+func (s *survey) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
 	t, inherited := &symbol.spot, s.book.inheritedSince(symbol, sinceMS)
 	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
-	if t.shown = left; most == 0 {
+	if t.shown = left; maxBought == 0 {
 		t.shown = 0
 	}
 	for i := range t.others {
 		left -= t.others[i].Filled
 	}
-	t.undecided = max(t.presumed, min(max(t.undecided, inherited), most, left))
+	t.undecided = max(t.presumed, min(max(t.undecided, inherited), maxBought, left))
 }
 
 // noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
@@ -240,14 +240,14 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= b.ofAsset(symbol, q.Symbol(), q.Remaining())
 		}
 	}
-	most := int64(maxUnfrozenMS)
+	withinMS := int64(maxUnfrozenMS)
 	switch {
 	case p.State() == placement.Sending:
-		most = RepeatMS // like a sale whose answer is known to be lost, it is repeated early
+		withinMS = RepeatMS // like a sale whose answer is known to be lost, it is repeated early
 	case p.OrderID() != 0 && read.showsNoEnd(p.OrderID()):
-		most = math.MaxInt64 // it still stands: the open list and the wallet are older than the sale
+		withinMS = math.MaxInt64 // it still stands: the open list and the wallet are older than the sale
 	}
-	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, most) && frozen < p.Remaining()/2
+	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, withinMS) && frozen < p.Remaining()/2
 	b.noteUnfrozen(p.ClientOrderID(), unfrozen)
 	return unfrozen
 }

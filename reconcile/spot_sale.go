@@ -222,8 +222,8 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
 	quote := s.book.Balance(s.symbol.rules.Quote)
 	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
-	least := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
-	neither := s.symbol.tooSmallToTrade(s.book.baseBalance(s.symbol)) && got.Less(least)
+	minProceeds := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
+	neither := s.symbol.tooSmallToTrade(s.book.baseBalance(s.symbol)) && got.Less(minProceeds)
 	alone := s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))
 	nothing := alone && before.atMS != 0 && s.book.readAfter(before.atMS) && got.Sign() <= 0
 	return (neither || nothing) && !s.book.boughtSince(nil, cmp.Or(before.atMS, sentMS))

@@ -43,9 +43,9 @@ func TargetQuantity(target strategy.Target, symbol *exchange.Symbol, last exchan
 
 // UnroundedTarget returns the size of a target by quantity before rounding to the quantity step, at most the given
 // one; it is 0 for other targets. If the step has grown, only purchases are rounded to it: it never causes a sale.
-func UnroundedTarget(target strategy.Target, most exchange.Quantity) exchange.Quantity {
+func UnroundedTarget(target strategy.Target, maxQuantity exchange.Quantity) exchange.Quantity {
 	if target.Kind != strategy.ByQuantity {
 		return 0
 	}
-	return min(target.Quantity.Abs(), most)
+	return min(target.Quantity.Abs(), maxQuantity)
 }

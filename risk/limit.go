@@ -202,11 +202,11 @@ func leverageSet(s *subject) figures {
 		f.idle = s.state.Key().Market == exchange.Spot
 		return f
 	}
-	most := 0
+	highest := 0
 	for _, state := range s.traded {
-		most = max(most, state.Leverage())
+		highest = max(highest, state.Leverage())
 	}
-	return counts(most, s.limits.MaxLeverage)
+	return counts(highest, s.limits.MaxLeverage)
 }
 
 // grossExposure measures the market. For a strategy, it measures the strategy's one symbol.

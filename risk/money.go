@@ -88,8 +88,8 @@ func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, fa
 	if last := brackets[len(brackets)-1].Max; last.Less(notional) {
 		return f.compare(money(notional), money(last), false, "no margin bracket of the symbol reaches this size")
 	}
-	most := rules.BracketOf(notional).MaxLeverage
-	return f.compare(countOf(leverage), countOf(most), leverage <= most, "the margin bracket of this size allows less leverage: lower it, or reduce the order")
+	maxLeverage := rules.BracketOf(notional).MaxLeverage
+	return f.compare(countOf(leverage), countOf(maxLeverage), leverage <= maxLeverage, "the margin bracket of this size allows less leverage: lower it, or reduce the order")
 }
 
 // leverage requires that the leverage set on the exchange is known and that the resulting position

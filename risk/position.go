@@ -213,8 +213,8 @@ func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	} else {
 		count += countOrders(facts.Book)[facts.State.Key().Market]
 	}
-	const most = maxMarketOrders - reservedForExits
-	return f.compare(countOf(count), countOf(most), count <= most, "cancel orders: the market accepts no more from one account")
+	const maxResting = maxMarketOrders - reservedForExits
+	return f.compare(countOf(count), countOf(maxResting), count <= maxResting, "cancel orders: the market accepts no more from one account")
 }
 
 // perMarket holds one number per market.

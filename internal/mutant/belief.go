@@ -192,7 +192,7 @@ var belief = []Row{
 		}},
 	{"hung_list_strips", "after a start a wallet cancels the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
-			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, most, sinceMS)", "_, _ = most, sinceMS"},
+			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, maxBought, sinceMS)", "_, _ = maxBought, sinceMS"},
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
@@ -300,7 +300,7 @@ var belief = []Row{
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.survey.presume", "bought, most = max(bought, inherited), max(most, inherited)", ""},
+			{"reconcile.survey.presume", "bought, maxBought = max(bought, inherited), max(maxBought, inherited)", ""},
 		}},
 	{"inherited_opens", "after a start botd opens next to such a stop without confirmation by a person", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{

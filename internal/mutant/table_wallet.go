@@ -53,7 +53,7 @@ var wallet = []Row{
 		}},
 	{"sale_without_money", "an exit of unknown outcome has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
-			{"reconcile.situation.unpaid", "got.Less(least)", "true"},
+			{"reconcile.situation.unpaid", "got.Less(minProceeds)", "true"},
 		}},
 	{"unpaid_sold", "a wallet that shows less shows that an exit has sold, though no money has come", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{

@@ -67,13 +67,13 @@ func (h *halts) HaltOf(scope Scope) Halt {
 }
 
 // HaltOn returns the severest halt that applies to a strategy's symbol.
-func (h *halts) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
+func (h *halts) HaltOn(strategy string, symbol exchange.SymbolKey) (severest Halt) {
 	for _, one := range h.inForce {
-		if one.Scope.Covers(strategy, symbol) && one.Level > most.Level {
-			most = one
+		if one.Scope.Covers(strategy, symbol) && one.Level > severest.Level {
+			severest = one
 		}
 	}
-	return most
+	return severest
 }
 
 func (h *halts) find(scope Scope) (int, bool) {

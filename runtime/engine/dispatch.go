@@ -44,13 +44,13 @@ func (d *dispatcher) act(leg *leg) int {
 	if priced != nil {
 		d.record(*priced)
 	}
-	acted, opened, most := 0, false, d.largest(leg.symbol.Key(), intents)
+	acted, opened, maxOpening := 0, false, d.largest(leg.symbol.Key(), intents)
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
 		if opens && opened {
 			continue // only one opening of unknown outcome per symbol: the others wait for its answer (ladder.go)
 		}
-		if intents[i].Purpose == placement.Order && intents[i].Order.Quantity > most {
+		if intents[i].Purpose == placement.Order && intents[i].Order.Quantity > maxOpening {
 			continue
 		}
 		if d.dispatch(leg, &intents[i]) {

@@ -40,12 +40,12 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
 	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
-	most := d.unlistedAllowance(before.Symbol(), intents)
+	maxOpening := d.unlistedAllowance(before.Symbol(), intents)
 	if !leg.announced {
-		most = 0
+		maxOpening = 0
 	}
 	for i := range intents {
-		fits := intents[i].Order.Quantity <= most
+		fits := intents[i].Order.Quantity <= maxOpening
 		if intents[i].Purpose == placement.Order && fits && d.dispatch(leg, &intents[i]) {
 			return
 		}

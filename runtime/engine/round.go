@@ -261,14 +261,14 @@ func (r *round) roundFailed() {
 
 // retryMS returns the time after which an incomplete round is retried.
 func (r *round) retryMS() int64 {
-	most := int64(15_000)
+	maxMS := int64(15_000)
 	switch {
 	case r.halts.pending():
-		most = haltRetryMS
+		maxMS = haltRetryMS
 	case r.exposed():
-		most = exposedRetryMS
+		maxMS = exposedRetryMS
 	}
-	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.readHealth.worst()-1, 4)))
+	return min(maxMS, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.readHealth.worst()-1, 4)))
 }
 
 // exposedRetryMS is the time after which a round is retried if it could not read a symbol where a

@@ -132,14 +132,14 @@ func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
 	if remaining < 0 {
 		sign = -1
 	}
-	most := t.maxClose(sign)
+	maxQuantity := t.maxClose(sign)
 	switch {
-	case most == 0:
+	case maxQuantity == 0:
 		return 0 // a position on that side is not botd's
 	case t.Others == 0:
 		return remaining
 	}
-	return sign * max(0, min(remaining*sign, most-t.sent))
+	return sign * max(0, min(remaining*sign, maxQuantity-t.sent))
 }
 
 // mayClose reports whether another close may follow the newest one (class R): after a read that
