@@ -89,7 +89,8 @@ func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, fa
 		return f.compare(money(notional), money(last), false, "no margin bracket of the symbol reaches this size")
 	}
 	maxLeverage := rules.BracketOf(notional).MaxLeverage
-	return f.compare(countOf(leverage), countOf(maxLeverage), leverage <= maxLeverage, "the margin bracket of this size allows less leverage: lower it, or reduce the order")
+	return f.compare(countOf(leverage), countOf(maxLeverage), leverage <= maxLeverage,
+		"the margin bracket of this size allows less leverage: lower it, or reduce the order")
 }
 
 // leverage requires that the leverage set on the exchange is known and that the resulting position
