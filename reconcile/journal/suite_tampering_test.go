@@ -45,7 +45,7 @@ func alteredRow(t *testing.T, s *store) {
 func alteredBalance(t *testing.T, s *store) {
 	j := s.open(t)
 	add(t, j, entryOf(10_000))
-	if report := sound(t, j, 1); report.Entries != 1 || report.Rows != 2 {
+	if report := sound(t, j, 1); report.Postings != 1 || report.Rows != 2 {
 		t.Errorf("want an entry and two balances, have %+v", report)
 	}
 	s.AlterSum("transferred", "-9999")

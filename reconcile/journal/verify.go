@@ -24,7 +24,7 @@ type Report struct {
 	Records  int       `json:"records"`              // including sealed ones
 	Segments int       `json:"segments,omitempty"`   // verified segments
 	Missing  []Span    `json:"missing,omitempty"`    // sealed records whose segments are missing; they were not verified
-	Entries  int       `json:"entries"`              // of the ledger
+	Postings int       `json:"entries"`              // of the ledger
 	Rows     int       `json:"rows"`                 // of derived tables
 	Hash     string    `json:"hash"`                 // of the last record: two copies of a journal with the same hash are equal
 	Head     *Head     `json:"head,omitempty"`       // the externally noted end of the journal, which was compared
@@ -86,7 +86,7 @@ func (v *verifier) take(s *Stored) error {
 	case record.Posting:
 		v.posting(s, &body.Posting)
 	case record.Transfer:
-		v.report.Entries++
+		v.report.Postings++
 	case record.Checkpoint:
 		v.checkpoint(s, &body)
 	}
@@ -121,7 +121,7 @@ func (v *verifier) checkpoint(s *Stored, c *record.Checkpoint) {
 // posting checks a posting of the ledger: its lines sum to zero, and they follow from its reading and
 // the earlier records.
 func (v *verifier) posting(s *Stored, p *ledger.Posting) {
-	v.report.Entries++
+	v.report.Postings++
 	if asset, sum := p.Balanced(); !sum.IsZero() {
 		v.report.add(Problem{"ledger", sequenceText(s.Sequence), "lines that sum to zero", fmt.Sprintf("%s %s", sum, asset)})
 	}

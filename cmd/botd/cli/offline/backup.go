@@ -130,7 +130,7 @@ func isFolder(path string) bool {
 }
 
 func backupText(w io.Writer, what string, b *journal.Backup) {
-	fmt.Fprintf(w, "ok: %s %s, %d bytes, verified: %d records, %d ledger entries, %d derived rows\n", what, b.File, b.Bytes, b.Records, b.Entries, b.Rows)
+	fmt.Fprintf(w, "ok: %s %s, %d bytes, verified: %d records, %d ledger postings, %d derived rows\n", what, b.File, b.Bytes, b.Records, b.Postings, b.Rows)
 	if b.Account != nil {
 		fmt.Fprintf(w, "with the account %s, %d bytes\n", b.Account.File, b.Account.Bytes)
 	}

@@ -247,7 +247,7 @@ func newVerifyJournal() *cobra.Command {
 
   the file     SQLite's integrity check passes
   the chain    every record carries the hash of the one before it, and its own
-  the ledger   every entry sums to zero in each asset, and follows from the readings
+  the ledger   every posting sums to zero in each asset, and follows from the readings
   the tables   every row of placements and balances follows from the records
   the binding  the journal's owner is the one that its last start wrote into the chain
   the segments the sealed records, in the same way; segments that were moved away are named,
@@ -323,7 +323,7 @@ func (v *verifiedJournal) where() string {
 
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
-		fmt.Fprintf(w, "ok: %d records, the chain is intact%s; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.where(), found.Entries,
+		fmt.Fprintf(w, "ok: %d records, the chain is intact%s; %d ledger postings, %d derived rows\nlast hash %s\n", found.Records, found.where(), found.Postings,
 			found.Rows, found.Hash)
 		if h := found.Head; h != nil {
 			fmt.Fprintf(w, "record %d, the head noted at %s, is still in the chain\n", h.Records, h.At.UTC().Format(time.DateTime))

@@ -24,7 +24,7 @@ import (
 // ledgerFlags are the flags of botd ledger.
 type ledgerFlags struct {
 	from            journalFlags
-	entries         bool
+	postings        bool
 	strategy, since string
 	output          string
 }
@@ -36,9 +36,9 @@ func NewLedger() *cobra.Command {
 		Use: "ledger", Short: "each strategy's profit and costs, in double entry", Args: cobra.NoArgs,
 		Long: `Shows the ledger in the journal, also while botd runs: for each strategy and symbol the amounts
 bought and sold, realized profit, fees and funding; every ledger account; and unexplained
-changes. --entries shows the entries instead, one line for each amount.
+changes. --postings shows the postings instead, one line for each amount.
 
-Every entry sums to zero in each asset: assets and expenses are positive (wallet, holding, fees,
+Every posting sums to zero in each asset: assets and expenses are positive (wallet, holding, fees,
 funding), income and transfers are negative. The wallet is the one that the exchange reported,
 so the ledger equals it to the last digit.
 
@@ -48,7 +48,7 @@ change is fees and funding, allocated by trades and positions; such amounts are 
 Money that arrives or leaves while nothing is traded is booked as transferred. A change that
 nothing explains (a deposit during a trade, a correction by the exchange) is booked as
 unexplained, and stays visible until botd ledger transfer declares it.`,
-		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
+		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --postings --strategy trend --since 24h -o csv > postings.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			since, err := moment.ParseSince(flags.since)
 			if err != nil {
@@ -59,11 +59,11 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 				return err
 			}
 			defer store.Close()
-			book, entries := reconcile.NewBook(placement.Settle{}), []entryLine{}
+			book, postings := reconcile.NewBook(placement.Settle{}), []postingLine{}
 			err = store.Select(command.Context(), journal.Filter{}, func(s *journal.Stored) error {
 				book.Apply(&s.Record)
-				if lines := entryOf(s.Body); flags.entries && s.AtMS >= since {
-					entries = flags.lines(entries, s, lines)
+				if lines := postingsOf(s.Body); flags.postings && s.AtMS >= since {
+					postings = flags.lines(postings, s, lines)
 				}
 				return nil
 			})
@@ -73,17 +73,19 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 			if err := flags.known(book.Ledger()); err != nil {
 				return err
 			}
-			if flags.entries {
-				return writeEntries(command.OutOrStdout(), flags.output, entries)
+			if flags.postings {
+				return writePostings(command.OutOrStdout(), flags.output, postings)
 			}
 			return writeLedger(command.OutOrStdout(), flags.output, flags.report(book.Ledger()))
 		},
 	}
 	flags.from.add(command)
 	f := command.Flags()
-	f.BoolVar(&flags.entries, "entries", false, "the entries, one line for each amount")
+	f.BoolVar(&flags.postings, "postings", false, "the postings, one line for each amount")
+	f.BoolVar(&flags.postings, "entries", false, "")
+	_ = f.MarkDeprecated("entries", "it is --postings now")
 	f.StringVar(&flags.strategy, "strategy", "", "only of this strategy")
-	f.StringVar(&flags.since, "since", "", "only entries from this time on: 24h, or a time such as 2026-01-31T15:04")
+	f.StringVar(&flags.since, "since", "", "only postings from this time on: 24h, or a time such as 2026-01-31T15:04")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -97,7 +99,7 @@ type ledgerPage struct {
 // Rows returns the accounts.
 func (p *ledgerPage) Rows() any { return p.Accounts }
 
-// known rejects a strategy without ledger entries: it may be misspelled.
+// known rejects a strategy without postings: it may be misspelled.
 func (f *ledgerFlags) known(books *ledger.Ledger) error {
 	var booked []string
 	for _, row := range books.Report().Strategies {
@@ -120,8 +122,8 @@ func (f *ledgerFlags) report(books *ledger.Ledger) *ledgerPage {
 	return page
 }
 
-// entryOf returns the lines that a record books.
-func entryOf(body record.Body) []ledger.Line {
+// postingsOf returns the lines that a record books.
+func postingsOf(body record.Body) []ledger.Line {
 	switch body := body.(type) {
 	case record.Posting:
 		return body.Lines
@@ -131,31 +133,31 @@ func entryOf(body record.Body) []ledger.Line {
 	return nil
 }
 
-// entryLine is one amount of an entry.
-type entryLine struct {
+// postingLine is one amount of a posting.
+type postingLine struct {
 	Time     time.Time `json:"time"`
 	Sequence int64     `json:"sequence"`
 	ledger.AccountRow
 }
 
-func (f *ledgerFlags) lines(all []entryLine, s *journal.Stored, lines []ledger.Line) []entryLine {
+func (f *ledgerFlags) lines(all []postingLine, s *journal.Stored, lines []ledger.Line) []postingLine {
 	for _, l := range lines {
 		if f.strategy == "" || f.strategy == l.Strategy {
-			all = append(all, entryLine{time.UnixMilli(s.AtMS).UTC(), s.Sequence, ledger.AccountRow{Account: l.Account, Strategy: l.Strategy,
+			all = append(all, postingLine{time.UnixMilli(s.AtMS).UTC(), s.Sequence, ledger.AccountRow{Account: l.Account, Strategy: l.Strategy,
 				Market: l.Symbol.Market, Symbol: l.Symbol.Name, Asset: l.Asset, Amount: l.Amount, Derived: l.Derived}})
 		}
 	}
 	return all
 }
 
-func writeEntries(w io.Writer, output string, entries []entryLine) error {
+func writePostings(w io.Writer, output string, postings []postingLine) error {
 	return shell.Print(w, output, struct {
-		Schema int         `json:"schema"`
-		Items  []entryLine `json:"items"`
-	}{1, entries}, func(w io.Writer) {
+		Schema int           `json:"schema"`
+		Items  []postingLine `json:"items"`
+	}{1, postings}, func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""})
-		for i := range entries {
-			e := &entries[i]
+		for i := range postings {
+			e := &postings[i]
 			t.AppendRow(table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset,
 				e.Amount, derivedText(e.Derived)})
 		}

@@ -52,5 +52,5 @@ func migrateText(w io.Writer, m *journal.Migration) {
 	default:
 		fmt.Fprintf(w, "%s was migrated from schema %d to %d\nbackup    %s\n", m.Journal, m.From, m.To, m.Backup)
 	}
-	fmt.Fprintf(w, "verified  %d records, %d ledger entries, %d derived rows\n", m.Report.Records, m.Report.Entries, m.Report.Rows)
+	fmt.Fprintf(w, "verified  %d records, %d ledger postings, %d derived rows\n", m.Report.Records, m.Report.Postings, m.Report.Rows)
 }
