@@ -80,7 +80,7 @@ func TestAContradictedListIsDeclaredOnce(t *testing.T) {
 // TestTimesWithoutAStopAddUp counts two times without a stop, and one that a wrong clock would make negative.
 func TestTimesWithoutAStopAddUp(t *testing.T) {
 	t.Parallel()
-	var d declared
+	var d declarations
 	if d.EndUnprotected(5_000); d.UnprotectedMS() != 0 {
 		t.Errorf("none has begun: want 0, have %d", d.UnprotectedMS())
 	}

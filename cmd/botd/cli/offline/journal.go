@@ -323,8 +323,8 @@ func (v *verifiedJournal) where() string {
 
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
-		fmt.Fprintf(w, "ok: %d records, the chain is intact%s; %d ledger postings, %d derived rows\nlast hash %s\n", found.Records, found.where(), found.Postings,
-			found.Rows, found.Hash)
+		fmt.Fprintf(w, "ok: %d records, the chain is intact%s; %d ledger postings, %d derived rows\nlast hash %s\n", found.Records, found.where(),
+			found.Postings, found.Rows, found.Hash)
 		if h := found.Head; h != nil {
 			fmt.Fprintf(w, "record %d, the head noted at %s, is still in the chain\n", h.Records, h.At.UTC().Format(time.DateTime))
 		}
