@@ -272,7 +272,7 @@ var belief = []Row{
 		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
-			{"runtime/engine.dispatcher.largest", "d.book.Unshown(key) == 0", "true"},
+			{"runtime/engine.dispatcher.largest", "d.book.NeverListed(key) == 0", "true"},
 		}},
 	{"rules_of_the_start", "a strategy decides by the symbol's rules of the start", "45",
 		"runtime/engine TestStrategySeesTheCurrentRules", []Edit{
