@@ -95,17 +95,17 @@ func TestAnUnreadableRowIsNotOmitted(t *testing.T) {
 	if ids := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil), UnreadOrders: unread}); ids != nil {
 		t.Errorf("its row is there, though unreadable: want no read by its id, have %d", ids)
 	}
-	look := func(unread []UnreadOrder) {
+	read := func(unread []UnreadOrder) {
 		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), UnreadOrders: unread,
 			Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"}})
 	}
-	if look(unread); symbol.ForeignCount() != 1 {
+	if read(unread); symbol.ForeignCount() != 1 {
 		t.Errorf("want its unreadable row to count once, have %+v", symbol.Foreign())
 	}
 	if ids := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}); ids != nil {
 		t.Errorf("a list omits an unreadable row: want no read by its id, since nobody knows whether it opens, have %d", ids)
 	}
-	if look(nil); symbol.ForeignCount() != 0 {
+	if read(nil); symbol.ForeignCount() != 0 {
 		t.Errorf("a list omits an unreadable row: want it gone, have %+v", symbol.Foreign())
 	}
 }
@@ -119,16 +119,16 @@ func TestASpotOrderThatTheListOmitsIsGone(t *testing.T) {
 	symbol.SetRules(d.book.Symbol(bitcoin).Rules())
 	order := d.order("", 71, exchange.StatusNew, 20, 0)
 	order.Market, order.Type = exchange.Spot, exchange.Limit
-	look := func(orders ...exchange.Order) {
+	read := func(orders ...exchange.Order) {
 		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, SpotOrders: exchange.FetchedOf(orders)})
 	}
-	if look(order); symbol.ForeignCount() != 1 {
+	if read(order); symbol.ForeignCount() != 1 {
 		t.Fatalf("want the order to count, have %+v", symbol.Foreign())
 	}
 	if ids := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}); ids != nil {
 		t.Errorf("want no read by its id, have %d", ids)
 	}
-	if look(); symbol.ForeignCount() != 0 {
+	if read(); symbol.ForeignCount() != 0 {
 		t.Errorf("want it gone, have %+v", symbol.Foreign())
 	}
 }

@@ -76,7 +76,8 @@ near 1 the selection holds up, near 0 it was fitted to the past.`,
 	}
 	flags.add(command)
 	f := command.Flags()
-	f.StringVar(&flags.spec.Require, "require", "", "condition on figures of the training parts, such as 'trades >= 30'; only combinations that fulfill it are chosen")
+	f.StringVar(&flags.spec.Require, "require", "",
+		"condition on figures of the training parts, such as 'trades >= 30'; only combinations that fulfill it are chosen")
 	f.IntVar(&windows, "windows", 6, "number of parts that are traded unseen")
 	f.IntVar(&train, "train", 3, "number of training parts before each")
 	f.IntVar(&purge, "purge", 0, "number of candles left out of training before each traded part: the length of a trade, or a signal's look-ahead")
