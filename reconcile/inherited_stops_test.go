@@ -202,23 +202,29 @@ func halfAWalletAfterAStart(t testing.TB, rounds int) {
 func TestRowWithoutIDOfTheLostAmountIsNotOthers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*exchange.Order)
-		want   exchange.Quantity
+		orderID int64 // of the purchase, if it was acknowledged
+		change  func(*exchange.Order)
+		want    exchange.Quantity
 	}{
-		"of its amount":         {func(*exchange.Order) {}, 10},
-		"of another amount":     {func(o *exchange.Order) { o.QuoteAmount = exchange.AmountOf(519) }, 0},
-		"of an earlier minute":  {func(o *exchange.Order) { o.CreatedMS -= 60_000 }, 0},
-		"of a later minute":     {func(o *exchange.Order) { o.CreatedMS += 60_000 }, 0},
-		"under a person's name": {func(o *exchange.Order) { o.ClientOrderID = "by hand" }, 0},
+		"of its amount":             {0, func(*exchange.Order) {}, 10},
+		"of another amount":         {0, func(o *exchange.Order) { o.QuoteAmount = exchange.AmountOf(519) }, 0},
+		"of a second earlier":       {0, func(o *exchange.Order) { o.CreatedMS -= 1_000 }, 10},
+		"of more than that earlier": {0, func(o *exchange.Order) { o.CreatedMS -= 1_001 }, 0},
+		"of ten seconds later":      {0, func(o *exchange.Order) { o.CreatedMS += 10_000 }, 10},
+		"of more than that later":   {0, func(o *exchange.Order) { o.CreatedMS += 10_001 }, 0},
+		"of an earlier minute":      {0, func(o *exchange.Order) { o.CreatedMS -= 60_000 }, 0},
+		"of a later minute":         {0, func(o *exchange.Order) { o.CreatedMS += 60_000 }, 0},
+		"under a person's name":     {0, func(o *exchange.Order) { o.ClientOrderID = "by hand" }, 0},
+		"of a purchase with an id":  {19, func(*exchange.Order) {}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lostAmount(t, c.change, c.want)
+			lostAmount(t, c.orderID, c.change, c.want)
 		})
 	}
 }
 
-func lostAmount(t testing.TB, change func(*exchange.Order), want exchange.Quantity) {
+func lostAmount(t testing.TB, orderID int64, change func(*exchange.Order), want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
 	w.book.foreignPolicy = ForeignHalt
@@ -226,8 +232,8 @@ func lostAmount(t testing.TB, change func(*exchange.Order), want exchange.Quanti
 	w.now += 60_000
 	w.book.Symbol(coin).last = 50_000e8
 	lost := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(520)}
-	w.places(placement.Entry, 0, lost)
-	row := anothers("", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now+100)
+	w.places(placement.Entry, orderID, lost)
+	row := anothers("", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
 	row.QuoteAmount = exchange.AmountOf(520)
 	w.now += 5_000
 	w.start()

@@ -174,7 +174,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"history_unheard":          endOfAStop,
 		"inherited_by_old_wallet":  walletOfBeforeASale,
 		"inherited_halved":         func(t testing.TB) { halfAWalletAfterAStart(t, 1) },
-		"lost_is_others":           func(t testing.TB) { lostAmount(t, func(*exchange.Order) {}, 10) },
+		"lost_is_others":           func(t testing.TB) { lostAmount(t, 0, func(*exchange.Order) {}, 10) },
 		"young_stands_down":        func(t testing.TB) { boughtNextToPeer(t, 0, 14) },
 		"twice_sold_unseen":        func(t testing.TB) { soldTwice(t, 4_000, "0.99", true) },
 		"passed_exit_rests":        passedExitRests,

@@ -344,18 +344,23 @@ func TestStopWithoutIDOfBotdsFormBlocksOpenings(t *testing.T) {
 		change func(*wallet, *exchange.Order)
 		want   bool
 	}{
-		"at the collar":                       {func(*wallet, *exchange.Order) {}, true},
-		"a step of prices off":                {func(_ *wallet, o *exchange.Order) { o.Price += 1e7 }, true},
-		"as far as a former step allows":      {func(_ *wallet, o *exchange.Order) { o.Price -= 4_90000000 }, true},
-		"farther than that":                   {func(_ *wallet, o *exchange.Order) { o.Price -= 5_10000000 }, false},
-		"at another distance":                 {func(_ *wallet, o *exchange.Order) { o.Price = 48_000e8 }, false},
-		"too small to be sold at the collar":  {func(_ *wallet, o *exchange.Order) { o.Quantity, o.StopPrice, o.Price = 1, 5_200e8, 5_000_10000000 }, true},
-		"with an id":                          {func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "by hand" }, false},
-		"a sale at a limit":                   {func(_ *wallet, o *exchange.Order) { o.Type = exchange.Limit }, false},
-		"a purchase":                          {func(_ *wallet, o *exchange.Order) { o.Side = exchange.Buy }, false},
-		"the history shows ids":               {func(w *wallet, _ *exchange.Order) { w.book.idsShown = true }, false},
-		"the history shows some, not botd's":  {func(w *wallet, _ *exchange.Order) { w.book.idsShown, w.book.idsLeftOut = true, true }, true},
-		"its collar is not known":             {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).collar = 0 }, false},
+		"at the collar":                  {func(*wallet, *exchange.Order) {}, true},
+		"a step of prices off":           {func(_ *wallet, o *exchange.Order) { o.Price += 1e7 }, true},
+		"as far as a former step allows": {func(_ *wallet, o *exchange.Order) { o.Price -= 4_90000000 }, true},
+		"farther than that":              {func(_ *wallet, o *exchange.Order) { o.Price -= 5_10000000 }, false},
+		"raised by the largest mark and as far as a former step allows": {func(_ *wallet, o *exchange.Order) { o.Price += 46_55000000 + 4_90000000 }, true},
+		"raised by more":                     {func(_ *wallet, o *exchange.Order) { o.Price += 46_55000000 + 4_90000000 + 1 }, false},
+		"at another distance":                {func(_ *wallet, o *exchange.Order) { o.Price = 48_000e8 }, false},
+		"too small to be sold at the collar": {func(_ *wallet, o *exchange.Order) { o.Quantity, o.StopPrice, o.Price = 1, 5_200e8, 5_000_10000000 }, true},
+		"with an id":                         {func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "by hand" }, false},
+		"a sale at a limit":                  {func(_ *wallet, o *exchange.Order) { o.Type = exchange.Limit }, false},
+		"a purchase":                         {func(_ *wallet, o *exchange.Order) { o.Side = exchange.Buy }, false},
+		"the history shows ids":              {func(w *wallet, _ *exchange.Order) { w.book.idsShown = true }, false},
+		"the history shows some, not botd's": {func(w *wallet, _ *exchange.Order) { w.book.idsShown, w.book.idsLeftOut = true, true }, true},
+		"its collar is not known":            {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).collar = 0 }, false},
+		"its collar is not known, and its limit is its stop price": {func(w *wallet, o *exchange.Order) {
+			w.book.Symbol(coin).collar, o.Price = 0, o.StopPrice
+		}, false},
 		"its rules are not known":             {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).rules = nil }, false},
 		"on futures, where positions show it": {func(_ *wallet, o *exchange.Order) { o.Market = exchange.Futures }, false},
 	} {

@@ -35,6 +35,11 @@ func TestAPurchaseOfBotdsFormIsAWholeNumberOfSteps(t *testing.T) {
 		{"more than that, and no whole number of them", "50000250.0007", "50000.1", false},
 		{"many steps", "6172812.3456", "50000.1", true},
 		{"no whole number of many steps", "6172812.3457", "50000.1", false},
+		{"one step", "50.0001", "50000.1", true},
+		{"one step at a price a 500th higher", "50.1001", "50000.1", true},
+		{"one step at a higher price", "50.1002", "50000.1", false},
+		{"one step at a price of one tick, the smallest", "0.0001", "0.1", true},
+		{"ten steps, the lowest price of which is a little above a whole tick", "499.002", "50000.20040081", false},
 	} {
 		if row := purchaseOf(9, c.amount, c.mean); purchaseOfForm(rules, &row) != c.want {
 			t.Errorf("%s: want it of botd's form %t", c.name, c.want)
@@ -65,6 +70,9 @@ func secondBuyerFound(t testing.TB) *wallet {
 	w := secondBuyer(t, func(*wallet, *exchange.Order) {})
 	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
 		t.Errorf("want the symbol quarantined for it, have %q", have)
+	}
+	if !w.book.HasTwin() {
+		t.Error("want another botd known, to which exits yield")
 	}
 	return w
 }
@@ -128,6 +136,9 @@ func TestUnexplainedPurchaseIsManual(t *testing.T) {
 		"by quantity":       of(6, func(o *exchange.Order) { o.QuoteAmount, o.Quantity = exchange.Amount{}, 10 }),
 		"under an id":       of(6, func(o *exchange.Order) { o.ClientOrderID = "a person's" }),
 		"not executed":      of(6, func(o *exchange.Order) { o.Filled = 0 }),
+		"next to an order under this prefix": func(w *wallet, _ *exchange.Order) {
+			w.sees("1.02", "0", []exchange.Order{anothers(elders+"1", 4, exchange.Buy, exchange.Limit, 10, 0, w.now)})
+		},
 		"a sale":            of(6, func(o *exchange.Order) { o.Side = exchange.Sell }),
 		"on another symbol": of(6, func(o *exchange.Order) { o.Symbol = "ETH-USDT" }),
 		"decided": func(w *wallet, _ *exchange.Order) {
@@ -170,6 +181,22 @@ func TestTheNewestPurchaseDecides(t *testing.T) {
 	}
 	if have := secondBuyer(t, none, purchaseOf(7, "500.01", "50000.1")).book.Symbol(coin).Quarantine(); have == "" {
 		t.Error("want whole cents to decide nothing")
+	}
+}
+
+// One step is executed as well as ten. Botd's own orders that cannot be the row explain it no more than no order does.
+func TestAPurchaseOfBotdsFormIsQuarantinedBesideOtherOrders(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*wallet, *exchange.Order){
+		"one step": func(_ *wallet, o *exchange.Order) {
+			o.Filled, o.QuoteAmount = 1, exchange.MustAmount("50.0001")
+		},
+		"a sale without an answer":                        func(w *wallet, _ *exchange.Order) { w.places(placement.StopLoss, 0, stopOf(4)) },
+		"a purchase of the same seconds under its own id": func(w *wallet, _ *exchange.Order) { w.buysUnder(8, 4) },
+	} {
+		if have := secondBuyer(t, change).book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id") {
+			t.Errorf("%s: want the symbol quarantined for it, have %q", name, have)
+		}
 	}
 }
 

@@ -34,6 +34,26 @@ func TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne(t *testing.T) {
 	}
 }
 
+// The answer counts as lost after two seconds even where a read may be older than that.
+func TestUnansweredSpotStopIsPlacedAgainHoweverOldReadsMayBe(t *testing.T) {
+	t.Parallel()
+	for readMS, want := range map[int64]exchange.Quantity{2_000: 0, 2_001: 10} {
+		w, _ := protecting(t)
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{}})
+		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+		derive := w.deriver()
+		w.now += 60_000
+		w.shows("0.01", "0")
+		stop := w.sends(placement.StopLoss, 0, stopOf(10))
+		w.book.NoteHandedOut(stop.ClientOrderID, w.now)
+		w.now += readMS
+		w.shows("0.01", "0")
+		if have := stopped(derive()); have != want {
+			t.Errorf("read %d ms after it was sent: want another stop of %d, have %d", readMS, want, have)
+		}
+	}
+}
+
 func spotStopUnanswered(t testing.TB, others exchange.Quantity, free, frozen string, readMS, atMS int64, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)

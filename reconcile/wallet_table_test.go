@@ -431,11 +431,13 @@ func frozenElsewhere(t testing.TB) {
 	for name, c := range map[string]struct {
 		base     string // of the other symbol; none: its rules are unknown
 		unlisted bool
+		half     bool // the wallet freezes half of the stop's quantity
 		want     bool
 	}{
 		"a listed one":                        {base: "BTC", want: true},
 		"one that no list shows":              {base: "BTC", unlisted: true, want: true},
 		"one of another asset":                {base: "ETH"},
+		"one of another asset, besides half":  {base: "ETH", half: true},
 		"one of which no rules are known":     {},
 		"nor those of one that no list shows": {unlisted: true},
 	} {
@@ -454,7 +456,11 @@ func frozenElsewhere(t testing.TB) {
 			listed = append(listed, row)
 		}
 		w.now += 4_001
-		if have := w.reads(1_000, 10, listed...).noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)); have != c.want {
+		frozen := exchange.Quantity(10)
+		if c.half {
+			frozen = 5
+		}
+		if have := w.reads(1_000, frozen, listed...).noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want nothing frozen for the stop %t, have %t", name, c.want, have)
 		}
 	}
@@ -518,18 +524,23 @@ func frozenAgain(t testing.TB) {
 		sameRead  bool
 		elsewhere bool // an own sale on another symbol of the asset
 		unknown   bool // a person's sale on a symbol that botd does not trade
+		buys      bool // an own purchase rests
+		bids      bool // a person's purchase rests
 		ends      bool
 	}{
-		"nothing":                              {frozen: 0},
-		"less than it holds":                   {frozen: 9},
-		"all of it":                            {frozen: 10, ends: true},
-		"by the read that showed its end":      {frozen: 10, sameRead: true},
-		"for another stop":                     {frozen: 10, replaced: true},
-		"for a sale on another symbol":         {frozen: 10, elsewhere: true},
-		"for a sale on an unknown symbol":      {frozen: 10, unknown: true},
-		"for another stop and for this one":    {frozen: 20, replaced: true, ends: true},
-		"for a person's sale":                  {frozen: 10, foreign: true},
-		"for a person's sale and for this one": {frozen: 20, foreign: true, ends: true},
+		"nothing":                                  {frozen: 0},
+		"less than it holds":                       {frozen: 9},
+		"all of it":                                {frozen: 10, ends: true},
+		"by the read that showed its end":          {frozen: 10, sameRead: true},
+		"for another stop":                         {frozen: 10, replaced: true},
+		"for a sale on another symbol":             {frozen: 10, elsewhere: true},
+		"for a sale on an unknown symbol":          {frozen: 10, unknown: true},
+		"for another stop and for this one":        {frozen: 20, replaced: true, ends: true},
+		"for a person's sale":                      {frozen: 10, foreign: true},
+		"for a person's sale and a part":           {frozen: 16, foreign: true},
+		"for this one, beside own purchases":       {frozen: 10, buys: true, ends: true},
+		"for this one, beside a person's purchase": {frozen: 10, bids: true, ends: true},
+		"for a person's sale and for this one":     {frozen: 20, foreign: true, ends: true},
 	} {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
@@ -545,6 +556,12 @@ func frozenAgain(t testing.TB) {
 			w.sendsElsewhere(exchange.Sell)
 		}
 		var listed []exchange.Order
+		if c.buys {
+			listed = append(listed, w.buysUnder(76, 10))
+		}
+		if c.bids {
+			listed = append(listed, anothers("by hand", 75, exchange.Buy, exchange.Limit, 10, 0, w.now))
+		}
 		if c.foreign {
 			listed = append(listed, anothers("by hand", 77, exchange.Sell, exchange.Limit, 10, 0, w.now))
 		}
