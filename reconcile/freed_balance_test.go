@@ -33,6 +33,48 @@ func TestExitSellsWhatACanceledStopHasFreed(t *testing.T) {
 	}
 }
 
+// A smaller target needs the canceled stop of 4 of the 10, not the one of 6 that stands, and another order sells 6 of a person's coins. The wallet, which may
+// be older than the cancel, is one of both stops and that order, or has lost coins of botd's.
+func TestPartialExitSellsWhatACanceledStopHasFreed(t *testing.T) {
+	t.Parallel()
+	unread := func(d *Desired) { d.Unread = true }
+	for name, c := range map[string]struct {
+		target       exchange.Quantity
+		buys         exchange.Quantity // by an own order that rests
+		free, frozen string
+		desired      func(*Desired)
+		want         exchange.Quantity
+	}{
+		"the wallet shows the cancel":                            {6, 0, "0.004", "0.012", nil, 4},
+		"the wallet is older":                                    {6, 0, "0", "0.016", nil, 4},
+		"the wallet is older, and the lists could not be read":   {6, 0, "0", "0.016", unread, 4},
+		"the same, beside a purchase, which holds none of it":    {6, 2, "0", "0.016", unread, 4},
+		"the wallet shows the cancel, and lacks 2: those remain": {4, 0, "0.002", "0.012", nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := holdingNextTo(t, ForeignHalt, "0.006")
+			w.book.Symbol(coin).last = 50_000e8
+			w.targets(c.target, nil)
+			w.derives(nil) // the target is priced
+			off, stands := w.places(placement.StopLoss, 7, stopOf(4)), w.places(placement.StopLoss, 8, stopOf(6))
+			rows := []exchange.Order{stands, anothers("by hand", 9, exchange.Sell, exchange.Limit, 6, 0, w.now)}
+			if c.buys != 0 {
+				rows = append(rows, w.buysUnder(11, c.buys))
+			}
+			w.now += 60_000
+			w.shows("0", "0.016", append(rows, off)...)
+			w.answersCancel(off)
+			w.now += ExitReleaseMS
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: off.ClientOrderID, Body: record.Ended{State: placement.Canceled, Evidence: "a test"}})
+			w.shows(c.free, c.frozen, rows...)
+			if have := soldBy(w.derives(c.desired)); have != c.want {
+				t.Errorf("want an exit of %d, have %d", c.want, have)
+			}
+		})
+	}
+}
+
 // exitAfterCancel holds ten, and nobody else holds any of the asset. A stop has been canceled for an exit of all. Another order without an id sells some of
 // it. It returns the quantity of the exit.
 func exitAfterCancel(t testing.TB, stop, others exchange.Quantity, free, frozen string) (sold exchange.Quantity) {

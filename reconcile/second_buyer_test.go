@@ -45,6 +45,13 @@ func TestAPurchaseOfBotdsFormIsAWholeNumberOfSteps(t *testing.T) {
 			t.Errorf("%s: want it of botd's form %t", c.name, c.want)
 		}
 	}
+	grown := *rules
+	grown.QuantityTick = 10
+	for amount, want := range map[string]bool{"500.001": true, "750": false} {
+		if row := purchaseOf(9, amount, "50000.1"); purchaseOfForm(&grown, &row) != want {
+			t.Errorf("where a step has grown to ten: want %s of botd's form %t", amount, want)
+		}
+	}
 }
 
 // secondBuyer is a botd that has bought itself, in a history that shows no ids, and reads that history with other purchases in it.

@@ -420,6 +420,23 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	}
 }
 
+// While the open list cannot be read, a sale that may have been accepted after the wallet was read is not in that wallet.
+func TestSaleOfTheMomentOfAReadHoldsNothingInIt(t *testing.T) {
+	t.Parallel()
+	for _, laterMS := range []int64{0, 1} {
+		w := explains(t, 10, 0)
+		lost := w.places(placement.StopLoss, 0, stopOf(10))
+		w.now += 1_001
+		w.places(placement.Exit, 50, saleOf(10))
+		w.now += laterMS
+		s := w.reads(1_000, 10)
+		s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
+		if have, want := s.noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)), laterMS > 0; have != want {
+			t.Errorf("read %d ms later: want nothing frozen for the stop %t, have %t", laterMS, want, have)
+		}
+	}
+}
+
 // What sales on another symbol of the asset freeze is not frozen for a sale on this one.
 func TestSalesOnAnotherSymbolFreezeTheirOwnCoins(t *testing.T) {
 	t.Parallel()
@@ -484,18 +501,26 @@ func endOfAStop(t testing.TB) {
 	for name, c := range map[string]struct {
 		with  func(s *Snapshot, row exchange.Order)
 		after int64 // seconds
+		lost  bool  // the stop's answer
 	}{
-		"no history was read":        {func(*Snapshot, exchange.Order) {}, 4},
-		"it shows the stop canceled": {final(exchange.StatusCanceled), 4},
-		"it shows the stop filled":   {final(exchange.StatusFilled), 4},
-		"it shows the stop in place": {final(exchange.StatusNew), 15},
+		"no history was read":        {func(*Snapshot, exchange.Order) {}, 4, false},
+		"it shows the stop canceled": {final(exchange.StatusCanceled), 4, false},
+		"it shows the stop filled":   {final(exchange.StatusFilled), 4, false},
+		"it shows the stop in place": {final(exchange.StatusNew), 15, false},
 		"it does not show the stop": {func(s *Snapshot, _ exchange.Order) {
 			s.History, s.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
-		}, 15},
-		"it shows a part of the orders": {func(s *Snapshot, _ exchange.Order) { s.History = exchange.FetchedOf[exchange.Order](nil) }, 4},
+		}, 15, false},
+		"it shows a part of the orders": {func(s *Snapshot, _ exchange.Order) { s.History = exchange.FetchedOf[exchange.Order](nil) }, 4, false},
+		"it does not show a stop whose id is not known": {func(s *Snapshot, _ exchange.Order) {
+			s.History, s.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
+		}, 4, true},
 	} {
 		w := explains(t, 10, 0)
-		stop := w.places(placement.StopLoss, 9, stopOf(10))
+		orderID := int64(9)
+		if c.lost {
+			orderID = 0
+		}
+		stop := w.places(placement.StopLoss, orderID, stopOf(10))
 		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 		sentMS := w.now
 		for _, afterMS := range []int64{c.after * 1_000, c.after*1_000 + 1} {
