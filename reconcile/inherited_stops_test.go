@@ -111,8 +111,16 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 		with func(w *wallet) []exchange.Order
 		want exchange.Quantity
 	}{
-		"the position's":            {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(10))} }, 0},
-		"more than the position":    {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(17))} }, 7},
+		"the position's":         {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(10))} }, 0},
+		"more than the position": {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(17))} }, 7},
+		"more than what fees have left of it": {func(w *wallet) []exchange.Order {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2}})
+			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(17))}
+		}, 9},
+		"where nothing is held any more": {func(w *wallet) []exchange.Order {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(7))}
+		}, 7},
 		"one of unknown fate":       {func(w *wallet) []exchange.Order { w.places(placement.StopLoss, 0, stopOf(17)); return nil }, 0},
 		"a sale that is not a stop": {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.Exit, 8, saleOf(17))} }, 0},
 	} {
@@ -174,6 +182,12 @@ func TestHalfAWalletAfterAStartTakesNoStopOff(t *testing.T) {
 	for _, rounds := range []int{1, 8} {
 		halfAWalletAfterAStart(t, rounds)
 	}
+	w, own, stop := inheritsStop(t, 1) // one step, the least that can be protected
+	derive := w.deriver()
+	w.now += 1_000
+	if w.hasMoney("0.5", "0.005", "4750", own, stop); len(canceled(derive())) > 0 {
+		t.Errorf("want the stop of one step kept, have %v canceled", canceled(derive()))
+	}
 }
 
 func halfAWalletAfterAStart(t testing.TB, rounds int) {
@@ -194,6 +208,80 @@ func halfAWalletAfterAStart(t testing.TB, rounds int) {
 		if have := canceled(derive()); len(have) > 0 {
 			t.Fatalf("after %d rounds: want both stops kept, have %v canceled", rounds, have)
 		}
+	}
+}
+
+// inheritsStop starts with a stop of the ten that are held, and one of a quantity that only the wallet shows.
+func inheritsStop(t testing.TB, beyond exchange.Quantity) (w *wallet, own, stop exchange.Order) {
+	t.Helper()
+	w, _ = protecting(t)
+	own, stop = w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(beyond))
+	w.now += 5_000
+	w.restores()
+	w.book.Symbol(coin).last = 50_000e8
+	return w, own, stop
+}
+
+// A person must look at such a stop as soon as wallets have shown its quantity for longer than L, one second, without interruption. A wallet that may be
+// older than the last fill does not count, nor does the time before it.
+func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {
+	t.Parallel()
+	type read struct {
+		afterMS     int64 // since the one before
+		lacks       bool  // the wallet does not show the quantity
+		sells       bool  // an own sale of one step is booked before it
+		quarantined bool
+	}
+	for name, c := range map[string]struct {
+		beyond exchange.Quantity
+		reads  []read
+	}{
+		"for a second":                     {10, []read{{afterMS: 1_000}, {afterMS: 1_000}, {afterMS: 1, quarantined: true}}},
+		"one step, the least of all":       {1, []read{{afterMS: 1_000}, {afterMS: 1_000}, {afterMS: 1, quarantined: true}}},
+		"a wallet in between lacks it":     {10, []read{{afterMS: 1_000}, {afterMS: 900}, {afterMS: 100, lacks: true}, {afterMS: 100}, {afterMS: 900}}},
+		"a sale in between":                {10, []read{{afterMS: 1_000}, {afterMS: 400}, {afterMS: 100, sells: true}, {afterMS: 850}, {afterMS: 200}}},
+		"a sale in between, for long":      {10, []read{{afterMS: 1_000}, {afterMS: 400}, {afterMS: 100, sells: true}, {afterMS: 1_000}, {afterMS: 601, quarantined: true}}},
+		"a sale just before the first one": {10, []read{{afterMS: 500, sells: true}, {afterMS: 501}, {afterMS: 600}, {afterMS: 500}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, own, stop := inheritsStop(t, c.beyond)
+			symbol, asset := w.book.Symbol(coin), exchange.Quantity(1_000)
+			for i, one := range c.reads {
+				w.now += one.afterMS
+				if one.sells {
+					sold := w.places(placement.Exit, 20, saleOf(1))
+					w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 20, Filled: 1}})
+					asset--
+				}
+				free, frozen := symbol.rules.QuantityAmount(asset), symbol.rules.QuantityAmount(10+c.beyond)
+				if one.lacks {
+					free = symbol.rules.QuantityAmount(asset - c.beyond)
+				}
+				w.hasMoney(free.String(), frozen.String(), "9500", own, stop)
+				if have := symbol.Quarantine() != ""; have != one.quarantined || symbol.settled && !one.lacks {
+					t.Fatalf("read %d: want it quarantined %t and nothing opened, have %q, settled %t", i+1, one.quarantined, symbol.Quarantine(), symbol.settled)
+				}
+			}
+		})
+	}
+}
+
+// The stop belongs to a purchase whose answer was lost: that is decided otherwise.
+func TestInheritedStopOfALostPurchaseIsNotQuarantined(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 50_000e8})
+	own, stop := w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(10))
+	w.now += 1_000
+	w.restores()
+	w.book.Symbol(coin).last = 50_000e8
+	for range 4 {
+		w.now += 600
+		w.hasMoney("1", "0.02", "9500", own, stop)
+	}
+	if have := w.book.Symbol(coin).Quarantine(); have != "" {
+		t.Errorf("want no quarantine, have %q", have)
 	}
 }
 

@@ -35,6 +35,12 @@ func onlyOwnCoins(t testing.TB) {
 		w.now += 500
 		return nil
 	}
+	lost := func(w *wallet, stop exchange.Order) []exchange.Order {
+		open := quarantined(w, stop)
+		w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 3, Price: 50_000e8})
+		w.now += 1_000
+		return open
+	}
 	for _, c := range []struct {
 		name         string
 		others       string // what others have at the start
@@ -45,6 +51,7 @@ func onlyOwnCoins(t testing.TB) {
 		{"an exit is refused", "0", "0", "0.01", exitRefused, 4},
 		{"the symbol is quarantined", "0", "0", "0.01", quarantined, 4},
 		{"the wallet has less", "0", "0", "0.009", quarantined, 3},
+		{"a purchase without an answer has bought 3", "0", "0.003", "0.01", lost, 7},
 		{"a stop is refused that may rest", "0", "0", "0.01", stopRefused, 4},
 		{"an exit is refused, and a person has coins", "1", "1", "0.01", exitRefused, 0},
 		{"the symbol is quarantined, and a person has coins", "1", "1", "0.01", quarantined, 4},
@@ -63,6 +70,27 @@ func onlyOwnCoins(t testing.TB) {
 		w.shows(c.free, c.frozen, open...)
 		if have := stopped(derive()); have != c.want {
 			t.Errorf("%s: want a stop of %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// As soon as the wallet must be read again, it no longer shows that nobody else has coins.
+func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
+	t.Parallel()
+	for _, forgets := range []bool{false, true} {
+		w := holdingNextTo(t, ForeignHalt, "0")
+		derive := w.deriver()
+		stop := w.places(placement.StopLoss, 8, stopOf(6))
+		w.now += 60_000
+		w.apply(quarantineOf("a test"))
+		w.shows("0", "0.01", stop)
+		want := exchange.Quantity(4)
+		if forgets {
+			w.book.ForgetWallet()
+			want = 0
+		}
+		if have := stopped(derive()); have != want {
+			t.Errorf("forgotten %t: want a stop of %d, have %d", forgets, want, have)
 		}
 	}
 }

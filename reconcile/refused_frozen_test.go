@@ -92,15 +92,17 @@ func TestSeveralRefusedStopsThatTheWalletFreezesStand(t *testing.T) {
 // An exit by plan leaves their coins to them: what else it would sell is a person's.
 func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
 	t.Parallel()
-	w, _ := protecting(t)
-	w.places(placement.StopLoss, 8, stopOf(6))
-	w.now += 60_000
-	w.refusesStop(4)
-	w.sees("1", "0.01", nil)
-	w.now += 60_000
-	w.sees("1", "0.01", nil)
-	on := &derivation{situation: w.book.situation(&Desired{}, w.book.Symbol(coin), w.now)}
-	if have := on.clipToWallet(10); have != 6 {
-		t.Errorf("want 6 of 10 to be sold, have %d", have)
+	for refused, want := range map[exchange.Quantity]exchange.Quantity{4: 6, 1: 9} {
+		w, _ := protecting(t)
+		w.places(placement.StopLoss, 8, stopOf(10-refused))
+		w.now += 60_000
+		w.refusesStop(refused)
+		w.sees("1", "0.01", nil)
+		w.now += 60_000
+		w.sees("1", "0.01", nil)
+		on := &derivation{situation: w.book.situation(&Desired{}, w.book.Symbol(coin), w.now)}
+		if have := on.clipToWallet(10); have != want {
+			t.Errorf("a stop of %d: want %d of 10 to be sold, have %d", refused, want, have)
+		}
 	}
 }

@@ -49,6 +49,35 @@ func TestExecutedRefusedPurchaseGetsAStop(t *testing.T) {
 	}
 }
 
+// One step is bought as well as ten.
+func TestExecutedRefusedPurchaseOfOneStepGetsAStop(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Entry, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(52)})
+	w.now += 1_000
+	if w.hasMoney("1.011", "0", "9950"); stopped(derive()) != 11 {
+		t.Errorf("want a stop of 11, have %d", stopped(derive()))
+	}
+}
+
+// A later wallet that lacks what was bought may be older: the stop that protects it stays.
+func TestStopOfARefusedPurchaseStaysWhereAWalletLacksIt(t *testing.T) {
+	t.Parallel()
+	w, derive := refusedPurchase(t, 10)
+	w.hasMoney("1.02", "0", "9500")
+	own, stop := w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(10))
+	w.now += 1_000
+	w.hasMoney("1", "0.02", "9500", own, stop)
+	w.now += 1_000
+	w.hasMoney("0.99", "0.02", "9500", own, stop)
+	if have := canceled(derive()); len(have) != 0 {
+		t.Errorf("want both stops kept, have %v canceled", have)
+	}
+}
+
 func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, want exchange.Quantity) {
 	w, derive := refusedPurchase(t, held)
 	w.hasMoney(asset, "0", usd)

@@ -37,6 +37,30 @@ func TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop(t *testing.T) {
 	}
 }
 
+// An older botd's journal does not contain what the wallet showed before the exit. A wallet without any money then proves nothing.
+func TestExitOfAnOlderJournalIsNotUnpaidForLackOfMoney(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{}})
+	w.now += 60_000
+	w.hasMoney("0.01", "0", "0")
+	w.now += 1_000
+	w.places(placement.Exit, 0, saleOf(10))
+	for i := range w.records {
+		if body, is := w.records[i].Body.(record.Sending); is {
+			body.Wallet = record.Wallet{}
+			w.records[i].Body = body
+		}
+	}
+	w.start()
+	w.deriver()
+	w.now += 4_000
+	w.hasMoney("0.005", "0", "0")
+	if have := stopped(w.derives(stopped2)); have != 0 {
+		t.Errorf("want no stop for what the exit may have sold, have one of %d", have)
+	}
+}
+
 func exitWithoutMoney(t testing.TB, others exchange.Quantity, unknown, restarts bool, shown [3]string, want exchange.Quantity) {
 	w, _ := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: others}})

@@ -45,6 +45,24 @@ func halvedInAQuarantine(t testing.TB, cause record.QuarantineCause, free, froze
 	}
 }
 
+// However old a read may be, four seconds after the last of botd's own sales the wallet contains it.
+func TestAWalletOfLongAfterAStopIsWrongHoweverOldReadsMayBe(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[int64]exchange.Quantity{4_000: 1, 4_001: 6} {
+		w, _ := protecting(t)
+		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+		derive := w.deriver()
+		w.now += 60_000
+		w.apply(quarantineOf("a test"))
+		stop := w.places(placement.StopLoss, 8, stopOf(4))
+		w.now += wait
+		w.shows("1.003", "0.002", stop)
+		if have := stopped(derive()); have != want {
+			t.Errorf("%d ms after it: want a stop of %d, have one of %d", wait, want, have)
+		}
+	}
+}
+
 // If the exchange executed more than it answered, no fill is missing from the journal: a wallet that may be older than the last one does not
 // keep its stop away.
 func TestOldWalletBlocksNoStopIfTheExchangeExecutedMore(t *testing.T) {
