@@ -236,11 +236,12 @@ func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {
 		beyond exchange.Quantity
 		reads  []read
 	}{
-		"for a second":                     {10, []read{{afterMS: 1_000}, {afterMS: 1_000}, {afterMS: 1, quarantined: true}}},
-		"one step, the least of all":       {1, []read{{afterMS: 1_000}, {afterMS: 1_000}, {afterMS: 1, quarantined: true}}},
-		"a wallet in between lacks it":     {10, []read{{afterMS: 1_000}, {afterMS: 900}, {afterMS: 100, lacks: true}, {afterMS: 100}, {afterMS: 900}}},
-		"a sale in between":                {10, []read{{afterMS: 1_000}, {afterMS: 400}, {afterMS: 100, sells: true}, {afterMS: 850}, {afterMS: 200}}},
-		"a sale in between, for long":      {10, []read{{afterMS: 1_000}, {afterMS: 400}, {afterMS: 100, sells: true}, {afterMS: 1_000}, {afterMS: 601, quarantined: true}}},
+		"for a second":                 {10, []read{{afterMS: 1_000}, {afterMS: 1_000}, {afterMS: 1, quarantined: true}}},
+		"one step, the least of all":   {1, []read{{afterMS: 1_000}, {afterMS: 1_000}, {afterMS: 1, quarantined: true}}},
+		"a wallet in between lacks it": {10, []read{{afterMS: 1_000}, {afterMS: 900}, {afterMS: 100, lacks: true}, {afterMS: 100}, {afterMS: 900}}},
+		"a sale in between":            {10, []read{{afterMS: 1_000}, {afterMS: 400}, {afterMS: 100, sells: true}, {afterMS: 850}, {afterMS: 200}}},
+		"a sale in between, for long": {10, []read{{afterMS: 1_000}, {afterMS: 400}, {afterMS: 100, sells: true}, {afterMS: 1_000},
+			{afterMS: 601, quarantined: true}}},
 		"a sale just before the first one": {10, []read{{afterMS: 500, sells: true}, {afterMS: 501}, {afterMS: 600}, {afterMS: 500}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -260,7 +261,7 @@ func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {
 				}
 				w.hasMoney(free.String(), frozen.String(), "9500", own, stop)
 				if have := symbol.Quarantine() != ""; have != one.quarantined || symbol.settled && !one.lacks {
-					t.Fatalf("read %d: want it quarantined %t and nothing opened, have %q, settled %t", i+1, one.quarantined, symbol.Quarantine(), symbol.settled)
+					t.Fatalf("read %d: want it quarantined %t, have %q, settled %t", i+1, one.quarantined, symbol.Quarantine(), symbol.settled)
 				}
 			}
 		})
