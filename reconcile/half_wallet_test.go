@@ -96,6 +96,8 @@ func unreadNextToPeer(t testing.TB) {
 func TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	boughtNextToPeer(t, 0, 14)
+	boughtNextToPeer(t, testSettle.StalenessMS, 14)
+	boughtNextToPeer(t, testSettle.StalenessMS+1, 0)
 	boughtNextToPeer(t, testSettle.StalenessMS+1_000, 0)
 }
 
