@@ -78,6 +78,7 @@ type observedAccount struct {
 	accountMS     int64               // time of the read; 0 for never
 	accountFromMS int64               // start of the read
 	marginShown   bool                // since the start, the account has reported margin used by positions
+	marginAgreeMS int64               // when it was last the margin that the listed positions need; 0 for never
 	openPositions []exchange.Position // on futures, of any symbol
 	listed        map[exchange.Market]openList
 	observedMS    int64                // end of the current snapshot
@@ -173,6 +174,7 @@ func (b *Book) apply(r *record.Record) {
 		symbol.noteBooked(body.Quantity)
 		symbol.dropDecidedPeerOrders()
 		symbol.spot.inherited, symbol.spot.inheritedDecided = 0, symbol.Quarantine() == ""
+		symbol.spot.ended = formerPurchase{}
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
@@ -233,10 +235,13 @@ func (b *Book) advance(r *record.Record) {
 			b.noteFreed(p, r.AtMS)
 			b.noteTaken(p, r.AtMS)
 		}
-		b.sentRequests.forget(r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
+			if p.Filled() > 0 {
+				symbol.spot.ended = formerPurchaseOf(p, b.delivery(p).before, symbol.FilledMS())
+			}
 		}
+		b.sentRequests.forget(r.ClientOrderID)
 	}
 }
 

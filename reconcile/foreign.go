@@ -67,6 +67,13 @@ func (t *SymbolState) exceedsPosition() bool {
 	return t.Ignored() != 0 && t.Known() != 0 && (t.Known().Sign() != venue.Sign() || t.Known().Abs() > venue.Abs())
 }
 
+// outlivesIgnored reports whether the list shows a position that was opened after the part left to others was last decided, and fills explain all of
+// it: the exchange keeps one position per symbol, so the position with that part has ended.
+func (e *evidence) outlivesIgnored(symbol *SymbolState) bool {
+	whole := symbol.Known() != 0 && symbol.AtVenue() == symbol.Known()
+	return symbol.Ignored() != 0 && whole && symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS
+}
+
 // ignore leaves the difference to its owner. botd's part is at most the whole position, because the
 // exchange keeps one position per symbol.
 func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Record)) {
@@ -393,7 +400,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 // unclaimed returns the wallet's excess of a spot symbol's asset over the fills, if an uncertain
 // placement may have bought it or a refused one has.
 func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
-	if !b.buysUnknown(symbol) && !b.paidFor(symbol) || symbol.rules == nil {
+	if !b.buysUnknown(symbol) && !b.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
 		return 0
 	}
 	return max(0, b.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())

@@ -196,6 +196,16 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 			}
 		},
 		"sold_elsewhere_again":   func(t testing.TB) { soldByATwin(t, 10, true) },
+		"another_paid_again":     func(t testing.TB) { executedTwiceNextToAnother(t, "0.2", "9500", 20) },
+		"another_paid_unshown":   func(t testing.TB) { executedTwiceNextToAnother(t, "0", "9500", 10) },
+		"old_wallet_bought":      func(t testing.TB) { walletOfBeforeAPurchase(t, "1.01", "10000", 0) },
+		"again_after_its_end":    func(t testing.TB) { executedAgainAfterItsEnd(t, "1.02", "9000", 20) },
+		"again_undeclared":       func(t testing.TB) { executedAgainAfterItsEnd(t, "1.02", "9000", 20) },
+		"half_list_decides":      func(t testing.TB) { unknownEntryShown(t, 0, 10, "100", 0, -1) },
+		"margin_never_agreed":    func(t testing.TB) { unknownEntryShown(t, -1, 10, "100", 10, 10) },
+		"old_list_of_two":        oldListOfTwo,
+		"part_outlives_position": func(t testing.TB) { partOfAnEarlierPosition(t, 30_000, 20, 0) },
+		"part_ends_at_once":      func(t testing.TB) { partOfAnEarlierPosition(t, -30_000, 20, 5) },
 		"read_before_it_arrived": func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

@@ -30,6 +30,9 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.observeByID(answer)
 	}
 	b.observedAccount.note(fetched)
+	if s.marginAgrees() {
+		b.marginAgreeMS = fetched.EndedMS
+	}
 	s.keepNeverListed()
 	for symbol := range b.Symbols() {
 		if fetched.Account != nil {
@@ -280,6 +283,9 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.read, symbol.futuresEvidence.denied = true, false
+	if s.outlivesIgnored(symbol) {
+		s.emit(symbol.about(record.Ignored{Evidence: "the position with the ignored part has ended"}))
+	}
 	s.measureResidual(symbol)
 	s.seekWitness(symbol)
 	switch unknown := s.book.unknownOn(symbol.Key()); {
@@ -399,7 +405,8 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
-	if s.anyOutcomeUnknown(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+	unlisted := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
+	if s.anyOutcomeUnknown(symbol.Key()) || unlisted || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.settled = !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
 		s.boundByWallet(symbol)

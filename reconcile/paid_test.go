@@ -53,6 +53,151 @@ func wantPurchaseExecutedTwice(t testing.TB, held, money string, want exchange.Q
 	}
 }
 
+// The history shows the purchase, but not that the exchange executed it a second time.
+func TestSecondExecutionOfAnEndedPurchaseIsProtected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held, money string
+		want        exchange.Quantity
+	}{
+		"bought twice, and paid twice":         {"1.02", "9000", 20},
+		"bought once, and paid once":           {"1.01", "9500", 10},
+		"paid once, and the rest is a deposit": {"1.02", "9500", 10},
+		"paid twice, but bought once":          {"1.01", "9000", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executedAgainAfterItsEnd(t, c.held, c.money, c.want)
+		})
+	}
+}
+
+func executedAgainAfterItsEnd(t testing.TB, held, money string, want exchange.Quantity) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	bought := w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	bought.Status, bought.Filled, bought.Quantity = exchange.StatusFilled, 10, 10
+	for round := range testSettle.StalenessMS/1_000 + 5 {
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			History: exchange.FetchedOf([]exchange.Order{bought}), HistoryWhole: true,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)},
+				{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
+		if have := stopped(derive()); have != want && round > 0 {
+			t.Fatalf("want a stop of %d, have %d", want, have)
+		}
+	}
+	symbol := w.book.Symbol(coin)
+	if declared := symbol.Quarantine() != ""; symbol.Known() != 10 || declared != (want > 10) {
+		t.Errorf("want 10 known and it declared %t, have %d, %q", want > 10, symbol.Known(), symbol.Quarantine())
+	}
+	if want == 10 {
+		return
+	}
+	again := bought
+	again.ID = 8
+	w.now += 1_000
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History: exchange.FetchedOf([]exchange.Order{bought, again}), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)},
+			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
+	if have := stopped(derive()); have != want || symbol.Known() != 20 {
+		t.Errorf("want a stop of %d of 20 known once the history shows it, have %d of %d", want, have, symbol.Known())
+	}
+}
+
+// The outcome of a purchase is unknown, and the stop of the earlier position has filled. A wallet as before the purchase is older than both.
+func TestWalletOfBeforeAPurchaseShowsNoneOfIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held, money string
+		want        exchange.Quantity
+	}{
+		"coins and money of before the purchase": {"1.01", "10000", 0},
+		"as many coins, and other money":         {"1.01", "9990", 10},
+		"the stop has sold, nothing was bought":  {"1", "10490", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			walletOfBeforeAPurchase(t, c.held, c.money, c.want)
+		})
+	}
+}
+
+func walletOfBeforeAPurchase(t testing.TB, held, money string, want exchange.Quantity) {
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.hasMoney("1", "0.01", "10000", stop)
+	w.now += 1_000
+	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	stop.Status, stop.Filled = exchange.StatusFilled, 10
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		History: exchange.FetchedOf([]exchange.Order{stop}), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)},
+			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
+	if have := stopped(derive()); have != want || w.book.Symbol(coin).Known() != 0 {
+		t.Errorf("want a stop of %d and none known, have %d and %d", want, have, w.book.Symbol(coin).Known())
+	}
+}
+
+// Another purchase is without an end, because the history omits it too. If the wallet showed its coins and lacked its money before this one was sent, it
+// costs nothing any more.
+func TestPurchaseExecutedTwiceNextToAnotherIsProtected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		coins, money string // of the other purchase, before this one was sent
+		want         exchange.Quantity
+	}{
+		"the other one is shown":               {"0.2", "9500", 20},
+		"nearly all of the other one":          {"0.182", "9550", 20},
+		"less of its coins":                    {"0.18", "9500", 10},
+		"less of its money":                    {"0.2", "9550.01", 10},
+		"its coins are a deposit":              {"0.2", "10000", 10},
+		"its money is gone, and no coins came": {"0", "9500", 10},
+		"neither its coins nor its money":      {"0", "10000", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executedTwiceNextToAnother(t, c.coins, c.money, c.want)
+		})
+	}
+}
+
+func executedTwiceNextToAnother(t testing.TB, coins, money string, want exchange.Quantity) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	ether := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+	rules := *w.book.Symbol(coin).rules
+	rules.Name, rules.Base = "ETH-USDT", "ETH"
+	ether.rules, ether.last = &rules, 2_500e8
+	reads := func(bitcoins, coins, money string) {
+		w.now += 60_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(bitcoins)},
+				{Asset: "ETH", Free: exchange.MustAmount(coins)}, {Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
+		w.now += 1_000
+	}
+	amount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
+	reads("1", "0", "10000")
+	other := amount
+	other.Market, other.Symbol, other.ClientOrderID = exchange.Spot, "ETH-USDT", w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "two", Symbol: ether.Key(), ClientOrderID: other.ClientOrderID,
+		Body: record.Sending{Order: other, Purpose: placement.Entry, DeadlineMS: w.now + 5_000, Wallet: w.book.WalletOf(ether)}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: other.ClientOrderID, Body: record.Acknowledged{OrderID: 6}})
+	reads("1", coins, money)
+	w.places(placement.Entry, 7, amount)
+	reads("1.02", coins, exchange.MustAmount(money).Sub(exchange.AmountOf(1_000)).String())
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 // The open list, the history and the trades of a purchase show nothing of it. A resting order buys nothing, so what a person deposits at that moment
 // is not botd's.
 func TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead(t *testing.T) {

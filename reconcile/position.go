@@ -60,7 +60,7 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		order, before := p.Order(), e.book.delivery(p).before
-		if order.Side == exchange.Buy && e.fetched.BeganMS > e.book.arrivedMS(p) && !e.book.boughtSince(p, before.atMS) {
+		if order.Side == exchange.Buy && e.fetched.BeganMS > e.book.arrivedMS(p) && !e.book.boughtSince(p, before) {
 			sum += e.boughtWithItsMoney(&order, before, symbol)
 		}
 	}

@@ -67,9 +67,15 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, maxBought excha
 		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
 			continue
 		}
-		once := s.mayBuy(p, symbol)
-		bought, maxBought = bought+once*s.timesPaid(p, symbol), maxBought+once*maxTimes
-		sinceMS = min(sinceMS, p.SentMS())
+		once, before := mayBuy(p, symbol), s.book.delivery(p).before
+		maxBought, sinceMS = maxBought+once*maxTimes, min(sinceMS, p.SentMS())
+		if !before.amount.IsZero() && s.book.unchanged(symbol, before) {
+			continue // the wallet is older than the purchase, or it bought nothing
+		}
+		bought += once * s.timesPaid(p, symbol)
+	}
+	if again := executedAgain(s, symbol); again > 0 {
+		bought, maxBought, sinceMS = bought+again, maxBought+again, min(sinceMS, symbol.spot.ended.sentMS)
 	}
 	if refused, fromMS := s.noteRefusedPurchases(symbol); refused > 0 {
 		return bought + refused, maxBought + refused, min(sinceMS, fromMS)
@@ -147,7 +153,7 @@ func (e *evidence) lost(o *exchange.Order) bool {
 
 // mayBuy returns the maximum quantity that a purchase may still have bought. For a purchase by quote
 // amount, it assumes a price one percent below the last one.
-func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+func mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	order := p.Order()
 	if order.QuoteAmount.IsZero() {
 		return p.Remaining()
@@ -163,25 +169,42 @@ const maxTimes = 2
 // amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.delivery(p).before
-	if e.book.StandsDown() || e.book.boughtSince(p, before.atMS) {
+	if e.book.StandsDown() || e.book.boughtSince(p, before) {
 		return 1
 	}
 	balance := e.book.Balance(symbol.rules.Quote)
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
 	more := e.book.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
-	if more <= e.mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
+	if more <= mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
 	return maxTimes
 }
 
-// boughtSince reports whether anything else on spot may have cost money since a time.
-func (t *tracked) boughtSince(p *account.Placement, sinceMS int64) bool {
+// boughtSince reports whether anything else on spot may have cost money since a read of the wallet.
+func (t *tracked) boughtSince(p *account.Placement, before priorBalance) bool {
 	return t.AnySymbol(func(other *SymbolState) bool {
-		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
+		return other.Key().Market == exchange.Spot && other.FilledMS() >= before.atMS && other.Key() != before.booked
 	}) || t.AnyLive(func(q *account.Placement) bool {
-		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
+		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy && !slices.Contains(before.paid, q)
 	})
+}
+
+// paidBefore returns the live purchases of other assets whose money is gone and whose coins have come according to the wallet, although no list has
+// shown them: they cost nothing any more.
+func paidBefore(b *Book, p *account.Placement) (paid []*account.Placement) {
+	for q := range b.Live() {
+		order, before, on := q.Order(), b.delivery(q).before, b.Symbol(q.Symbol())
+		if order.Side != exchange.Buy || before.atMS == 0 || on.rules == nil || b.sharesAsset(on, p.Symbol()) || !b.readAfter(b.arrivedMS(q)) {
+			continue
+		}
+		money := b.Balance(on.rules.Quote)
+		cost := before.amount.Sub(money.Free.Add(money.Frozen))
+		if !cost.Less(order.QuoteAmount.MulRate(exchange.RateOne*9/10)) && 10*b.balanceBeyondFills(on) >= 9*mayBuy(q, on) {
+			paid = append(paid, q)
+		}
+	}
+	return paid
 }
 
 // priorBalance is what a read showed before a placement was sent: on spot the money and the asset in the wallet, on futures the margin in use beyond
@@ -190,12 +213,15 @@ type priorBalance struct {
 	amount exchange.Amount
 	asset  exchange.Quantity // of the symbol's base asset
 	atMS   int64
+	booked exchange.SymbolKey   // spot: the symbol whose fill since then is the order's own; empty while that is not booked
+	paid   []*account.Placement // spot: purchases of other assets without an end, whose result it already showed
 }
 
 // notePriorBalance records the balance before a purchase or a sale was sent.
 func (b *Book) notePriorBalance(p *account.Placement) {
 	order, w := p.Order(), p.Wallet()
 	if before := priorOf(&order, w); before.atMS != 0 {
+		before.paid = paidBefore(b, p)
 		b.notePrior(p.ClientOrderID(), before)
 	}
 }
@@ -206,7 +232,7 @@ func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 	if order.Side == exchange.Buy && order.QuoteAmount.IsZero() {
 		return priorBalance{}
 	}
-	return priorBalance{w.Money, w.Asset, w.ReadMS}
+	return priorBalance{amount: w.Money, asset: w.Asset, atMS: w.ReadMS}
 }
 
 // soldNothing reports whether the wallet shows all of the asset, although it freezes none of it for a

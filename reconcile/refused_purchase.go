@@ -42,7 +42,7 @@ func (s *survey) reopenPaid(symbol *SymbolState) {
 
 // paidThoughRefused returns the quantity that a refused purchase has bought according to the wallet.
 func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
-	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before.atMS) {
+	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before) {
 		return 0
 	}
 	return e.boughtWithItsMoney(&r.order, r.before, symbol)

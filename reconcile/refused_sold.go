@@ -25,7 +25,7 @@ func (s *survey) noteRefusedSales(symbol *SymbolState) {
 		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
 		beyond := missing - s.possiblySoldUnlisted(symbol) // an accepted sale that no list shows explains the missing quantity at least as well
-		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before.atMS) &&
+		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
 }

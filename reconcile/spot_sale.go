@@ -226,7 +226,8 @@ func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, bef
 	neither := s.symbol.tooSmallToTrade(s.book.baseBalance(s.symbol)) && got.Less(minProceeds)
 	alone := s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))
 	nothing := alone && before.atMS != 0 && s.book.readAfter(before.atMS) && got.Sign() <= 0
-	return (neither || nothing) && !s.book.boughtSince(nil, cmp.Or(before.atMS, sentMS))
+	since := priorBalance{atMS: cmp.Or(before.atMS, sentMS), paid: before.paid}
+	return (neither || nothing) && !s.book.boughtSince(nil, since)
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's

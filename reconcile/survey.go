@@ -13,13 +13,7 @@ import (
 type evidence struct {
 	book    *Book
 	fetched *Snapshot
-	margins margins
-}
-
-// margins caches the results of margin.
-type margins struct {
-	known              bool
-	difference, needed exchange.Amount
+	margins
 }
 
 // survey evaluates one snapshot: it turns evidence into records, and applies each record before it draws
@@ -32,7 +26,7 @@ type survey struct {
 }
 
 func (b *Book) survey(fetched *Snapshot) *survey {
-	return &survey{evidence: evidence{book: b, fetched: fetched}}
+	return &survey{evidence: evidence{book: b, fetched: fetched, margins: margins{book: b, fetched: fetched}}}
 }
 
 // onSpot reports whether the spot open list shows an order.

@@ -88,6 +88,9 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	if symbol.residual == 0 && s.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is read with the next snapshot (case 9)
 	}
+	if s.marginShowsMore(symbol, unknown) {
+		return // only the list shows that less was opened, or nothing
+	}
 	symbol.equal.reset()
 	if alone {
 		unknown = slices.DeleteFunc(unknown, func(p *account.Placement) bool { return p.Fence(s.book.Settle()) > symbol.equalFromMS })

@@ -60,7 +60,12 @@ func (w *spotWallet) WalletOf(symbol *SymbolState) record.Wallet {
 // ago that was. A sale brings money, so a later wallet could be equal only if somebody had withdrawn exactly that amount and deposited exactly that
 // quantity.
 func (w *spotWallet) showsBeforeSale(symbol *SymbolState) bool {
-	before, money := symbol.spot.beforeSale, w.Balance(symbol.rules.Quote)
+	return w.unchanged(symbol, symbol.spot.beforeSale)
+}
+
+// unchanged reports whether the wallet shows exactly the asset and the money of an earlier read.
+func (w *spotWallet) unchanged(symbol *SymbolState, before priorBalance) bool {
+	money := w.Balance(symbol.rules.Quote)
 	return before.atMS != 0 && w.baseBalance(symbol) == before.asset && money.Free.Add(money.Frozen) == before.amount
 }
 

@@ -96,7 +96,7 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
 			t.shownID, t.shownOf, t.unbooked = symbol.positionID, symbol.OpenedMS(), 0
-			if more, needed := s.margin(); !needed.IsZero() && !needed.Less(more.Mul(100)) {
+			if s.marginAgrees() {
 				t.marginOf = symbol.Known()
 			}
 		}
@@ -144,7 +144,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
 		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin: none was released
 		released := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), smaller).Div(int64(max(1, symbol.leverage)))
-		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
+		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) && !s.fillsExplainMargin() {
 			t.freed = symbol.residual.Abs()
 			return freedMargin
 		}
@@ -281,47 +281,6 @@ func (e *evidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(
 	return e.book.AnyLive(func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
 	})
-}
-
-// margin returns by how much the margin in use differs from the needs of the listed positions, and those needs; zero if either is not reported. The
-// result is cached, because every symbol with a position asks for it.
-func (e *evidence) margin() (difference, needed exchange.Amount) {
-	m := &e.margins
-	if !m.known {
-		m.known = true
-		m.difference, m.needed = e.sumMargin()
-	}
-	return m.difference, m.needed
-}
-
-func (e *evidence) sumMargin() (difference, needed exchange.Amount) {
-	if e.fetched.Account == nil || e.fetched.Account.PositionMargin.IsZero() && !e.book.marginShown {
-		return exchange.Amount{}, exchange.Amount{} // an account that never reports a position margin would agree with an empty list
-	}
-	for i := range e.fetched.Positions.Items() {
-		p := &e.fetched.Positions.Items()[i]
-		if p.Remaining == 0 {
-			continue
-		}
-		rules := e.book.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
-		if rules == nil || p.Leverage <= 0 {
-			return exchange.Amount{}, exchange.Amount{}
-		}
-		needed = needed.Add(rules.Notional(rules.PriceOf(p.EntryPrice), p.Remaining).Div(int64(p.Leverage)))
-	}
-	return e.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
-}
-
-// marginDenies reports whether the account's margin in use does not include what the list shows beyond the fills: one of the two is old, and neither
-// can decide about the holdings of others. If the policy leaves that decision to a person, the list is enough.
-func (e *evidence) marginDenies(symbol *SymbolState) bool {
-	policy := e.book.foreignPolicy
-	if symbol.rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
-		return false
-	}
-	more, needed := e.margin()
-	beyond := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), symbol.residual.Abs()).Div(int64(max(1, symbol.leverage)))
-	return !needed.IsZero() && e.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
 }
 
 // noteEndedWithPosition records that a closePosition order ended without botd's action: the

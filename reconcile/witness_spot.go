@@ -36,6 +36,7 @@ type spotEvidence struct {
 	inheritedFor     persistence       // how long that has persisted
 	inheritedDecided bool              // a person, or a policy, has decided about them
 	beforeSale       priorBalance      // the wallet before the last effective sale was sent
+	ended            formerPurchase    // the newest purchase that has ended
 
 	canceledStops []canceledStop // own stops that another party canceled, oldest first
 	standIns      []standIn      // open orders that have replaced such stops

@@ -32,7 +32,8 @@ var belief = []Row{
 		}},
 	{"margin_unasked", "a position larger than the fills is attributed to others without comparing the margin", "16",
 		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
-			{"reconcile.evidence.marginDenies", "e.fetched.Account.PositionMargin.Less(needed)", "false"},
+			{"reconcile.margins.marginDenies", "m.fetched.Account.PositionMargin.Less(needed)", "false"},
+			{"reconcile.margins.fillsExplainMargin", "left.Abs().Less(listed)", "false"},
 		}},
 	{"half_wallet_trusted", "a wallet that freezes less than the open orders cancels stops", "40",
 		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{

@@ -107,4 +107,48 @@ var wallet = []Row{
 		"reconcile TestUnexpectedFeeOfASoldPositionIsNoLag", []Edit{
 			{"reconcile.observedAccount.walletLags", "max(t.fees, t.unexpectedFees(symbol))", "t.unexpectedFees(symbol)"},
 		}},
+	{"another_paid_again", "a purchase executed twice counts once because another one has no end, whatever the wallet showed before it was sent", "41",
+		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
+			{"reconcile.Book.notePriorBalance", "paidBefore(b, p)", "nil"},
+		}},
+	{"another_paid_unshown", "another purchase without an end costs nothing any more, whatever the wallet showed", "17",
+		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
+			{"reconcile.paidBefore", "10*b.balanceBeyondFills(on) >= 9*mayBuy(q, on)", "true"},
+		}},
+	{"old_wallet_bought", "a wallet as before a purchase counts as its result, because what it shows has been sold since", "40",
+		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{
+			{"reconcile.survey.unlistedPurchases", "s.book.unchanged(symbol, before)", "false"},
+		}},
+	{"again_after_its_end", "a purchase that the exchange executed again has no stop for that once it has ended", "41",
+		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
+			{"reconcile.survey.unlistedPurchases", "again > 0", "false"},
+		}},
+	{"again_undeclared", "a second execution that only the wallet shows is no declared state", "41",
+		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
+			{"reconcile.executedAgain", "t.shownFor.exceeds(s.book.Settle().StalenessMS)", "false"},
+		}},
+	{"half_list_decides", "a list decides how much of an unknown opening was executed, though the margin in use shows more", "39",
+		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
+			{"reconcile.survey.decideUnknown", "s.marginShowsMore(symbol, unknown)", "false"},
+		}},
+	{"margin_never_agreed", "the margin of an account that reports another one than botd computes keeps an unknown opening undecided", "39",
+		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
+			{"reconcile.margins.marginShowsMore", "!agreed && !needed.IsZero()", "false"},
+		}},
+	{"old_list_of_two", "a list that needs nearly the margin in use is right about each of its positions, though the fills need exactly that margin", "39",
+		"reconcile TestMarginThatFillsExplainConfirmsNoOldList", []Edit{
+			{"reconcile.margins.fillsExplainMargin", "left.Abs().Less(listed)", "false"},
+		}},
+	{"part_outlives_position", "the part that was left to others is subtracted from a position that was opened later", "39",
+		"reconcile TestPartLeftToOthersEndsWithItsPosition", []Edit{
+			{"reconcile.survey.observePosition", "s.outlivesIgnored(symbol)", "false"},
+		}},
+	{"part_ends_at_once", "the part that was left to others ends with any list that shows none of it", "39",
+		"reconcile TestPartLeftToOthersEndsWithItsPosition", []Edit{
+			{"reconcile.evidence.outlivesIgnored", "symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS", "true"},
+		}},
+	{"fee_divided", "a fee that was read before the funding that is due counts as a smaller fee and a funding", "ledger",
+		"reconcile/ledger TestFeeBeforeFundingThatIsChargedLater", []Edit{
+			{"reconcile/ledger.divide", "!charged && paid == taking", "false"},
+		}},
 }

@@ -242,7 +242,7 @@ func (s *State) adopted(symbol *Symbol, body *record.Adopted, atMS int64) {
 // ignored leaves a part of the position, or one order, to its owner.
 func (s *State) ignored(r *record.Record, body *record.Ignored) {
 	symbol := s.symbol(r.Symbol)
-	symbol.ignored = body.Quantity
+	symbol.ignored, symbol.ignoredMS = body.Quantity, r.AtMS
 	symbol.release()
 	if r.ClientOrderID != "" {
 		s.endings.remember(r.ClientOrderID, Ending{Symbol: r.Symbol, OrderID: body.OrderID, Left: true})

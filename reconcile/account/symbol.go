@@ -19,6 +19,7 @@ type Symbol struct {
 	unattributed exchange.Quantity
 	meanPrice    exchange.Amount
 	ignored      exchange.Quantity
+	ignoredMS    int64
 	owner        string
 	quarantine   string
 	quarantineMS int64
@@ -76,6 +77,9 @@ func (s *Symbol) MeanPrice() exchange.Amount { return s.meanPrice }
 
 // Ignored returns the signed part of the exchange's position that is left to others.
 func (s *Symbol) Ignored() exchange.Quantity { return s.ignored }
+
+// IgnoredMS returns when that part was last decided; 0 for never.
+func (s *Symbol) IgnoredMS() int64 { return s.ignoredMS }
 
 // Owner returns the strategy that trades the symbol, as last configured.
 func (s *Symbol) Owner() string { return s.owner }

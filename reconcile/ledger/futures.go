@@ -19,8 +19,8 @@ func FuturesWallet(a *exchange.MarginAccount) []Asset {
 // wallet change is fees and funding. If only one of the two can have occurred, the change is that one.
 // If both can, fees are booked at the rate last seen on its own, and the rest is funding. If the rest is
 // more than can be due, the fees had other rates: they are booked as near to the usual ones, otherwise
-// to the possible ones, as leaves the least funding. An amount outside these bounds is booked as
-// unexplained.
+// to the possible ones, as leaves the least funding. Exactly the fee of takers is a fee alone while the
+// funding may not be charged yet. An amount outside these bounds is booked as unexplained.
 const (
 	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee has occurred on its own
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
@@ -44,6 +44,7 @@ type part struct {
 	takes     bool            // some of it filled by taker orders
 	rests     bool            // some of it filled by orders that may rest
 	valueHeld exchange.Amount // value of the position, summed over the funding times it was held
+	charged   bool            // at least one of these fundings is due for so long that it must have been charged
 	cap       exchange.Rate
 	forced    bool
 }
@@ -143,8 +144,10 @@ func walletOf(r *Reading) exchange.Amount {
 func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(parts)), make([]exchange.Amount, len(parts))
 	var expected, taking, least, most, bound, valueHeld exchange.Amount
+	charged := false
 	for i := range parts {
 		p := &parts[i]
+		charged = charged || p.charged
 		expected, taking = expected.Add(p.expected), taking.Add(p.taking)
 		high := maxFee
 		if p.forced {
@@ -171,6 +174,8 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 		apportion(fees, paid, whole, weight)
 	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // only funding
 		apportion(funding, paid, valueHeld, func(i int) exchange.Amount { return parts[i].valueHeld })
+	case !charged && paid == taking: // the funding follows
+		apportion(fees, paid, whole, weight)
 	default: // both or neither
 		fee := expected
 		for _, other := range [...]exchange.Amount{nearest(paid, expected, taking), nearest(paid, least, most)} {
@@ -279,8 +284,9 @@ func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
 	sinceMS := max(l.futures.atMS-fundingLateMS, l.owner(p.key).fundedMS)
 	due := func(g *Position, quantity exchange.Amount, untilMS int64) {
 		if g.Symbol == p.key.Name {
-			times := untilMS/interval - max(sinceMS, g.FromMS)/interval
-			p.valueHeld = p.valueHeld.Add(g.value(quantity).Mul(max(0, times)))
+			times := max(0, untilMS/interval-max(sinceMS, g.FromMS)/interval)
+			p.valueHeld = p.valueHeld.Add(g.value(quantity).Mul(times))
+			p.charged = p.charged || times > 1 || times == 1 && r.AtMS%interval >= fundingLateMS
 		}
 	}
 	for i := range r.Open {

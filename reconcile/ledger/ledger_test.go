@@ -16,7 +16,7 @@ var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
 // accounts is a ledger driven directly; the reads are an hour apart.
 type accounts struct {
-	t   *testing.T
+	t   testing.TB
 	l   *Ledger
 	now int64
 }
@@ -36,7 +36,7 @@ func newLedger() *Ledger {
 	return l
 }
 
-func newAccounts(t *testing.T) *accounts {
+func newAccounts(t testing.TB) *accounts {
 	a := &accounts{t: t, l: newLedger(), now: 3_600_000}
 	a.futures("1000", nil, nil)
 	return a

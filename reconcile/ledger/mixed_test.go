@@ -45,6 +45,48 @@ func TestFeesExplainWhatFundingDoesNot(t *testing.T) {
 	}
 }
 
+// A resting order took liquidity right before a funding, and the first reading shows the fee alone. If that is exactly the fee of takers, the funding is
+// charged later; a reading a minute after its time would show it.
+func TestFeeBeforeFundingThatIsChargedLater(t *testing.T) {
+	t.Parallel()
+	const due = 8 * 3_600_000
+	for _, c := range []struct {
+		name        string
+		fromMS      int64 // of the position
+		afterMS     int64
+		paid        string
+		first, then map[Account]string
+	}{
+		{"exactly the fee of takers", due - 30_000, 59_999, "0.25", map[Account]string{Fees: "0.25"}, map[Account]string{Funding: "0.3"}},
+		{"a minute after the funding", due - 30_000, 60_000, "0.25", map[Account]string{Fees: "0.1", Funding: "0.15"}, map[Account]string{Unexplained: "0.3"}},
+		{"a little more than that fee", due - 30_000, 59_999, "0.251", map[Account]string{Fees: "0.1", Funding: "0.151"},
+			map[Account]string{Unexplained: "0.3"}},
+		{"held at an earlier funding too", 1, 59_999, "0.25", map[Account]string{Fees: "0.1", Funding: "0.15"}, map[Account]string{Unexplained: "0.3"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			feeBeforeFunding(t, c.fromMS, c.afterMS, c.paid, c.first, c.then)
+		})
+	}
+}
+
+func feeBeforeFunding(t testing.TB, fromMS, afterMS int64, paid string, first, then map[Account]string) {
+	const due = 8 * 3_600_000
+	a := newAccounts(t)
+	if fromMS == 1 { // the ledger has not been read since
+		a.l.futures.atMS = 1
+		a.l.learn(Instrument{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000,
+			FundingHours: 4})
+	}
+	a.l.fill(&Order{ClientOrderID: "o", Strategy: "one", Symbol: bitcoin, Side: exchange.Buy, Rests: true}, 10)
+	bought := position(1, false, "0.01", "0.01", "50000", "0")
+	bought.FromMS = fromMS
+	a.now = due + afterMS - 60_000
+	a.want(a.futures(amount("1000").Sub(amount(paid)).String(), []Position{bought}, nil), first)
+	a.now += 1_000 - 60_000
+	a.want(a.futures(amount("999.7").Sub(amount(paid)).String(), []Position{bought}, nil), then)
+}
+
 // Orders were free of fees until now, so that their usual fees are no measure of how a fee is divided.
 func TestFirstFeeAfterFreeTradesIsAFee(t *testing.T) {
 	t.Parallel()

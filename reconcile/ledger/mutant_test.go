@@ -1,0 +1,18 @@
+package ledger
+
+import (
+	"testing"
+
+	"botd/internal/mutant/mutanttest"
+)
+
+// TestRulesOfFeesShowWhenTheyAreBroken reads fees near a funding time.
+func TestRulesOfFeesShowWhenTheyAreBroken(t *testing.T) {
+	const due = 8 * 3_600_000
+	mutanttest.Shown(t, "reconcile/ledger", map[string]func(testing.TB){
+		"fee_divided": func(t testing.TB) {
+			feeBeforeFunding(t, due-30_000, 59_999, "0.25", map[Account]string{Fees: "0.25"}, map[Account]string{Funding: "0.3"})
+		},
+		"funding_explains": func(t testing.TB) { unstableRead(t, "999.90379", 8*3_600, false) },
+	})
+}
