@@ -47,7 +47,7 @@ func oldListOfTwo(t testing.TB) {
 }
 
 // The outcome of an entry of twenty is unknown, and the list shows ten or none. The margin in use shows the rest, if the account's margin has agreed
-// with a list lately, or no position is listed at all.
+// with a list recently, or no position is listed at all.
 func TestMarginInUseKeepsAnUnknownEntryUndecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -92,7 +92,7 @@ func (m *margins) fillsExplainMargin() bool {
 const marginAgeMS = 60_000
 
 // marginShowsMore reports whether the account uses at least half the margin of what the list does not show of uncertain openings, oldest first. Unless
-// the list shows no position at all, the margin must have agreed with it lately.
+// the list shows no position at all, the margin must have agreed with it recently.
 func (m *margins) marginShowsMore(symbol *SymbolState, unknown []*account.Placement) bool {
 	more, needed := m.margin()
 	agreed := m.book.marginAgreeMS != 0 && m.book.marginAgreeMS >= unknown[0].SentMS()-marginAgeMS
