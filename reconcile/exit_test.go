@@ -273,3 +273,24 @@ func TestExitOfAPartIsRepeatedUnlessReadsFail(t *testing.T) {
 		})
 	}
 }
+
+// Only the refusal of an exit leaves open what is left of the position: a refused opening delays no exit of a part.
+func TestRefusedOpeningDelaysNoPartialExit(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.now += 60_000
+	d.observe(20, nil)
+	d.target(10)
+	d.one(placement.Exit, nil) // it has its price
+	id := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 5})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	for range 60 {
+		d.now += 1_000
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(20),
+			Positions: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
+	}
+	if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 10 {
+		t.Errorf("want an exit of 10, have %+v", exit.Order)
+	}
+}

@@ -118,7 +118,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"reduction_owed_forgotten":  reducesBeforeOpeningEnds,
 		"opened_stays":              reducesUnexplainedAfterOpening,
 		"margin_confirms":           func(t testing.TB) { refusedBeforeMargin(t, 0, 40, 0, nil, false, 1) },
-		"position_confirms":         func(t testing.TB) { refusedWithPosition(t, 10, 1) },
+		"position_confirms":         func(t testing.TB) { refusedWithPosition(t, 10, false, 1) },
 		"margin_undeclared":         marginLasts,
 		"unanswered_waits":          func(t testing.TB) { spotStopUnanswered(t, 0, "0.01", "0", 2_001, 2_001, 10) },
 		"unanswered_twice":          func(t testing.TB) { spotStopUnanswered(t, 10, "0.02", "0", 2_001, 2_001, 0) },

@@ -134,7 +134,7 @@ const (
 // withoutRefused returns the part of a quantity that a new spot stop may sell alongside an exit whose refusal no read has confirmed: nothing until
 // the wallet can show the sale, after that at most what the wallet has beyond foreign holdings.
 func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
-	if quantity <= 0 || d.desired.Flatten {
+	if d.desired.Flatten {
 		return quantity
 	}
 	if !walletHoldsOnlyOwn(&d.situation) {

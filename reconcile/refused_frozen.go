@@ -38,7 +38,7 @@ func (e *evidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) [
 	beyond := on.balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
 		sum := exchange.Quantity(0)
-		for n := i; n >= 0 && sum < beyond; n-- {
+		for n := i; n >= 0; n-- {
 			if sum += sales[n].order.Quantity; sum == beyond && e.book.readAfter(sales[i].atMS) {
 				return sales[n : i+1]
 			}

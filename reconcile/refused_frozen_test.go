@@ -106,3 +106,37 @@ func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
 		}
 	}
 }
+
+// Refused sales rest that follow each other in time, also if the older ones were confirmed as refused.
+func TestRefusedStopsThatRestFollowEachOther(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	own := w.places(placement.StopLoss, 8, stopOf(2))
+	w.now += 60_000
+	w.refusesStop(3)
+	w.sees("1.008", "0.002", nil, own)
+	w.refusesStop(4)
+	w.refusesStop(1)
+	w.sees("1.001", "0.009", nil) // the first two rest, beside its own
+	if have := soldBy(derive()); have != 1 {
+		t.Errorf("want 1 more for sale, have %d", have)
+	}
+}
+
+// An earlier refusal than the newest eight counts no more: what is frozen is another's.
+func TestNewestEightRefusedStopsMayRest(t *testing.T) {
+	t.Parallel()
+	for later, want := range map[int]exchange.Quantity{mostFrozenRefusals - 1: 0, mostFrozenRefusals: 4} {
+		w, derive := protecting(t)
+		w.places(placement.StopLoss, 8, stopOf(6))
+		w.now += 60_000
+		w.refusesStop(4)
+		for range later {
+			w.refusesStop(5)
+		}
+		w.sees("1", "0.01", nil)
+		if have := soldBy(derive()); have != want {
+			t.Errorf("%d later ones: want %d more for sale, have %d", later, want, have)
+		}
+	}
+}

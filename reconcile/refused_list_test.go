@@ -76,22 +76,26 @@ func refusedWithList(t testing.TB, market exchange.Market, ended, named bool, fi
 func TestPositionBeyondFillsConfirmsNoRefusal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name  string
-		shown exchange.Quantity
-		want  int // refusals that are not confirmed
-	}{{"on its side", 10, 1}, {"on the other side", -10, 0}, {"none", 0, 0}} {
+		name   string
+		shown  exchange.Quantity
+		reduce bool // the refused order reduces
+		want   int  // refusals that are not confirmed
+	}{
+		{"on its side", 10, false, 1}, {"a single step on its side", 1, false, 1}, {"on the other side", -10, false, 0}, {"none", 0, false, 0},
+		{"on the side of a reduction", 10, true, 0},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			refusedWithPosition(t, c.shown, c.want)
+			refusedWithPosition(t, c.shown, c.reduce, c.want)
 		})
 	}
 }
 
-func refusedWithPosition(t testing.TB, shown exchange.Quantity, want int) {
+func refusedWithPosition(t testing.TB, shown exchange.Quantity, reduce bool, want int) {
 	t.Helper()
 	d := newDesk(t)
 	d.observe(0, nil)
-	d.refusedBid(false)
+	d.refusedBid(reduce)
 	d.now += 1_000
 	d.observe(shown, nil)
 	if have := len(d.book.Refused()); have != want {

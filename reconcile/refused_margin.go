@@ -16,10 +16,10 @@ import (
 const heldMargin = "the account uses the margin of an opening that the exchange refused, and no list shows that order"
 
 // marginBeyond returns the margin that the account uses beyond the needs of the listed positions and the known openings, without one placement. If
-// possible is set, openings that may not rest count too. It returns false if the account was never read, or if the needs are not known.
+// possible is set, openings that may not rest count too. It returns false if the needs are not known.
 func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
 	orders, positions := b.marginAccount.OrderMargin, b.marginAccount.PositionMargin
-	if b.accountMS == 0 || exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
+	if exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
 		return exchange.Amount{}, false
 	}
 	beyond, known = orders.Add(positions), true

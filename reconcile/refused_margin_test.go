@@ -35,6 +35,7 @@ func TestMarginInUseConfirmsNoRefusal(t *testing.T) {
 			d.canceled(bid.ClientOrderID)
 			return []exchange.Order{bid}
 		}, false, 1},
+		{"for that and a person's opening", 0, 2 * needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.person(false)} }, false, 1},
 		{"for a person's opening", 0, needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.person(false)} }, false, 0},
 		{"a person's reduction needs none", 0, needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.person(true)} }, false, 1},
 		{"a reduction was refused", 0, needs, 0, nil, true, 0},
@@ -44,6 +45,7 @@ func TestMarginInUseConfirmsNoRefusal(t *testing.T) {
 			return []exchange.Order{order}
 		}, false, 0},
 		{"beyond all bounds", 0, math.MaxInt64, 0, nil, false, 0},
+		{"after a margin beyond all bounds", math.MaxInt64, needs, 0, nil, false, 0},
 		{"of a symbol without rules", 0, needs, 0, func(d *desk) []exchange.Order {
 			order := d.person(false)
 			order.Symbol = "ETH-USDT"
@@ -69,6 +71,62 @@ func refusedBeforeMargin(t testing.TB, before, orders, positions int64, with fun
 	d.readsMargin(orders, positions, list...)
 	if have := len(d.book.Refused()); have != want {
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
+	}
+}
+
+// The listed positions need their part of that margin, at their own leverage. Of a position without rules nobody can say how much.
+func TestMarginOfListedPositionsIsNotThatOfARefusedOpening(t *testing.T) {
+	t.Parallel()
+	one := exchange.Position{ID: 8, Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 1, Quantity: 1, EntryPrice: exchange.AmountOf(40_000), Leverage: 1,
+		Status: exchange.PositionOpen} // it needs 40, as much as the refused opening
+	unknown, closed := one, one
+	unknown.Symbol, closed.Remaining, closed.Symbol = "SOL-USDT", 0, "SOL-USDT"
+	for _, c := range []struct {
+		name      string
+		orders    int64 // the margin in use for orders
+		holds     int64 // and for positions
+		positions []exchange.Position
+		with      func(d *desk) []exchange.Order
+		want      int // refusals that are not confirmed
+	}{
+		{"a position of a symbol that could not be read needs it", 0, 40, []exchange.Position{{ID: 9, Symbol: "XRP-USDT", Side: exchange.Long, Remaining: 1,
+			Quantity: 1, EntryPrice: exchange.AmountOf(40_000), Leverage: 1, Status: exchange.PositionOpen}}, nil, 0},
+		{"a position needs it", 0, 40, []exchange.Position{one}, nil, 0},
+		{"a position needs half of it", 40, 40, []exchange.Position{one}, nil, 1},
+		{"a position without rules", 40, 40, []exchange.Position{unknown}, nil, 0},
+		{"a position without rules, beside another opening", 80, 0, []exchange.Position{unknown},
+			func(d *desk) []exchange.Order { return []exchange.Order{d.bid()} }, 0},
+		{"one that has ended", 40, 0, []exchange.Position{closed}, nil, 1},
+		{"an opening at a leverage that is not known", 80, 0, nil, func(d *desk) []exchange.Order {
+			order := d.person(false)
+			order.Symbol = "ETH-USDT"
+			d.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).leverage = 0
+			return []exchange.Order{order}
+		}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			for _, base := range []string{"ETH", "XRP"} {
+				other, rules := d.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: base + "-USDT"}), *d.book.Symbol(bitcoin).rules
+				rules.Name, rules.Base = base+"-USDT", base
+				other.rules, other.leverage = &rules, 10
+			}
+			d.readsMargin(0, 0)
+			var list []exchange.Order
+			if c.with != nil {
+				list = c.with(d)
+			}
+			d.refusedBid(false)
+			d.now += 1_000
+			rows := exchange.FetchedOf(c.positions)
+			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: rows, Positions: rows,
+				Unread:  []exchange.SymbolKey{{Market: exchange.Futures, Name: "XRP-USDT"}},
+				Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(c.orders), PositionMargin: exchange.AmountOf(c.holds)}})
+			if have := len(d.book.Refused()); have != c.want {
+				t.Errorf("want %d refusals unconfirmed, have %d", c.want, have)
+			}
+		})
 	}
 }
 

@@ -211,3 +211,62 @@ func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 		})
 	}
 }
+
+// A purchase that was confirmed as refused is doubted once, as soon as the wallet shows it, and however small it is.
+func TestConfirmedPurchaseIsDoubtedOnce(t *testing.T) {
+	t.Parallel()
+	for amount, c := range map[int64]struct {
+		asset, usd string
+		want       exchange.Quantity
+	}{520: {"1.01", "9500", 10}, 52: {"1.001", "9950", 1}} {
+		w, derive := refusedPurchase(t, 0)
+		w.book.refused[0].order.QuoteAmount = exchange.AmountOf(amount)
+		for range 2 {
+			w.hasMoney("1", "0", "10000")
+			w.now += 1_000
+		}
+		if have := len(w.book.Refused()); have != 0 {
+			t.Fatalf("for %d: want the refusal confirmed, have %d", amount, have)
+		}
+		for range 2 {
+			w.hasMoney(c.asset, "0", c.usd)
+			w.now += 1_000
+		}
+		if have := len(w.book.Refused()); have != 1 || stopped(derive()) != c.want {
+			t.Errorf("for %d: want one refusal doubted, and a stop of %d, have %d and %d", amount, c.want, have, stopped(derive()))
+		}
+	}
+}
+
+// What a person buys on one symbol is no refused purchase on another symbol of the same asset, and a decision about that one decides nothing here.
+func TestConfirmedPurchaseIsOfItsSymbol(t *testing.T) {
+	t.Parallel()
+	other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}
+	tracks := func(t testing.TB) (w *wallet, reads func(asset, usd string)) {
+		w, _ = refusedPurchase(t, 0)
+		rules := *w.book.Symbol(coin).rules
+		rules.Name, rules.Quote = other.Name, "EUR"
+		w.book.Track(other).rules, w.book.Track(other).last = &rules, 50_000e8
+		return w, func(asset, usd string) {
+			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+				History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true, Balances: exchange.FetchedOf([]exchange.Balance{
+					{Asset: "BTC", Free: exchange.MustAmount(asset)}, {Asset: "USDT", Free: exchange.MustAmount(usd)},
+					{Asset: "EUR", Free: exchange.AmountOf(10_000)}})})
+			w.now += 1_000
+		}
+	}
+	w, reads := tracks(t)
+	w.book.refused[0].Symbol, w.book.refused[0].order.Symbol = other, other.Name
+	reads("1", "10000")
+	reads("1.01", "9500")
+	if have := len(w.book.Refused()); have != 0 {
+		t.Errorf("a person has bought for USDT: want no purchase for EUR doubted, have %d", have)
+	}
+	w, reads = tracks(t)
+	reads("1", "10000")
+	w.apply(record.Record{AtMS: w.now, Symbol: other, Body: record.Adopted{}})
+	reads("1.01", "9500")
+	if have := len(w.book.Refused()); have != 1 {
+		t.Errorf("a person has decided about BTC-EUR: want the purchase for USDT doubted, have %d", have)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
 func (s *survey) noteRefusedSales(symbol *SymbolState) {
 	for r := range s.book.salesOn(symbol.Key()) {
-		if r.before.atMS == 0 || !s.book.readAfter(r.atMS) {
+		if !s.book.readAfter(r.atMS) {
 			continue
 		}
 		if r.sold {

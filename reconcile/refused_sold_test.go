@@ -28,7 +28,18 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 		"less money than they are worth": {"1", "10400", nil, 10},
 		"more money than they are worth": {"1", "10600", nil, 10},
 		"the coins are back":             {"1", "10500", func(w *wallet) { w.hasMoney("1.01", "0", "10000") }, 10},
-		"more was bought since":          {"1", "10500", func(w *wallet) { w.buys(15); w.hasMoney("1.015", "0", "9750") }, 15},
+		"the coins are back, and then a wallet that is wrong shows less": {"1", "10500", func(w *wallet) {
+			w.hasMoney("1.01", "0", "10000")
+			w.now += 60_000
+			w.hasMoney("1.004", "0", "10000")
+		}, 10},
+		"the same, where fees have taken two": {"1", "10500", func(w *wallet) {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2, Expected: true}})
+			w.hasMoney("1.008", "0", "10000")
+			w.now += 60_000
+			w.hasMoney("1.004", "0", "10000")
+		}, 8},
+		"more was bought since": {"1", "10500", func(w *wallet) { w.buys(15); w.hasMoney("1.015", "0", "9750") }, 15},
 		"the history shows it at last": {"1", "10500", func(w *wallet) {
 			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -10}})
 			w.hasMoney("1", "0", "10500")
@@ -240,6 +251,64 @@ func TestRefusedSalesOfASymbol(t *testing.T) {
 		}
 		if strings.Join(have, " ") != c.want {
 			t.Errorf("%s, %d at most: want %q, have %q", c.key, c.most, c.want, have)
+		}
+	}
+}
+
+// A wallet that was read before the refusal arrived may show anybody's sale: two seconds later the stop is placed.
+func TestWalletFromBeforeTheRefusalShowsNoSale(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Exit, saleOf(10))
+	w.hasMoney("1", "0", "10500")
+	w.now += refusedWaitMS
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("want a stop of 10, have %d", have)
+	}
+}
+
+// The newest 64 confirmed refusals are remembered: their sales are not repeated once the wallet shows them.
+func TestNewestConfirmedRefusalsAreRemembered(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after int // other refusals
+		want          exchange.Quantity
+	}{
+		"63 later ones":                     {0, mostRemembered - 1, 0},
+		"64 later ones":                     {0, mostRemembered, 10},
+		"63 later ones, and an earlier one": {1, mostRemembered - 1, 0},
+	} {
+		w, _ := protecting(t)
+		w.now += 60_000
+		others := func(count int) {
+			for range count {
+				w.now += 100
+				w.refuses(placement.StopLoss, stopOf(1))
+			}
+			w.now += 1_000
+			w.hasMoney("1.01", "0", "10000")
+		}
+		others(c.before)
+		w.now += 1_000
+		w.refuses(placement.Exit, saleOf(10))
+		others(c.after)
+		if have := len(w.book.Refused()); have != 0 {
+			t.Fatalf("%s: want all confirmed, have %d", name, have)
+		}
+		w.now += 1_000
+		w.hasMoney("1", "0", "10500")
+		w.now += 60_000
+		sold := exchange.Quantity(0)
+		for _, intent := range w.derives(func(d *Desired) { d.Strategy = d.Strategy.Halted(record.LevelFlatten) }) {
+			if intent.Purpose == placement.Exit {
+				sold += intent.Order.Quantity
+			}
+		}
+		if sold != c.want {
+			t.Errorf("%s: want an exit of %d, have %d", name, c.want, sold)
 		}
 	}
 }

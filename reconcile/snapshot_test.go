@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -212,5 +213,32 @@ func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 		if have := book.Symbol(coin).unknownEnded; have != "" {
 			t.Errorf("%s: want it reported once, though it is read again, have %q", c.name, have)
 		}
+	}
+}
+
+// What was last read of the account as a whole is available until it is forgotten.
+func TestLastReadOfAccountAndWallet(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.observe(20, nil)
+	d.readsMargin(40, 100)
+	if account, atMS := d.book.Account(), d.book.AccountMS(); account.OrderMargin.Cmp(exchange.AmountOf(40)) != 0 || atMS != d.now {
+		t.Errorf("want the account with 40 for orders of %d, have %+v of %d", d.now, account, atMS)
+	}
+	d.observe(20, nil)
+	rows := slices.Collect(d.book.OpenPositions())
+	if len(rows) != 1 || rows[0].Symbol != "BTC-USDT" || rows[0].Remaining != 20 {
+		t.Errorf("want the position of 20, have %+v", rows)
+	}
+	if d.book.ForgetAccount(); d.book.AccountMS() != 0 {
+		t.Errorf("want the account forgotten, have one of %d", d.book.AccountMS())
+	}
+	w := newWallet(t)
+	w.hasMoney("1", "0", "10000")
+	if balances := slices.Collect(w.book.Balances()); len(balances) != 2 || balances[1].Asset != "USDT" || w.book.WalletMS() != w.now {
+		t.Errorf("want BTC and USDT of %d, have %+v of %d", w.now, balances, w.book.WalletMS())
+	}
+	if w.book.ForgetWallet(); w.book.WalletMS() != 0 {
+		t.Errorf("want the wallet forgotten, have one of %d", w.book.WalletMS())
 	}
 }

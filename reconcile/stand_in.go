@@ -52,9 +52,7 @@ func (s *survey) noteStandIns(symbol *SymbolState) {
 		})
 		if at >= 0 && !t.standsIn(o.ID) && s.book.Resembles(symbol, o) {
 			t.standIns = append(t.standIns, standIn{o.ID, o.Quantity})
-			if t.canceledStops[at].quantity -= o.Quantity; t.canceledStops[at].quantity == 0 {
-				t.canceledStops = slices.Delete(t.canceledStops, at, at+1)
-			}
+			t.canceledStops[at].quantity -= o.Quantity
 		}
 	}
 }

@@ -181,3 +181,79 @@ func TestOneOrderStandsInForOneStop(t *testing.T) {
 		t.Errorf("want a stop of the other 10, have one of %d", have)
 	}
 }
+
+// An order may be created in the place of a stop until ten seconds after the end of that stop was read.
+func TestOrderReplacesAStopUntilTenSecondsAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	for afterMS, want := range map[int64]exchange.Quantity{repeatedMS: 0, repeatedMS + 1: 10} {
+		m := movesStop(t)
+		m.ends()
+		m.w.now += repeatedMS
+		m.second.CreatedMS = m.w.now - repeatedMS + afterMS
+		m.w.now += 1_000
+		m.w.sees("1", "0.01", nil, m.second)
+		if have := stopped(m.derive()); have != want {
+			t.Errorf("created %d ms after it: want a stop of %d, have one of %d", afterMS, want, have)
+		}
+	}
+}
+
+// A stop of a single step may be replaced as well.
+func TestStopOfASingleStepHasAnotherInItsPlace(t *testing.T) {
+	t.Parallel()
+	m := movesStop(t)
+	m.w.apply(record.Record{AtMS: m.w.now, Symbol: coin, Body: record.Adopted{Quantity: 1, Evidence: "a test"}})
+	single := unnamed(m.w.places(placement.StopLoss, 7, stopOf(1)))
+	m.w.sees("1", "0.011", nil, m.first, single)
+	m.w.now += 1_000
+	m.second.Quantity, m.second.CreatedMS = 1, m.w.now
+	m.w.now += 1_000
+	single.Status = exchange.StatusCanceled
+	m.w.sees("1", "0.011", []exchange.Order{single}, m.first, m.second)
+	m.w.now += graceMS
+	if have := stopped(m.derive()); have != 0 {
+		t.Errorf("want no stop beside it, have one of %d", have)
+	}
+}
+
+// A stop that botd itself has canceled is placed again at once, also where lists omit ids and another botd may be placing orders.
+func TestStopThatBotdCanceledWhileStandingDownIsPlacedAtOnce(t *testing.T) {
+	t.Parallel()
+	m := movesStop(t)
+	m.w.apply(record.Record{AtMS: m.w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	m.w.book.NoteCancel(m.w.book.LiveAt(0).ClientOrderID(), m.w.now)
+	m.w.now += 1_000
+	m.first.Status = exchange.StatusCanceled
+	m.w.sees("1.01", "0", []exchange.Order{m.first})
+	if have := stopped(m.derive()); have != 10 {
+		t.Errorf("want a stop of 10, have one of %d", have)
+	}
+}
+
+// Of the stops that another party has canceled, the newest 64 may have been replaced.
+func TestNewestCanceledStopsMayHaveBeenReplaced(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[int]exchange.Quantity{1: 0, 2: 1, mostRemembered + 1: 1} {
+		w, _ := protecting(t)
+		w.book.Symbol(coin).collar = exchange.RateOne / 20
+		var replacement exchange.Order
+		for n := 1; n <= mostRemembered+1; n++ {
+			w.now += 60_000
+			stop := unnamed(w.places(placement.StopLoss, int64(100+n), stopOf(1)))
+			w.sees("1.009", "0.001", nil, stop)
+			w.now += 1_000
+			ended := stop
+			ended.Status = exchange.StatusCanceled
+			w.sees("1.01", "0", []exchange.Order{ended})
+			if n == number {
+				replacement = stop
+				replacement.ID, replacement.CreatedMS = 99, w.now
+			}
+		}
+		w.now += 1_000
+		w.sees("1.009", "0.001", nil, replacement)
+		if have := w.book.Symbol(coin).StandIn(); have != want {
+			t.Errorf("an order in the place of stop %d: want %d in its place, have %d", number, want, have)
+		}
+	}
+}

@@ -49,7 +49,7 @@ func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walle
 
 // WalletOf returns what the wallet last showed of a spot symbol's two assets.
 func (w *spotWallet) WalletOf(symbol *SymbolState) record.Wallet {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || w.walletFromMS == 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil {
 		return record.Wallet{}
 	}
 	money := w.Balance(symbol.rules.Quote)
