@@ -283,7 +283,8 @@ func TestRefusedOpeningDelaysNoPartialExit(t *testing.T) {
 	d.observe(20, nil)
 	d.target(10)
 	d.one(placement.Exit, nil) // it has its price
-	id := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 5})
+	id := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
+		Quantity: 5})
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	for range 60 {
 		d.now += 1_000

@@ -126,7 +126,7 @@ func TestRefusedStopsThatRestFollowEachOther(t *testing.T) {
 // An earlier refusal than the newest eight counts no more: what is frozen is another's.
 func TestNewestEightRefusedStopsMayRest(t *testing.T) {
 	t.Parallel()
-	for later, want := range map[int]exchange.Quantity{mostFrozenRefusals - 1: 0, mostFrozenRefusals: 4} {
+	for later, want := range map[int]exchange.Quantity{maxFrozenRefusals - 1: 0, maxFrozenRefusals: 4} {
 		w, derive := protecting(t)
 		w.places(placement.StopLoss, 8, stopOf(6))
 		w.now += 60_000

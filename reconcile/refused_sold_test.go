@@ -277,9 +277,9 @@ func TestNewestConfirmedRefusalsAreRemembered(t *testing.T) {
 		before, after int // other refusals
 		want          exchange.Quantity
 	}{
-		"63 later ones":                     {0, mostRemembered - 1, 0},
-		"64 later ones":                     {0, mostRemembered, 10},
-		"63 later ones, and an earlier one": {1, mostRemembered - 1, 0},
+		"63 later ones":                     {0, maxRemembered - 1, 0},
+		"64 later ones":                     {0, maxRemembered, 10},
+		"63 later ones, and an earlier one": {1, maxRemembered - 1, 0},
 	} {
 		w, _ := protecting(t)
 		w.now += 60_000

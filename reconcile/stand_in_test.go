@@ -210,7 +210,7 @@ func TestStopOfASingleStepHasAnotherInItsPlace(t *testing.T) {
 	m.w.now += 1_000
 	single.Status = exchange.StatusCanceled
 	m.w.sees("1", "0.011", []exchange.Order{single}, m.first, m.second)
-	m.w.now += graceMS
+	m.w.now += canceledByOthersWaitMS
 	if have := stopped(m.derive()); have != 0 {
 		t.Errorf("want no stop beside it, have one of %d", have)
 	}
@@ -233,11 +233,11 @@ func TestStopThatBotdCanceledWhileStandingDownIsPlacedAtOnce(t *testing.T) {
 // Of the stops that another party has canceled, the newest 64 may have been replaced.
 func TestNewestCanceledStopsMayHaveBeenReplaced(t *testing.T) {
 	t.Parallel()
-	for number, want := range map[int]exchange.Quantity{1: 0, 2: 1, mostRemembered + 1: 1} {
+	for number, want := range map[int]exchange.Quantity{1: 0, 2: 1, maxRemembered + 1: 1} {
 		w, _ := protecting(t)
 		w.book.Symbol(coin).collar = exchange.RateOne / 20
 		var replacement exchange.Order
-		for n := 1; n <= mostRemembered+1; n++ {
+		for n := 1; n <= maxRemembered+1; n++ {
 			w.now += 60_000
 			stop := unnamed(w.places(placement.StopLoss, int64(100+n), stopOf(1)))
 			w.sees("1.009", "0.001", nil, stop)
