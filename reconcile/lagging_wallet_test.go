@@ -211,3 +211,19 @@ func feeOfASoldPosition(t testing.TB) {
 		t.Errorf("after the sale: want the same unit taken for it, have %+v", w.book.Symbol(coin).spot.lag)
 	}
 }
+
+// What was bought before wallet and fills were last of one moment has cost its fees: a unit more is no fee.
+func TestUnitBeyondReconciledPurchasesIsALag(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10, 0)
+	order := w.rests()
+	w.looks(1_010, false, order)
+	w.bought(&order, 100)
+	w.now += 60_000
+	if w.looks(1_110, false, order) {
+		t.Fatal("want wallet and fills of one moment")
+	}
+	if !w.looks(1_111, false, order) {
+		t.Errorf("want a unit more noticed, have %+v", w.book.Symbol(coin).spot.lag)
+	}
+}

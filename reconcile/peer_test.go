@@ -388,3 +388,26 @@ func TestNoAdoptionWhileAnotherBotdTrades(t *testing.T) {
 		t.Errorf("want the 10 of the fills kept and the symbol quarantined, have %d and %q", symbol.Known(), symbol.Quarantine())
 	}
 }
+
+// Of two stops of another botd that the list no longer shows, the wallet freezes the asset for one.
+func TestUnlistedStopsOfAnotherBotdHoldWhatIsFrozen(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.book.spotFee = 0
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now)
+	first := anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, 4, 0, w.now)
+	second := anothers(youngers+"3", 22, exchange.Sell, exchange.StopLimit, 4, 0, w.now)
+	for range 4 {
+		w.now += 1_000
+		w.sees("1", "0.018", []exchange.Order{bought}, own, first, second)
+	}
+	for range 12 {
+		w.now += 1_000
+		w.sees("1.004", "0.014", []exchange.Order{bought}, own)
+	}
+	if have := stopped(derive()); have != 4 {
+		t.Errorf("want a stop of 4, have %d", have)
+	}
+}

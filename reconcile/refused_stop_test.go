@@ -25,6 +25,7 @@ func TestStopAfterRefusedExitCoversWhatIsLeft(t *testing.T) {
 		"no wallet is read for two seconds": {2_000, "", 10},
 		"it shows the sale long afterwards": {9_000, "1", 0},
 		"no wallet is read for ten seconds": {10_000, "", 10},
+		"it shows less ten seconds later":   {10_000, "1", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,5 +46,18 @@ func stopAfterARefusedExit(t testing.TB, afterMS int64, held string, want exchan
 	}
 	if have := stopped(derive()); have != want {
 		t.Errorf("%d ms after the refusal: want a stop of %d, have %d", afterMS, want, have)
+	}
+}
+
+// A refused purchase sells nothing: the stop covers the whole position at once.
+func TestStopAfterRefusedPurchaseCoversThePosition(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.observe("1.01")
+	w.refuses(placement.Order, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 47_500e8})
+	w.now += 100
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("want a stop of 10, have %d", have)
 	}
 }

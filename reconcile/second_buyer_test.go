@@ -250,3 +250,16 @@ func forgottenPurchase(t testing.TB) {
 		t.Error("want a later one quarantined")
 	}
 }
+
+// The first read of a history after a start shows it as well.
+func TestSecondBuyerIsFoundInTheNewestHistory(t *testing.T) {
+	t.Parallel()
+	w := secondBuyer(t, func(_ *wallet, o *exchange.Order) { o.Filled = 0 })
+	other := purchaseOf(6, "500.001", "50000.1")
+	other.CreatedMS = w.now
+	w.now += 1_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Newest: []exchange.Order{purchaseOf(5, "500.002", "50000.2"), other}})
+	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
+		t.Errorf("want the symbol quarantined for it, have %q", have)
+	}
+}

@@ -242,3 +242,22 @@ func shownByRows(t testing.TB, lists []bool, start, blocked bool) {
 		t.Errorf("want openings blocked %t", blocked)
 	}
 }
+
+// The same of a stop order of the plan.
+func TestStopOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[exchange.OrderType]bool{exchange.StopLimit: true, exchange.Limit: false} {
+		d := newDesk(t)
+		d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
+		d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("52000"), StopPrice: d.price("51000"),
+			Quantity: 10_000}}})
+		d.book.noteTwin(3)
+		row := rested(9, 10_000)
+		row.Type = kind
+		symbol := d.book.Symbol(bitcoin)
+		symbol.foreign = []exchange.Order{row}
+		if have := d.book.ForeignOpening(symbol) != nil; have != want {
+			t.Errorf("%s: want openings blocked %t", kind, want)
+		}
+	}
+}

@@ -176,6 +176,12 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 		{"the list has shown one since the start", startMS + 500, true, shown(startMS + 400), startMS + 400 - 11_000},
 		{"the list has shown one after it was sent", startMS + 500, true, shown(startMS + 600), startMS + 600 - 11_000},
 		{"the list has shown one in the first seconds", 5_000, true, shown(4_000), 0},
+		{"the list has shown one, and a fill was booked since", startMS + 500, true, func(d *desk, s *SymbolState) {
+			shown(startMS+400)(d, s)
+			sold := d.rests(placement.Exit, 13, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 13, State: placement.Filled, Filled: 20}})
+			known(20)(d, s)
+		}, startMS + 400 - 11_000},
 		{"an order of a quantity", startMS + 500, false, shown(startMS + 400), startMS + 400 - 11_000}, // the position left the list: no order is needed
 		{"a position is known", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); known(20)(d, s) }, -1},
 		{"a position is shown", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); s.position = 20 }, -1},
@@ -213,5 +219,73 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 	w.book.Symbol(coin).unexplainedID = 7
 	if _, ask := w.book.NeedsPositionHistory(w.book.Symbol(coin)); ask {
 		t.Error("want no positions/history of spot, which has none")
+	}
+}
+
+// A list without a position that no fill explained contradicts the earlier one after L, unless a fill was booked since that one was read: it may have ended
+// the position.
+func TestUnexplainedPositionVanishesAfterStaleness(t *testing.T) {
+	t.Parallel()
+	for afterMS, want := range map[int64]string{500: "", testSettle.StalenessMS: "", testSettle.StalenessMS + 1: vanishedUnexplained} {
+		d := newDesk(t)
+		d.observe(10, nil)
+		d.now += afterMS
+		d.observe(0, nil)
+		if have := d.book.Symbol(bitcoin).Contradicted(); have != want {
+			t.Errorf("after %d ms: want %q, have %q", afterMS, want, have)
+		}
+	}
+	d := newDesk(t)
+	d.observe(10, nil)
+	sold := d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+	d.now += testSettle.StalenessMS + 1
+	d.observe(0, nil)
+	if have := d.book.Symbol(bitcoin).Contradicted(); have != "" {
+		t.Errorf("a fill was booked in the same moment: want it trusted, have %q", have)
+	}
+}
+
+// The exchange liquidates a position that no fill explains.
+func TestUnexplainedPositionIsLiquidated(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.observePosition(1, 10)
+	d.now += 1_000
+	d.observePosition(1, 0)
+	row := exchange.Position{ID: 1, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, Status: exchange.PositionLiquidated}
+	if have := d.book.Symbol(bitcoin).Liquidation(&Snapshot{Closed: []exchange.Position{row}}); have == nil || have.ID != 1 {
+		t.Errorf("want the row of position 1, have %+v", have)
+	}
+}
+
+// An account that has never reported a margin for positions says nothing about a listed one.
+func TestPositionIsAdoptedFromAnAccountThatReportsNoMargin(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.book.foreignPolicy = ForeignAdopt
+	for range 10 {
+		d.now += 1_000
+		d.margined(30, exchange.Amount{})
+	}
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 30 || symbol.Contradicted() != "" {
+		t.Errorf("want 30 known, have %d, contradicted %q", symbol.Known(), symbol.Contradicted())
+	}
+}
+
+// A reduction on the side of the position that botd holds has reduced another one: botd holds no more than before.
+func TestReductionOnTheSideOfAPositionAddsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	id := d.whole(placement.StopLoss, 12, exchange.Buy, "51000")
+	d.now += 1_000
+	stop := d.order(id, 12, exchange.StatusFilled, 0, 10)
+	stop.ClosePosition = true
+	d.observe(20, []OrderByID{{OrderID: 12, Known: true, Order: stop}})
+	if have := d.book.Symbol(bitcoin).Known(); have != 20 {
+		t.Errorf("want 20 known, have %d", have)
 	}
 }

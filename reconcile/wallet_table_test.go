@@ -1065,3 +1065,16 @@ func bookedNow(w *wallet) {
 	w.now += 1_000
 	w.shows("1.014", "0")
 }
+
+// An account that holds nothing, and has sold nothing, is read like any other.
+func TestEmptyAccountIsSettled(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	for range 3 {
+		w.now += 60_000
+		w.observe("0")
+	}
+	if !w.book.Symbol(coin).Settled() {
+		t.Error("want it settled, so that something may open")
+	}
+}

@@ -146,7 +146,7 @@ func (o *observedAccount) salesFrom(symbol *SymbolState) int64 {
 // noteBoughtBefore records that a purchase from before the start was booked after it: orders missing from the journal may have sold its result since
 // it was sent.
 func (t *spotEvidence) noteBoughtBefore(p *account.Placement, bootMS int64) {
-	if p.Order().Market == exchange.Spot && p.SentMS() < bootMS && (t.changedMS == 0 || p.SentMS() < t.changedMS) {
+	if p.SentMS() < bootMS && (t.changedMS == 0 || p.SentMS() < t.changedMS) {
 		t.changedMS = p.SentMS()
 	}
 }
