@@ -249,8 +249,8 @@ func TestStopOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 	for kind, want := range map[exchange.OrderType]bool{exchange.StopLimit: true, exchange.Limit: false} {
 		d := newDesk(t)
 		d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
-		d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("52000"), StopPrice: d.price("51000"),
-			Quantity: 10_000}}})
+		d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("52000"),
+			StopPrice: d.price("51000"), Quantity: 10_000}}})
 		d.book.noteTwin(3)
 		row := rested(9, 10_000)
 		row.Type = kind

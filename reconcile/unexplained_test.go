@@ -260,7 +260,7 @@ func TestUnexplainedPositionIsLiquidated(t *testing.T) {
 	}
 }
 
-// An account that has never reported a margin for positions says nothing about a listed one.
+// An account that has never reported a margin for positions denies no listed one.
 func TestPositionIsAdoptedFromAnAccountThatReportsNoMargin(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
