@@ -257,7 +257,7 @@ func (d *derivation) setLeverage() bool {
 
 // convergeTarget converges the position: delta = target - position - signed in flight.
 func (d *derivation) convergeTarget() {
-	target, position := d.plan.Target(), d.ownPosition
+	target, position := d.plan.Target(), unsoldByPeer(&d.situation)
 	if target.Kind == strategy.NoTarget {
 		return
 	}

@@ -107,14 +107,20 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	return nil
 }
 
-// OfPlan reports whether a row without an id has the side, type and quantity of an order that a strategy's plan desires on a futures symbol, while
-// other orders show that another botd is running, or another symbol shows that a journal was lost: either may have placed it. If the list shows ids, an
-// order without one is a person's.
+// OfPlan reports whether a row without an id has the side, type and quantity of an order that a strategy's plan desires on a futures symbol, and other
+// orders show that another botd is running, or another symbol shows that a journal was lost, or several rows have the plan's prices too: another botd may
+// have placed it. If the list shows ids, an order without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
-	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
-	if o.ClientOrderID != "" || p.twin.futuresIDs.shown() || symbol.rules == nil || !others {
+	if o.ClientOrderID != "" || p.twin.futuresIDs.shown() || symbol.rules == nil {
 		return false
 	}
+	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
+	ofPlan, _ := p.planned(symbol, o)
+	return ofPlan && (others || p.severalAtPlannedPrices(symbol))
+}
+
+// planned reports whether a row has the side, type and quantity of an order of a plan, and whether it has the prices of one too.
+func (p *peer) planned(symbol *SymbolState, o *exchange.Order) (sized, priced bool) {
 	for s := range p.account.Strategies() {
 		for i := range s.Plan().Orders().Len() {
 			desired := s.Plan().Orders().At(i)
@@ -123,11 +129,22 @@ func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
 				order.Type = exchange.StopLimit
 			}
 			if s.Symbol() == symbol.Key() && sameSize(o, &order) {
-				return true
+				sized, priced = true, priced || o.Price == desired.Price && o.StopPrice == desired.StopPrice
 			}
 		}
 	}
-	return false
+	return sized, priced
+}
+
+// severalAtPlannedPrices reports whether several foreign rows equal orders of a plan in size and prices: a person may place one such order by chance.
+func (p *peer) severalAtPlannedPrices(symbol *SymbolState) bool {
+	count := 0
+	for i := range symbol.foreign {
+		if _, priced := p.planned(symbol, &symbol.foreign[i]); priced {
+			count++
+		}
+	}
+	return count > 1
 }
 
 func (p *peer) lostElsewhere() bool {

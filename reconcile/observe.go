@@ -271,8 +271,11 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	if symbol.Key().Market == exchange.Spot {
 		s.noteStandIns(symbol)
 		s.forgetUnlisted(symbol)
-		lags := s.book.walletLags(symbol)
+		lags, held := s.book.walletLags(symbol), symbol.position
 		s.observeWallet(symbol)
+		if held == 0 && symbol.position != 0 {
+			symbol.spot.heldMS = s.fetched.EndedMS
+		}
 		symbol.spot.lag.note(s, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
 		return
 	}

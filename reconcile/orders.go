@@ -134,7 +134,7 @@ func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 // reducible returns the part of botd's position that no resting exit covers yet, including exits derived
 // in this round, and that fits into the exchange's sum (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
-	free := d.ownPosition.Abs()
+	free := unsoldByPeer(&d.situation).Abs()
 	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()

@@ -158,6 +158,16 @@ func (s *SymbolState) peerNet() exchange.Quantity {
 	return net
 }
 
+// unsoldByPeer returns the part of botd's position that exits by plan may sell. While botd stands down on spot, a peer with a copy of the journal may have
+// sold the rest: the part of its sales that no listed purchase of its own explains. A deposit, or a purchase that no list shows, hides this from the
+// wallet. Stops cover that part all the same, and a person decides.
+func unsoldByPeer(s *situation) exchange.Quantity {
+	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.book.StandsDown() {
+		return s.ownPosition
+	}
+	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.peerNet())))
+}
+
 // peerPurchases returns the quantity that the peer's orders have bought, sold or not.
 func (s *SymbolState) peerPurchases() (sum exchange.Quantity) {
 	for _, one := range s.spot.peerOrders {
@@ -222,11 +232,12 @@ func (p *peer) younger() bool {
 // YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0 for no
 // wait. Of two botds that found each other, the older one sells first. If the older one has placed
 // nothing on spot since the other began, the peer may not have found it, so the older one also yields,
-// for a shorter time.
+// for a shorter time. A wallet that shows the position again, after others have shown none, begins the time for both.
 func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
 	}
+	decidedMS = max(decidedMS, symbol.spot.heldMS)
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
 	case !standing && p.twin.HasTwin():

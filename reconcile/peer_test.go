@@ -265,7 +265,7 @@ func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 // The botd of the earlier start sells first, provided the other one can have found it.
 func TestEarlierBotdSellsSharedCoinsFirst(t *testing.T) {
 	t.Parallel()
-	const decidedMS = 500_000
+	const decidedMS = 2_000_000
 	for _, c := range []struct {
 		name   string
 		id     string
@@ -304,6 +304,30 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 	}
 	if w.start(); w.book.YieldMS(w.book.Symbol(coin), decidedMS) != want {
 		t.Errorf("want the same after a start, which is later than both, have %d", w.book.YieldMS(w.book.Symbol(coin), decidedMS))
+	}
+}
+
+// A wallet has shown none of the coins for longer than an exit is left to the other botd. Both see them again in the same moment, and one sells first.
+func TestYieldBeginsWhenTheWalletShowsTheCoinsAgain(t *testing.T) {
+	t.Parallel()
+	yieldsAgain(t)
+}
+
+func yieldsAgain(t testing.TB) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 60_000
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	decidedMS, shownMS := w.now, int64(0)
+	for _, balance := range []string{"1.01", "0", "0", "0", "1.01", "1.01"} {
+		w.now += 4_000
+		w.sees(balance, "0", nil)
+		if balance != "0" && shownMS == 0 && w.now > decidedMS+2*yieldMS {
+			shownMS = w.now
+		}
+	}
+	if have, want := w.book.YieldMS(w.book.Symbol(coin), decidedMS), shownMS+2*yieldMS; have != want {
+		t.Errorf("want an exit left to the other until %d, have %d", want, have)
 	}
 }
 

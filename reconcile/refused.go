@@ -26,6 +26,7 @@ type RefusedOrder struct {
 	bought        exchange.Quantity // spot: quantity that a purchase which no list shows has bought, by the wallet
 	sold          bool              // spot: the wallet has shown a sale that no list shows
 	frozen        bool              // spot: the newest wallet freezes the coins of a sale that no list shows
+	decided       bool              // a list has shown the order, or a person has decided
 	paid          persistence       // for how long the wallet, or the margin in use, has shown it
 }
 
@@ -163,6 +164,7 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 // confirmRefused drops the refusals that the snapshot confirms. The other refusals keep blocking
 // openings on their symbols.
 func (s *survey) confirmRefused() {
+	noteRefusedStops(s)
 	s.book.keep(func(r *RefusedOrder) bool {
 		confirmed := s.confirms(r)
 		if confirmed {
@@ -184,7 +186,7 @@ func (s *survey) confirms(r *RefusedOrder) bool {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
 	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
-	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r)
+	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !hasStop(&s.evidence, r)
 }
 
 // exceedsFills reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else

@@ -106,11 +106,11 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 	return true
 }
 
-// forgetRefused discards this evidence for purchases that a list has shown or a person has decided.
+// forgetRefused discards this evidence, and that of stops, for orders that a list has shown or a person has decided.
 func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
 	for i := range r.refused {
 		if one := &r.refused[i]; of(one) {
-			one.bought, one.before, one.paid = 0, priorBalance{}, persistence{}
+			one.bought, one.before, one.paid, one.decided = 0, priorBalance{}, persistence{}, true
 		}
 	}
 	for i := range r.confirmed {

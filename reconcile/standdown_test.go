@@ -298,6 +298,66 @@ func depositAfterASale(t testing.TB, restarts bool) {
 	}
 }
 
+// A deposit hides from the wallet that another botd with a copy of the journal has sold the coins, all of them or a part. An exit by plan sells only what is
+// left of them, and the stop stays. What the other botd has bought according to the history, it may have sold itself. A person's flatten does not wait.
+func TestExitSellsNoneOfWhatAnotherBotdMayHaveSold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bought, sold exchange.Quantity // by the other botd
+		target       exchange.Quantity
+		flatten      bool
+		want         exchange.Quantity
+	}{
+		"all of them":             {0, 10, 0, false, 0},
+		"a part":                  {0, 4, 0, false, 6},
+		"a part, down to a rest":  {0, 4, 6, false, 0},
+		"what it had bought":      {20, 10, 0, false, 10},
+		"nothing":                 {0, 0, 0, false, 10},
+		"all of them, by request": {0, 10, 0, true, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exitDespitePeer(t, c.bought, c.sold, c.target, c.flatten, c.want)
+		})
+	}
+}
+
+func exitDespitePeer(t testing.TB, bought, sold, target exchange.Quantity, flatten bool, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "a copy of the journal"}})
+	var rows []exchange.Order
+	if bought > 0 {
+		rows = append(rows, anothers(elders+"1", 30, exchange.Buy, exchange.Limit, bought, bought, w.now))
+	}
+	if sold > 0 {
+		rows = append(rows, anothers(elders+"2", 31, exchange.Sell, exchange.Limit, sold, sold, w.now))
+	}
+	w.targets(target, nil)
+	for range 5 {
+		w.now += 1_000
+		w.sees("5", "0", rows)
+	}
+	have := exchange.Quantity(0)
+	intents := derive()
+	if flatten {
+		intents, _ = w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Flatten: true,
+			Collar: exchange.RateOne / 20}, w.now)
+	}
+	for i := range intents {
+		if intents[i].Purpose == placement.Exit {
+			have += intents[i].Order.Quantity
+		}
+	}
+	if have != want {
+		t.Errorf("want an exit of %d, have %d: %+v", want, have, intents)
+	}
+	if !flatten && have == 0 && target == 0 && stopped(intents) == 0 {
+		t.Errorf("want the coins to keep a stop, have %+v", intents)
+	}
+}
+
 // Another botd's stop leaves the list, or its row cannot be read, and is listed again: it sells its coins once.
 func TestAnothersStopThatIsListedAgainSellsOnce(t *testing.T) {
 	t.Parallel()

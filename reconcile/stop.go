@@ -22,6 +22,7 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		}
 	default:
 		price = d.protectionPrice(placement.StopLoss, protection.StopLoss)
+		noteTwinStop(d, price)
 	}
 	switch {
 	case price <= 0:

@@ -59,6 +59,7 @@ type futuresReads struct {
 	unexplainedFromMS int64       // start of the time for which that position has been shown
 	unexplainedID     int64       // its id, until positions/history shows its end or fills explain the position; 0 for none
 	closedMS          int64       // end of the last position shown in positions/history
+	refusedStopMS     int64       // since when a stop shows that an opening which the exchange refused was executed; 0 if none does
 }
 
 // walletReads is what the wallets have shown of a spot symbol over time.

@@ -81,6 +81,18 @@ func (s *SymbolState) stopsAt(o *exchange.Order) bool {
 	})
 }
 
+// noteTwinStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
+// first.
+func noteTwinStop(d *derivation, price exchange.Price) {
+	for i := range d.symbol.foreign {
+		o := &d.symbol.foreign[i]
+		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
+			!d.book.futuresIDs.shown() {
+			d.book.noteTwin(o.ID)
+		}
+	}
+}
+
 // awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
 // explain: the order history, which is read next, may show that another botd has sold it.
 func awaitsSaleOfOthers(d *derivation) bool {

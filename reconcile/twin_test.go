@@ -114,6 +114,44 @@ func TestStopOfAnotherAtSameLevelRevealsATwin(t *testing.T) {
 	}
 }
 
+// A list without ids shows a stop at the price that the stop of a position just learned of is about to get: another botd with a copy of the journal has
+// placed it.
+func TestStopOfAnotherWhereOwnIsDueRevealsATwin(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*desk, *exchange.Order)
+		want   bool
+	}{
+		"at the same price":           {func(*desk, *exchange.Order) {}, true},
+		"at another price":            {func(d *desk, o *exchange.Order) { o.StopPrice += d.book.Symbol(bitcoin).rules.PriceTick }, false},
+		"a take-profit":               {func(_ *desk, o *exchange.Order) { o.Type = exchange.TakeProfitMarket }, false},
+		"of a short position":         {func(_ *desk, o *exchange.Order) { o.Side = exchange.Buy }, false},
+		"with a person's id":          {func(_ *desk, o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
+		"where the list shows ids":    {func(d *desk, _ *exchange.Order) { d.book.futuresIDs.rows = minRowsWithID }, false},
+		"a part of the position only": {func(_ *desk, o *exchange.Order) { o.ClosePosition, o.Quantity = false, 5 }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopWhereOwnIsDue(t, c.change, c.want)
+		})
+	}
+}
+
+func stopWhereOwnIsDue(t testing.TB, change func(*desk, *exchange.Order), want bool) {
+	t.Helper()
+	d := newDesk(t)
+	d.hold(20)
+	row := exchange.Order{ID: 90, Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: d.price("49000"),
+		ClosePosition: true, Status: exchange.StatusNew}
+	change(d, &row)
+	d.now += 1_000
+	d.observe(20, nil, row)
+	d.derive(stopAt2)
+	if have := d.book.HasTwin(); have != want {
+		t.Errorf("want another botd revealed %t, have %t", want, have)
+	}
+}
+
 // The newest order history shows who has sold what the wallet lacks. Neither an exit nor a stop is for it, before that is decided.
 func TestCoinsSoldByAnotherAreNotSoldAgain(t *testing.T) {
 	t.Parallel()
@@ -164,6 +202,52 @@ func TestOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Side = exchange.Sell }, false)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.ClientOrderID = "a person's" }, false)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Type = exchange.StopLimit }, false)
+}
+
+// Nothing else shows another botd, but two rows have the prices of the plan's orders too. A person may place one such order by chance.
+func TestOrderAtPlannedPricesBlocksOpenings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*desk, []exchange.Order) []exchange.Order
+		want   bool
+	}{
+		"two of the plan's":       {nil, true},
+		"one":                     {func(_ *desk, rows []exchange.Order) []exchange.Order { return rows[:1] }, false},
+		"one at another price":    {func(_ *desk, rows []exchange.Order) []exchange.Order { rows[1].Price--; return rows }, false},
+		"one of another quantity": {func(_ *desk, rows []exchange.Order) []exchange.Order { rows[1].Quantity++; return rows }, false},
+		"one with a stop price":   {func(_ *desk, rows []exchange.Order) []exchange.Order { rows[1].StopPrice = 1; return rows }, false},
+		"one with a person's id":  {func(_ *desk, rows []exchange.Order) []exchange.Order { rows[1].ClientOrderID = "mine"; return rows }, false},
+		"in a list that shows the ids": {func(d *desk, rows []exchange.Order) []exchange.Order {
+			d.book.futuresIDs.rows = minRowsWithID
+			return rows
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gridOfAnother(t, c.change, c.want)
+		})
+	}
+}
+
+func gridOfAnother(t testing.TB, change func(*desk, []exchange.Order) []exchange.Order, want bool) {
+	d := newDesk(t)
+	d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
+	plan, rows := &strategy.Plan{OrdersSet: true}, []exchange.Order{}
+	for i, price := range []string{"49000", "48000"} {
+		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: price, Side: exchange.Buy, Price: d.price(price), Quantity: 10_000})
+		row := rested(int64(9+i), 10_000)
+		row.Price = d.price(price)
+		rows = append(rows, row)
+	}
+	d.want(plan)
+	if change != nil {
+		rows = change(d, rows)
+	}
+	symbol := d.book.Symbol(bitcoin)
+	symbol.foreign = rows
+	if have := d.book.ForeignOpening(symbol) != nil; have != want {
+		t.Errorf("%+v: want openings blocked %t", rows, want)
+	}
 }
 
 func openingOfAPlan(t testing.TB, change func(*Book, *exchange.Order), want bool) {

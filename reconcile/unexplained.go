@@ -49,13 +49,17 @@ func (s *situation) shownUnexplained() bool {
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains and whose
 // end only the list shows: a position shown since the start or, for an order from before the start, one
-// that was open when the order was sent, at least ten seconds after the last booking.
+// that was open when the order was sent, at least ten seconds after the last booking or after an opening that the exchange refused.
 func (o *observedAccount) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
-	if symbol.Key().Market != exchange.Futures || !p.Order().ClosePosition || symbol.Known() != 0 || symbol.AtVenue() != 0 {
-		return false
-	}
 	before := p.SentMS() < o.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
-	return symbol.unexplainedID != 0 || before && symbol.closedMS < exchange.WholeSecond(p.SentMS())
+	return mayOutlive(symbol, p) && (symbol.unexplainedID != 0 || before || symbol.refusedStopMS != 0)
+}
+
+// mayOutlive reports whether an order closes a whole futures position, although neither fills nor the list show one, and positions/history has shown the
+// end of none since the order was sent.
+func mayOutlive(symbol *SymbolState, p *account.Placement) bool {
+	shown := symbol.Known() != 0 || symbol.AtVenue() != 0 || symbol.unexplainedID == 0 && symbol.closedMS >= exchange.WholeSecond(p.SentMS())
+	return symbol.Key().Market == exchange.Futures && p.Order().ClosePosition && !shown
 }
 
 // keepsForUnexplained reports whether an order is kept for such a position. A flatten request overrides this.

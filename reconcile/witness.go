@@ -300,7 +300,8 @@ func (e *evidence) contradict(symbol *SymbolState) {
 		symbol.declare(heldMargin, e.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, e.fetched.EndedMS)
-	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS:
+	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS,
+		symbol.refusedStopMS != 0 && e.fetched.BeganMS > symbol.refusedStopMS+e.book.Settle().StalenessMS:
 		symbol.declare(vanishedUnexplained, e.fetched.EndedMS)
 	default:
 		symbol.clearContradiction()

@@ -50,6 +50,7 @@ type spotEvidence struct {
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
 	peerOrders  []peerOrder       // filled orders of another botd with this prefix, oldest first
+	heldMS      int64             // when a wallet began to show the position
 	peerSold    exchange.Quantity // the part of these that own sales have sold
 	continued   exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
 	excess      exchange.Quantity // quantity by which own and the other botd's stops exceed the position

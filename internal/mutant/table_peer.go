@@ -131,6 +131,22 @@ var peer = []Row{
 		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "b.OfPlan(symbol, o)", "false"},
 		}},
+	{"beside_planned_prices", "an opening is sent next to two orders without ids that have the sizes and prices of the plan's", "42",
+		"reconcile TestOrderAtPlannedPricesBlocksOpenings", []Edit{
+			{"reconcile.peer.OfPlan", "(others || p.severalAtPlannedPrices(symbol))", "others"},
+		}},
+	{"stop_where_due_ignored", "coins are sold next to another botd that has just protected the position of the same fill", "42",
+		"reconcile TestStopOfAnotherWhereOwnIsDueRevealsATwin", []Edit{
+			{"reconcile.derivation.convergeStop", "noteTwinStop(d, price)", ""},
+		}},
+	{"sold_by_peer_again", "an exit by plan sells coins that another botd may have sold, because a deposit made up for them in the wallet", "15",
+		"reconcile TestExitSellsNoneOfWhatAnotherBotdMayHaveSold", []Edit{
+			{"reconcile.derivation.convergeTarget", "unsoldByPeer(&d.situation)", "d.ownPosition"},
+		}},
+	{"yield_since_decision", "two botds sell the same coins at once when a wallet shows them again", "34",
+		"reconcile TestYieldBeginsWhenTheWalletShowsTheCoinsAgain", []Edit{
+			{"reconcile.peer.YieldMS", "max(decidedMS, symbol.spot.heldMS)", "decidedMS"},
+		}},
 	{"sold_elsewhere_again", "coins that another botd has sold, by the newest history, are sold again before the decision", "42",
 		"reconcile TestCoinsSoldByAnotherAreNotSoldAgain", []Edit{
 			{"reconcile.soldElsewhere", "d.symbol.spot.soldElsewhere", "0"},
@@ -154,5 +170,17 @@ var peer = []Row{
 	{"omitted_ids_forgotten", "a futures list that has omitted an id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{
 			{"reconcile.rowIDs.shown", "!r.omitted", "true"},
+		}},
+	{"refused_stop_ignored", "lists without a position confirm a refused opening while the stop sent after it rests", "41",
+		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
+			{"reconcile.survey.confirms", "!hasStop(&s.evidence, r)", "true"},
+		}},
+	{"refused_stop_canceled", "after a start, the stop of a refused opening that was executed is canceled because no list shows a position", "41",
+		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
+			{"reconcile.observedAccount.protectsUnexplained", "symbol.refusedStopMS != 0", "false"},
+		}},
+	{"refused_opening_forgotten", "a start from a checkpoint forgets an opening on futures that the exchange refused", "41",
+		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
+			{"reconcile/account.doubts.note", "!opening && p.wallet.ReadMS == 0", "p.wallet.ReadMS == 0"},
 		}},
 }

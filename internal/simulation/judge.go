@@ -35,11 +35,12 @@ type judge struct {
 	dust     map[exchange.SymbolKey]dust
 	shown    map[exchange.SymbolKey]*exchange.Symbol // rules as botd read them last
 
-	unnamed      map[int64]unnamed           // spot purchases of the other process that no row has identified to the first one
-	named        map[int64]bool              // orders of the other process that a row has identified
-	met          [2]bool                     // the process has read an order of the other one
-	liquidations map[int64]bool              // positions whose liquidation botd journalled
-	stopped      map[exchange.SymbolKey]bool // by a liquidation, and not rearmed since
+	unnamed      map[int64]unnamed                        // spot purchases of the other process that no row has identified to the first one
+	named        map[int64]bool                           // orders of the other process that a row has identified
+	met          [2]bool                                  // the process has read an order of the other one
+	liquidations map[int64]bool                           // positions whose liquidation botd journalled
+	stopped      map[exchange.SymbolKey]bool              // by a liquidation, and not rearmed since
+	atOnce       map[exchange.SymbolKey]exchange.Quantity // an opening that both processes sent in one moment, while it exceeds the ordinary bound
 }
 
 func newJudge(w *world) *judge {
@@ -50,7 +51,8 @@ func newJudge(w *world) *judge {
 	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
 		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}, dust: map[exchange.SymbolKey]dust{},
 		shown:        map[exchange.SymbolKey]*exchange.Symbol{},
-		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}, unnamed: map[int64]unnamed{}, named: map[int64]bool{}}
+		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}, atOnce: map[exchange.SymbolKey]exchange.Quantity{},
+		unnamed: map[int64]unnamed{}, named: map[int64]bool{}}
 	for _, key := range w.venue.keys {
 		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
 		j.baseline[w.venue.held[key].rules.Base], j.minute[key], j.refusals[key] = free.Add(frozen), &budget{}, &refusals{}
@@ -77,7 +79,7 @@ func (j *judge) setLimits() {
 		h := j.w.venue.held[r.key]
 		limits := oracle.Limits{Position: int64(r.limit()+h.slack) * finest, Protected: r.protected}
 		if j.w.beyond != nil {
-			limits.Placement = int64(r.largest()) * finest
+			limits.Placement = int64(max(r.largest(), j.atOnce[r.key])) * finest
 		}
 		if r.key.Market == exchange.Spot {
 			limits.Position += int64(h.rules.QuantityTick) * finest // fees are booked in whole steps, rounded up
@@ -134,7 +136,11 @@ func (j *judge) accepted(id int64, own, repeated bool, order *exchange.NewOrder)
 		quantity = h.rules.QuantityFor(order.QuoteAmount, max(last, 1))
 	}
 	j.open[id] = true
+	for key := range j.atOnce {
+		j.endAtOnce(key)
+	}
 	j.setLimits()
+	j.allowAtOnce(id, order.Key(), quantity)
 	j.oracle.Accepted(j.w.nowMS, oracle.Order{ID: id, Own: own, Repeated: repeated, Symbol: nameOf(order.Key()), Buy: order.Side == exchange.Buy,
 		Quantity: int64(quantity) * finest, Stop: order.Type.StopLoss(), ReduceOnly: order.ReduceOnly, ClosePosition: order.ClosePosition})
 }

@@ -113,3 +113,54 @@ func TestSecondSaleOfSharedCoinsIsNoPartOfThePosition(t *testing.T) {
 		}
 	}
 }
+
+// Two botds with one plan each send an opening of 60 % of the limit. In one moment, before a read has shown one the order of the other, they cannot know: one
+// is the placement that may exceed the limit (seed 862003078). Otherwise the second one is a mistake, and so is a third.
+func TestOpeningsOfOneMomentMayExceedTheLimitOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		apartMS int64
+		change  func(w *world)
+		more    int // openings after these two
+		want    bool
+	}{
+		"in one moment":                         {35, nil, 0, false},
+		"a round apart":                         {atOnceMS, nil, 0, false},
+		"later":                                 {atOnceMS + 1, nil, 0, true},
+		"a read has shown the other's":          {35, func(w *world) { w.judge.met[1] = true }, 0, true},
+		"the other one ran with no second botd": {35, func(w *world) { w.beyond.secondMS = w.nowMS + 1 }, 0, true},
+		"by one botd":                           {35, func(w *world) { w.processes = w.processes[:1] }, 0, true},
+		"and a third":                           {35, nil, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			openedTogether(t, c.apartMS, c.change, c.more, c.want)
+		})
+	}
+}
+
+func openedTogether(t *testing.T, apartMS int64, change func(*world), more int, want bool) {
+	t.Helper()
+	w := newWorld(Options{Seed: 1, Beyond: &Beyond{}})
+	w.processes = append(w.processes, &process{number: 1})
+	r := &w.portfolio.roles[0]
+	r.kind, r.most, r.unit = "twap", 1_000, 100
+	sent := func(id int64, by int, atMS int64) *placed {
+		order := exchange.NewOrder{Market: r.key.Market, Symbol: r.key.Name, Side: exchange.Buy, Quantity: 600}
+		a := &placed{order: order, opens: true, by: by, sentMS: atMS}
+		w.venue.placed[string(rune('a'+id))], w.venue.byOrder[id] = a, a
+		return a
+	}
+	first := sent(1, 0, w.nowMS)
+	if change != nil {
+		change(w)
+	}
+	w.judge.accepted(1, true, false, &first.order)
+	for i := range 1 + more {
+		w.nowMS += apartMS
+		w.judge.accepted(int64(2+i), true, false, &sent(int64(2+i), 1, w.nowMS).order)
+	}
+	if have := len(w.judge.oracle.Violations()) > 0; have != want {
+		t.Errorf("want a violation %t, have %v", want, w.judge.oracle.Violations())
+	}
+}

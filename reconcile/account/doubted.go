@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Doubted is a spot order that the exchange refused and may have executed anyway: what the wallet showed before it was sent is evidence of that. It
-// is journalled, because a start reads the wallet only later.
+// Doubted is a spot order, or a futures opening, that the exchange refused and may have executed anyway. On spot the evidence of that is what the wallet
+// showed before it was sent, which is journalled, because a start reads the wallet only later.
 type Doubted struct {
 	ClientOrderID string
 	Purpose       placement.Purpose
@@ -20,10 +20,10 @@ type Doubted struct {
 	Wallet        record.Wallet
 }
 
-// maxDoubted bounds the number of remembered refused spot orders.
+// maxDoubted bounds the number of remembered refused orders.
 const maxDoubted = 16
 
-// doubts are the refused spot orders, oldest first, at most maxDoubted.
+// doubts are the refused orders, oldest first, at most maxDoubted.
 type doubts struct{ refused []Doubted }
 
 // Doubted returns these orders, oldest first.
@@ -31,7 +31,7 @@ func (d *doubts) Doubted() []Doubted { return slices.Clone(d.refused) }
 
 // note records the refusal of a placement.
 func (d *doubts) note(p *Placement, atMS int64) {
-	if p.wallet.ReadMS == 0 {
+	if opening := p.order.Market == exchange.Futures && p.purpose.Opens(); !opening && p.wallet.ReadMS == 0 {
 		return
 	}
 	if len(d.refused) == maxDoubted {
