@@ -122,6 +122,27 @@ func TestExitYieldsToATwin(t *testing.T) {
 	}
 }
 
+// The marks are compared once, under the rules of that time: a price tick that grows makes neither smaller.
+func TestGrownPriceTickDoesNotChangeWhoYields(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	symbol := w.book.Symbol(coin)
+	symbol.SetCollar(exchange.RateOne / 20)
+	row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
+	row.StopPrice, row.Price = 49_000e8, 46_550e8
+	w.now += 1_000
+	w.shows("1.003", "0.007", row)
+	grown := *symbol.Rules()
+	grown.PriceTick = 100e8
+	symbol.SetRules(&grown)
+	w.now += 1_000
+	w.shows("1.003", "0.007", row)
+	w.places(placement.StopLoss, 21, stopOf(4))
+	if have := w.book.YieldMS(symbol, 500_000); have != 500_000+3*yieldMS {
+		t.Errorf("want an exit left to the other botd for %d ms, as with equal marks, have %d", 3*yieldMS, have-500_000)
+	}
+}
+
 // As soon as a stop is canceled for an exit, the other botd may sell what it held. If there is another botd, the exit waits until a wallet can show that.
 func TestExitAfterACanceledStopWaitsLongerForATwin(t *testing.T) {
 	t.Parallel()

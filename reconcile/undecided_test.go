@@ -244,3 +244,37 @@ func walletOfNone(t testing.TB, free string, want exchange.Quantity) {
 		t.Errorf("want stops of %d, have %d", want, stopped(derive()))
 	}
 }
+
+// The wallet showed the ten of a purchase, four of which are booked since. Others bought four of the other six, as the history shows, so that a stop of all
+// ten would sell a person's coins.
+func TestBookedPartOfAPurchaseIsNotUndecidedAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		theirs exchange.Quantity
+		want   []int64
+	}{"others bought none": {0, nil}, "others bought four": {4, []int64{9}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, derive := protecting(t)
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+			w.now += 60_000
+			bought := w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 50_000e8})
+			w.now += 1_000
+			w.shows("1.01", "0")
+			stop := w.places(placement.StopLoss, 9, stopOf(10))
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Acknowledged{OrderID: 7}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Fill{OrderID: 7, Filled: 4}})
+			var rows []exchange.Order
+			if c.theirs != 0 {
+				rows = append(rows, anothers("manual", 20, exchange.Buy, exchange.MarketOrder, c.theirs, c.theirs, w.now))
+			}
+			for range 3 {
+				w.now += 1_000
+				w.sees("0.994", "0.01", rows, stop)
+			}
+			if have := canceled(derive()); !slices.Equal(have, c.want) {
+				t.Errorf("want %v canceled, have %v", c.want, have)
+			}
+		})
+	}
+}
