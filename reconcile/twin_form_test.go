@@ -116,8 +116,8 @@ func TestExitYieldsToATwin(t *testing.T) {
 		for _, one := range c.sent {
 			w.places(one.purpose, one.orderID, one.order)
 		}
-		if have := w.book.YieldMS(symbol, 500_000); have != 500_000+c.want {
-			t.Errorf("%s: want an exit left to the other botd for %d ms, have %d", c.name, c.want, have-500_000)
+		if have := w.book.YieldMS(symbol, 5_000_000); have != 5_000_000+c.want {
+			t.Errorf("%s: want an exit left to the other botd for %d ms, have %d", c.name, c.want, have-5_000_000)
 		}
 	}
 }
@@ -138,8 +138,8 @@ func TestGrownPriceTickDoesNotChangeWhoYields(t *testing.T) {
 	w.now += 1_000
 	w.shows("1.003", "0.007", row)
 	w.places(placement.StopLoss, 21, stopOf(4))
-	if have := w.book.YieldMS(symbol, 500_000); have != 500_000+3*yieldMS {
-		t.Errorf("want an exit left to the other botd for %d ms, as with equal marks, have %d", 3*yieldMS, have-500_000)
+	if have := w.book.YieldMS(symbol, 5_000_000); have != 5_000_000+3*yieldMS {
+		t.Errorf("want an exit left to the other botd for %d ms, as with equal marks, have %d", 3*yieldMS, have-5_000_000)
 	}
 }
 
