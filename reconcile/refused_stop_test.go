@@ -61,3 +61,18 @@ func TestStopAfterRefusedPurchaseCoversThePosition(t *testing.T) {
 		t.Errorf("want a stop of 10, have %d", have)
 	}
 }
+
+// The exchange executed a refused exit of seven beside a stop of three: nothing is left for another stop.
+func TestStopBesideExecutedRefusedExitCoversTheRest(t *testing.T) {
+	t.Parallel()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(3))
+	w.now += 60_000
+	w.observe("1.01", stop)
+	w.refuses(placement.Exit, saleOf(7))
+	w.now += 1_000
+	w.observe("1.003", stop)
+	if have := stopped(derive()); have != 0 {
+		t.Errorf("want no other stop, have one of %d", have)
+	}
+}

@@ -51,9 +51,13 @@ func TestOrderRepeatsAnOpeningWhileItRests(t *testing.T) {
 		if c.unlisted {
 			matched[1] = nil
 		}
-		symbol.noteRepeated([]exchange.Order{row, own}, matched)
-		if !slices.Equal(symbol.repeated, c.want) {
-			t.Errorf("%s: want %v, have %v", name, c.want, symbol.repeated)
+		for _, list := range [][]int{{1, 0}, {0, 1}} { // in either order
+			symbol.repeated, symbol.repeatedAs = c.before, nil
+			rows := []exchange.Order{row, own}
+			symbol.noteRepeated([]exchange.Order{rows[list[0]], rows[list[1]]}, []*account.Placement{matched[list[0]], matched[list[1]]})
+			if !slices.Equal(symbol.repeated, c.want) {
+				t.Errorf("%s: want %v, have %v", name, c.want, symbol.repeated)
+			}
 		}
 		if c.unlisted || c.before != nil {
 			continue
@@ -108,6 +112,34 @@ func TestStopThatAnotherCanceledMayBeSold(t *testing.T) {
 		}
 		if !slices.Equal(have, c.want) {
 			t.Errorf("%s: want %+v, have %+v", name, c.want, have)
+		}
+	}
+}
+
+// The newest 64 sizes of openings that a list has shown without ids, beside another row of that size, are remembered.
+func TestNewestRepeatedSizesAreRemembered(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[exchange.Quantity]bool{1: false, 2: true, maxRemembered + 1: true} {
+		d := newDesk(t)
+		symbol := d.book.Symbol(bitcoin)
+		rowOf := func(id int64, size exchange.Quantity) exchange.Order {
+			return exchange.Order{ID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"),
+				Quantity: size, Status: exchange.StatusOpen, CreatedMS: d.now}
+		}
+		for n := exchange.Quantity(1); n <= maxRemembered+1; n++ {
+			d.now += 2 * repeatedMS
+			own := rowOf(int64(100+n), n)
+			id := d.rests(placement.Order, own.ID, exchange.NewOrder{Side: own.Side, Type: own.Type, Price: own.Price, Quantity: n})
+			theirs := rowOf(int64(500+n), n)
+			theirs.CreatedMS += repeatedMS + 1
+			d.observe(0, nil, theirs, own)
+			d.ended(id, placement.Canceled, 0)
+		}
+		d.now += 2 * repeatedMS
+		again := rowOf(99, size)
+		d.observe(0, nil, again)
+		if have := symbol.Repeats(&again); have != want {
+			t.Errorf("a row of size %d: want it to repeat an opening %t, have %t", size, want, have)
 		}
 	}
 }

@@ -58,6 +58,12 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 	if have := waits(); have != want {
 		t.Errorf("with a later history: want an exit to wait %t, have %t", want, have)
 	}
+	defer func() {
+		w.now += 500
+		if w.sees("1.01", "0", nil); waits() {
+			t.Error("the wallet shows all of it again: want no exit to wait")
+		}
+	}()
 	flatten := w.book.situation(&Desired{Flatten: true}, w.book.Symbol(coin), w.now)
 	if flatten.mayHaveSold() {
 		t.Error("want a person's flatten not to wait")

@@ -139,6 +139,7 @@ func TestAListThatOmitsAnOlderOrderConfirmsNoRefusal(t *testing.T) {
 		want   int // refusals that are not confirmed
 	}{
 		{"sent before", 10_000, exchange.StatusOpen, false, 1},
+		{"sent in the same moment", 0, exchange.StatusOpen, false, 0},
 		{"sent after", -500, exchange.StatusOpen, false, 0},
 		{"ended", 10_000, exchange.StatusCanceled, false, 0},
 		{"listed", 10_000, exchange.StatusOpen, true, 0},
