@@ -19,6 +19,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"fills_meanwhile":        decidedAfterAFill,
 		"younger_exit_decided":   exitAfterExit,
 		"own_trades_ignored":     tradedUnseen,
+		"other_side_released":    otherSideListed,
 		"list_decided_by":        heldWhereAListShowsNone,
 		"lost_stop_waits":        lostStop,
 		"profit_is_a_stop":       stopWithAProfit,

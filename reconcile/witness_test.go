@@ -271,6 +271,11 @@ func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
 // same margin, so none was released: the stop stays.
 func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
 	t.Parallel()
+	otherSideListed(t)
+}
+
+func otherSideListed(t testing.TB) {
+	t.Helper()
 	d, protect, _ := guarded(t)
 	symbol := d.book.Symbol(bitcoin)
 	d.margined(20, exchange.MustAmount("100"))

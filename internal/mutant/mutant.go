@@ -42,21 +42,20 @@ type Row struct {
 
 // Beyond names the simulation class that must notice a rule, for rules that only an exchange beyond the bounds tests.
 var Beyond = map[string]string{
-	"wallet_unseen":       "history",
-	"listed_is_open":      "orders",
-	"older_stop_taken":    "refused_orders",
-	"same_random":         "second_engine",
-	"sales_unclipped":     "transfers",
-	"witness_ignored":     "positions",
-	"earlier_sweep":       "positions",
-	"stop_stripped":       "positions",
-	"no_back_off":         "refused_orders",
-	"rounds_wait":         "hung_reads",
-	"unread_waits":        "hung_reads",
-	"lost_journal_opens":  "lost_journal",
-	"release_ignored":     "garbage",
-	"wallet_trusted":      "wallet",
-	"other_side_released": "positions",
+	"wallet_unseen":      "history",
+	"listed_is_open":     "orders",
+	"older_stop_taken":   "refused_orders",
+	"same_random":        "second_engine",
+	"sales_unclipped":    "transfers",
+	"witness_ignored":    "positions",
+	"earlier_sweep":      "positions",
+	"stop_stripped":      "positions",
+	"no_back_off":        "refused_orders",
+	"rounds_wait":        "hung_reads",
+	"unread_waits":       "hung_reads",
+	"lost_journal_opens": "lost_journal",
+	"release_ignored":    "garbage",
+	"wallet_trusted":     "wallet",
 }
 
 // Edit is one change of the source.

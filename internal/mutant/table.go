@@ -359,9 +359,10 @@ var protocol = []Row{
 		"runtime/engine TestRefusalOfDuplicateRequestIsIgnored", []Edit{
 			{"runtime/engine.dispatcher.placed", "!lost && refusal == nil", "!lost"},
 		}},
-	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39", "", []Edit{
-		{"reconcile.survey.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
-	}},
+	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39",
+		"reconcile TestTheOtherSideOfAPositionReleasesNoMargin", []Edit{
+			{"reconcile.survey.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
+		}},
 	{"release_ignored", "the sale that replaces a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
 	}},
