@@ -47,8 +47,9 @@ func executedAgain(s *survey, symbol *SymbolState) exchange.Quantity {
 	case s.book.omitsIDs() || s.book.twin.HasTwin() || s.book.boughtSince(nil, t.before):
 		return 0
 	}
-	switch beyond := min(s.book.balanceBeyondFills(symbol)-others, s.boughtWithItsMoney(&t.order, t.before, symbol)/maxTimes); {
-	case symbol.tooSmallToTrade(beyond):
+	bought, times := s.boughtTimes(&t.order, t.before, symbol)
+	switch beyond := min(s.book.balanceBeyondFills(symbol)-others, bought/maxTimes); {
+	case times < maxTimes || symbol.tooSmallToTrade(beyond): // the quantity beyond the fills of one execution is what rounded fees have left
 		t.shownMS = 0
 	case t.shownMS == 0:
 		t.shownMS = s.fetched.EndedMS

@@ -208,6 +208,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"another_paid_unshown":   func(t testing.TB) { executedTwiceNextToAnother(t, "0", "9500", 10) },
 		"old_wallet_bought":      func(t testing.TB) { walletOfBeforeAPurchase(t, "1.01", "10000", 0) },
 		"again_after_its_end":    func(t testing.TB) { executedAgainAfterItsEnd(t, "1.02", "9000", 20) },
+		"step_is_again":          func(t testing.TB) { executedAgainAfterItsEnd(t, "1.011", "9500", 10) },
 		"again_undeclared":       func(t testing.TB) { executedAgainAfterItsEnd(t, "1.02", "9000", 20) },
 		"half_list_decides":      func(t testing.TB) { unknownEntryShown(t, 0, 10, "100", 0, -1) },
 		"margin_never_agreed":    func(t testing.TB) { unknownEntryShown(t, -1, 10, "100", 10, 10) },

@@ -62,6 +62,7 @@ func TestSecondExecutionOfAnEndedPurchaseIsProtected(t *testing.T) {
 	}{
 		"bought twice, and paid twice":         {"1.02", "9000", 20},
 		"bought once, and paid once":           {"1.01", "9500", 10},
+		"paid once, and a step more is held":   {"1.011", "9500", 10}, // a step is worth an order: fees are rounded to whole steps
 		"paid once, and the rest is a deposit": {"1.02", "9500", 10},
 		"paid twice, but bought once":          {"1.01", "9000", 10},
 	} {

@@ -123,6 +123,10 @@ var wallet = []Row{
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
 			{"reconcile.survey.unlistedPurchases", "again > 0", "false"},
 		}},
+	{"step_is_again", "a step that rounded fees have left counts as a second execution of a purchase", "41",
+		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
+			{"reconcile.executedAgain", "times < maxTimes", "false"},
+		}},
 	{"again_undeclared", "a second execution that only the wallet shows is no declared state", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
 			{"reconcile.executedAgain", "t.shownFor.exceeds(s.book.Settle().StalenessMS)", "false"},
