@@ -285,7 +285,7 @@ var belief = []Row{
 		}},
 	{"refused_any_money", "a manual purchase counts as a refused purchase of botd, whatever it cost", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
-			{"reconcile.evidence.boughtWithItsMoney", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
+			{"reconcile.evidence.boughtTimes", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
 	{"none_trusted", "while botd stands down, a wallet without any of the asset prevents a stop", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
