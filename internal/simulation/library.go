@@ -177,20 +177,15 @@ func (c *portfolio) quotes(key exchange.SymbolKey) bool {
 
 // assorted creates the strategy under the present rules; if they reject its parameters, the strategy continues with its initial ones.
 func (r *role) assorted(symbol *exchange.Symbol) strategy.Strategy {
-	one, before := assortment[r.follower], *symbol
-	for _, known := range market {
-		if known.Key() == r.key {
-			before = *known
-		}
-	}
-	values := one.values(r, &before)
+	one := assortment[r.follower]
+	values := one.values(r, r.initial)
 	if one.short != "" && r.key.Market == exchange.Futures && r.salt%2 == 0 {
 		values[one.short] = "short"
 	}
 	setting := strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1, CatchUp: 1}
 	made, err := one.definition.New(setting, values)
 	if err != nil {
-		setting.Symbol = &before
+		setting.Symbol = r.initial
 		made, err = one.definition.New(setting, values)
 	}
 	if err != nil {

@@ -26,6 +26,7 @@ type role struct {
 	name      string
 	key       exchange.SymbolKey
 	kind      string
+	initial   *exchange.Symbol // the rules at the start of the run
 	unit      exchange.Quantity
 	most      exchange.Quantity // the largest position its plan ever targets
 	protected bool
@@ -99,8 +100,26 @@ var kinds = map[exchange.Market][]string{
 	exchange.Spot:    {"twap", "swing"},
 }
 
+// coarseFrom is the first seed whose spot symbols have coarse quantity steps: a step is worth more than the minimum notional, so what a fee leaves of
+// a step can be traded.
+const coarseFrom = 1 << 44
+
+// coarsen makes a spot symbol's step a hundred times as large, and the usual quantity ten times.
+func coarsen(symbol *exchange.Symbol, lots exchange.Quantity) (*exchange.Symbol, exchange.Quantity) {
+	if symbol.Market != exchange.Spot {
+		return symbol, lots
+	}
+	coarse, err := exchange.NewSymbol(exchange.SymbolSpec{Market: symbol.Market, Name: symbol.Name, Base: symbol.Base, Quote: symbol.Quote,
+		PriceTick: symbol.PriceDecimal(symbol.PriceTick), QuantityTick: symbol.QuantityDecimal(100 * symbol.QuantityTick),
+		MinNotional: symbol.MinNotional.Decimal(), MaxNotional: symbol.MaxNotional.Decimal(), Tradable: true, Cancelable: true})
+	if err != nil {
+		panic(err) // the built-in symbols are valid
+	}
+	return coarse, lots / 10
+}
+
 // newPortfolio draws one to three strategies, each on its own symbol.
-func newPortfolio(d *draw) *portfolio {
+func newPortfolio(d *draw, seed uint64) *portfolio {
 	c := &portfolio{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
 	if d.chance(0.7) { // the usual ten minutes would take up most of the run
 		c.breaker = engine.BreakerConfig{Unknowns: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
@@ -113,9 +132,14 @@ func newPortfolio(d *draw) *portfolio {
 		}
 		for _, symbol := range market {
 			if symbol.Key() == p.key {
+				lots := p.lots
+				if seed >= coarseFrom {
+					symbol, lots = coarsen(symbol, lots)
+				}
 				fresh := *symbol
 				c.symbols, c.original = append(c.symbols, &fresh), append(c.original, symbol)
-				c.add(d, &fresh, p.lots)
+				c.add(d, &fresh, lots)
+				c.roles[len(c.roles)-1].initial = symbol
 			}
 		}
 	}

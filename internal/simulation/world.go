@@ -213,7 +213,7 @@ func (w *world) setUp() {
 		w.weather = *w.options.Weather
 	}
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
-	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
+	w.portfolio, w.harsh = newPortfolio(&setup, w.seed), setup.chance(0.3)
 	kinds := newDraw(w.seed, 8)
 	switch {
 	case w.seed >= calendarFrom:
