@@ -305,10 +305,10 @@ func (b *backoffs) restsAfterAll(one *backoff) bool {
 	})
 }
 
-// doubtsEnd reports whether a stop is still desired although nothing is left of its position: while botd stands down, it is sent whatever the wallet
-// shows.
+// doubtsEnd reports whether a spot stop is still desired although nothing is left of its position: while botd stands down, it is sent whatever the wallet
+// shows. On futures a settled position has ended, and the next one needs its stop at once.
 func (b *backoffs) doubtsEnd(one *backoff) bool {
-	return one.purpose == placement.StopLoss && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
+	return one.purpose == placement.StopLoss && one.symbol.Market == exchange.Spot && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 
 func (b *backoffs) noteEnded(one *backoff) {

@@ -452,18 +452,26 @@ func smallerStop(t testing.TB, then exchange.Quantity, want int) {
 	}
 }
 
-// Where botd stands down, a stop is sent whatever the wallet shows: it waits longer with each refusal (seeds 18005370, 18008254).
+// Where botd stands down, a spot stop is sent whatever the wallet shows: it waits longer with each refusal (seeds 18005370, 18008254).
 func TestStopThatStandsDownBacksOff(t *testing.T) {
 	t.Parallel()
 	standingStopWaits(t)
 }
 
-func standingStopWaits(t testing.TB) {
-	w := settled(t)
+// standsDown returns a world without a position, and a stop that the exchange has refused there, while botd stands down.
+func standsDown(t testing.TB, options ...option) (w *world, stop attempt) {
+	t.Helper()
+	w = settled(t, options...)
+	key := w.symbol().Key()
 	see(w.symbol(), func(o *seen) {
-		o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+		o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: key.Market, Symbol: key.Name}}
 	})
-	b, stop := w.engine.backoffs, attempt{strategy: "one", symbol: bitcoin, purpose: placement.StopLoss}
+	return w, attempt{strategy: "one", symbol: key, purpose: placement.StopLoss}
+}
+
+func standingStopWaits(t testing.TB) {
+	w, stop := standsDown(t, onSpot)
+	b := w.engine.backoffs
 	for i := range 3 {
 		b.count(stop, 7, "no", false, w.engine.nowMS)
 		if b.watch(); b.of(stop) == nil || b.of(stop).untilMS != w.engine.nowMS+firstReduceMS<<i {
@@ -477,5 +485,21 @@ func standingStopWaits(t testing.TB) {
 	w.engine.nowMS++
 	if b.watch(); b.of(stop) != nil {
 		t.Error("want it forgotten when it is no longer desired")
+	}
+}
+
+// On futures a settled position has ended, also while botd stands down. The stop of the next position does not wait for refusals of the last one's
+// (seed 890016022).
+func TestStopOfTheNextPositionWaitsForNoRefusal(t *testing.T) {
+	t.Parallel()
+	nextStopIsSent(t)
+}
+
+func nextStopIsSent(t testing.TB) {
+	w, stop := standsDown(t)
+	b := w.engine.backoffs
+	b.count(stop, 7, "no", false, w.engine.nowMS)
+	if b.watch(); b.of(stop) != nil {
+		t.Errorf("want the refusal forgotten once its position has ended, have %+v", b.of(stop))
 	}
 }
