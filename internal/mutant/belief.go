@@ -407,10 +407,6 @@ var belief = []Row{
 		"runtime/engine TestStopThatStandsDownBacksOff", []Edit{
 			{"runtime/engine.backoffs.doubtsEnd", "b.book.StandsDown()", "false"},
 		}},
-	{"ended_position_refused", "while botd stands down, the stop of a futures position waits for refusals of the last one's stop", "40",
-		"runtime/engine TestStopOfTheNextPositionWaitsForNoRefusal", []Edit{
-			{"runtime/engine.backoffs.doubtsEnd", "one.symbol.Market == exchange.Spot", "true"},
-		}},
 	{"share_unestimated", "strategies that trade between two reads of the wallet share its change by traded value alone", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
 			{"runtime/engine.results.divide", "r.estimate(leg)", "exchange.Amount{}"},

@@ -2,6 +2,10 @@ package mutant
 
 // peer breaks the rules that protect one account with two botds, and the rules about reads that hang.
 var peer = []Row{
+	{"ended_position_refused", "while botd stands down, the stop of a futures position waits for refusals of the last one's stop", "40",
+		"runtime/engine TestStopOfTheNextPositionWaitsForNoRefusal", []Edit{
+			{"runtime/engine.backoffs.doubtsEnd", "one.symbol.Market == exchange.Spot", "true"},
+		}},
 	{"peer_unprotected", "another botd's purchase on spot has no stop", "15",
 		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
 			{"reconcile.survey.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
