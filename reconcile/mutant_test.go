@@ -150,6 +150,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"only_own_waits":          onlyOwnCoins,
 		"refusal_rests_alone":     onlyOwnCoins,
 		"others_coins_too":        onlyOwnCoins,
+		"position_needs_orders":   shownByPositionsAlone,
 		"unexplained_waits":       unexplainedWaits,
 		"outlived_waits":          func(t testing.TB) { leftOfShown(t, 40, true) },
 		"refused_purchase_unseen": func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },

@@ -175,7 +175,8 @@ func (s *situation) unexplained() bool {
 		return true // it was shown alongside botd's own part, before that part was reduced
 	}
 	patience := min(s.book.Settle().StalenessMS, unexplainedWaitMS)
-	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUnknown() && symbol.residualFor.sinceMS != 0
+	shown := symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS != 0 && s.nowMS-symbol.unexplainedFromMS > patience
+	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUnknown() && (symbol.residualFor.sinceMS != 0 || shown)
 }
 
 // openingUnknown reports whether the outcome of an opening is unknown: it may explain a position.

@@ -87,6 +87,37 @@ func unexplainedWaits(t testing.TB) {
 	}
 }
 
+// Since a start, position lists have shown what no fill explains, and the open list cannot be read: nothing may come that explains it, so it gets its stop
+// (seed 890061313).
+func TestUnexplainedPositionIsProtectedWithoutTheOpenList(t *testing.T) {
+	t.Parallel()
+	shownByPositionsAlone(t)
+}
+
+func shownByPositionsAlone(t testing.TB) {
+	t.Helper()
+	d := newDeskWith(t, placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+	id := d.send(Intent{Purpose: placement.Entry, Order: buys})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 11}})
+	d.now += 60_000
+	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	firstMS := d.now
+	for _, c := range []struct {
+		afterMS int64
+		want    bool
+	}{{0, false}, {1_000, false}, {1_000, false}, {1, true}} {
+		d.now += c.afterMS
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(20), Positions: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
+		intents := d.derive(func(w *Desired) {
+			w.Unread = true
+			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+		})
+		if have := slices.Contains(purposes(intents), placement.StopLoss); have != c.want {
+			t.Errorf("%d ms after it was first shown: want a stop %t, have %+v", d.now-firstMS, c.want, intents)
+		}
+	}
+}
+
 // The book stores its id, since when it is shown so, and when it was last shown, until fills explain the position or positions/history
 // shows its end.
 func TestNotesOfUnexplainedPosition(t *testing.T) {

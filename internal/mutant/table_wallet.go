@@ -103,6 +103,10 @@ var wallet = []Row{
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{
 			{"reconcile.situation.unexplained", "min(s.book.Settle().StalenessMS, unexplainedWaitMS)", "s.book.Settle().StalenessMS"},
 		}},
+	{"position_needs_orders", "a position that nothing explains has no stop while the open list cannot be read", "41",
+		"reconcile TestUnexplainedPositionIsProtectedWithoutTheOpenList", []Edit{
+			{"reconcile.situation.unexplained", "(symbol.residualFor.sinceMS != 0 || shown)", "symbol.residualFor.sinceMS != 0"},
+		}},
 	{"sold_fee_lags", "a fee that botd did not expect suspends the account's limits once its position is sold", "40",
 		"reconcile TestUnexpectedFeeOfASoldPositionIsNoLag", []Edit{
 			{"reconcile.observedAccount.walletLags", "max(t.fees, t.unexpectedFees(symbol))", "t.unexpectedFees(symbol)"},
