@@ -23,8 +23,8 @@ const Verb = "confined"
 
 // These bound a program.
 const (
-	stderrBytes = 64 << 10 // written to stderr between two requests; more ends the program
-	endsWithin  = time.Second
+	stderrBytes = 64 << 10        // written to stderr between two requests; more ends the program
+	endsWithin  = 3 * time.Second // after its output has ended: a program that lacks memory first writes its stacks
 	openFiles   = 256
 )
 
