@@ -90,12 +90,15 @@ func process() {
 	priority, _ := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	r.Nice = 20 - priority
 	r.Disk, _, _ = unix.Syscall(unix.SYS_IOPRIO_GET, ofThread, 0, 0)
-	adjusted, _ := os.ReadFile("/proc/self/oom_score_adj")
-	r.OOM = strings.TrimSpace(string(adjusted))
-	for resource, into := range map[int]*uint64{unix.RLIMIT_DATA: &r.Data, unix.RLIMIT_CORE: &r.Core} {
-		var limit unix.Rlimit
-		_ = unix.Getrlimit(resource, &limit)
-		*into = limit.Max
+	// The daemon sets these once the process has started.
+	for until := time.Now().Add(5 * time.Second); time.Now().Before(until) && (r.OOM != "1000" || r.Data != MemoryMB<<20 || r.Core != 0); {
+		adjusted, _ := os.ReadFile("/proc/self/oom_score_adj")
+		r.OOM = strings.TrimSpace(string(adjusted))
+		for resource, into := range map[int]*uint64{unix.RLIMIT_DATA: &r.Data, unix.RLIMIT_CORE: &r.Core} {
+			var limit unix.Rlimit
+			_ = unix.Getrlimit(resource, &limit)
+			*into = limit.Max
+		}
 	}
 	text, _ := json.Marshal(r)
 	if err := os.WriteFile(filepath.Join(directory, "report.json"), text, 0o600); err != nil {
