@@ -90,7 +90,7 @@ func newRun(config *Config) (*run, error) {
 func (r *run) machineConfig() engine.Config {
 	config := r.config
 	machine := engine.Config{
-		Instance: instance, Epoch: 1, Random: random, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
+		Instance: instance, Epoch: 1, Random: random, Limits: config.Limits, TimeToLiveMS: 5_000, Feed: true, Quiet: true, Ledger: config.Ledger,
 		TakerFee:  config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
 		QuoteFees: config.Costs.FeeFromQuote,
 		Read:      func(request *exchange.Request) (exchange.Answer, error) { return r.venue.Do(account, request) },

@@ -77,7 +77,7 @@ func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.
 	}
 	machine, err := engine.New(engine.Config{
 		Instance: "test", Epoch: book.Epoch() + 1, Random: "00000", Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
-		TimeToLive: 5_000, Ledger: true,
+		TimeToLiveMS: 5_000, Ledger: true,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: decider(decide), Symbol: d.symbol(), Interval: exchange.Minute1,
 			Leverage: 10, Schedule: eachSecond{}}},
 	}, book)

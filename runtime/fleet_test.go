@@ -165,7 +165,7 @@ func launchOn(t *testing.T, symbols []*exchange.Symbol, budget float64, over lin
 	if err := client.SyncClock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	config := engine.Config{Instance: "live", Epoch: 1, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000,
+	config := engine.Config{Instance: "live", Epoch: 1, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLiveMS: 5000,
 		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
 	for _, symbol := range symbols {
 		wired, _ := client.Symbols().Symbol(symbol.Key())

@@ -75,7 +75,7 @@ func (m *memory) run(quantity exchange.Quantity, takes time.Duration) *Driver {
 	}
 	machine, err := engine.New(engine.Config{
 		Instance: "test", Epoch: book.Epoch() + 1, Random: "00000",
-		Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
+		Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLiveMS: 5_000,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: holder{quantity}, Symbol: m.symbol(), Interval: exchange.Minute1, Leverage: 10}},
 	}, book)
 	if err != nil {

@@ -777,7 +777,7 @@ func TestTheClockOfOpeningsFollowsProcessorTime(t *testing.T) {
 func TestOpeningsAreMeasuredAtTheLivePace(t *testing.T) {
 	t.Parallel()
 	c := openingConfig()
-	if c.BusyRoundMS != 1_000 || c.IdleRoundMS != 15_000 || c.CloseLagMS != 2_000 || c.TimeToLive != 5_000 || c.Epoch != 1 {
+	if c.BusyRoundMS != 1_000 || c.IdleRoundMS != 15_000 || c.CloseLagMS != 2_000 || c.TimeToLiveMS != 5_000 || c.Epoch != 1 {
 		t.Errorf("want rounds every 1 and 15 s, candles 2 s after their close, orders valid for 5 s, have %+v", c)
 	}
 	if c.Breaker != (engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}) ||

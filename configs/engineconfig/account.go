@@ -50,7 +50,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
 		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
-		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
+		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: closeLagMS, TimeToLiveMS: timeToLive, TakerFee: spotTakerFee, Ledger: true,
 	}
 	for i := range config.Strategies {
 		c := &config.Strategies[i]

@@ -80,7 +80,7 @@ func TestWhatTheEngineIsGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.BusyRoundMS != 1_000 || a.IdleRoundMS != 15_000 || a.CloseLagMS != 2_000 || a.TimeToLive != 5_000 ||
+	if a.BusyRoundMS != 1_000 || a.IdleRoundMS != 15_000 || a.CloseLagMS != 2_000 || a.TimeToLiveMS != 5_000 ||
 		a.TakerFee != exchange.RateOne/1_000 || !a.Ledger {
 		t.Errorf("want rounds of 1 and 15 s, closes 2 s later, 5 s to live and 0.1 %%, have %+v", a)
 	}

@@ -79,7 +79,7 @@ func (d *daemon) boot() {
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Random: placement.RandomFrom(random),
 		Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000, Offload: true, Checkpoint: 50,
-		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: takerFee, Limits: w.accountLimits(),
+		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLiveMS: timeToLiveMS, TakerFee: takerFee, Limits: w.accountLimits(),
 	}
 	if mutant.Is("hurried") {
 		config.BusyRoundMS = 1

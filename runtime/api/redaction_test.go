@@ -155,8 +155,8 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 	book := reconcile.NewBook(placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000})
 	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Random: "00000",
 		Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
-		TimeToLive: 5_000,
-		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, book)
+		TimeToLiveMS: 5_000,
+		Strategies:   []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, book)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -201,7 +201,7 @@ func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.En
 		book.Apply(&more[i])
 	}
 	machine, err := engine.New(engine.Config{Instance: "one", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
-		TimeToLive: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}}, book)
+		TimeToLiveMS: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}}, book)
 	if err != nil {
 		t.Fatal(err)
 	}

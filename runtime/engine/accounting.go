@@ -35,9 +35,9 @@ type accounting struct {
 type bookkeeping struct {
 	last     ledger.Reading // the newest
 	sinceMS  int64          // since when it has been the same
-	tradedMS int64          // time at which a fill was last learned
+	tradedMS int64          // when a round last learned of a fill
 	lackMS   int64          // since when the exchange has reported less than it should; 0 if it does not
-	due      bool           // it contains something unbooked
+	due      bool           // the newest reading contains something unbooked
 	dueMS    int64          // since when; 0 while it does not
 
 	flow     exchange.Amount // USDT that apparently moved in or out since the last posting
@@ -46,10 +46,10 @@ type bookkeeping struct {
 	between  int             // number of answers received while it was completed
 	refused  int             // number of consecutive readings that were not fully explained
 	pending  int             // number of pending answers
-	failed   bool
+	failed   bool            // one of its reads failed: the next round reads again
 	ended    []ledger.Position
 	found    int64 // base units of executions found so far
-	expected int64
+	expected int64 // base units of executions that the orders' fills require
 }
 
 // ready reports whether a reading is to be booked and no answer is pending.
@@ -103,8 +103,8 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	a.complete(m)
 }
 
-// outcomeUnknown reports whether the outcome of an order in a market has been unknown for less than a
-// minute.
+// outcomeUnknown reports whether a market has an order of unknown outcome that was sent less than
+// moneyGiveUpMS ago.
 func (a *accounting) outcomeUnknown(market exchange.Market) bool {
 	return a.book.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
@@ -126,8 +126,8 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 	m.tradedMS = max(a.nowMS, beganMS)
 }
 
-// positionsDiffer reports whether a position of the market differs, or may differ, from the fills: one
-// of them is old, or the wallet includes an unknown fill.
+// positionsDiffer reports whether a position of the market differs, or may differ, from the fills: a
+// read was old, or the wallet includes an unknown fill.
 func (a *accounting) positionsDiffer(market exchange.Market) bool {
 	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.positionUncertain(t) })
 }

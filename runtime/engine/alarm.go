@@ -13,7 +13,7 @@ import (
 // halted (case 24).
 const overdueMS = 120_000
 
-// alarms halts whatever needs a person, and reports what blocks openings.
+// alarms halts what requires a person's decision, and reports what blocks openings.
 type alarms struct{ *base }
 
 // guardOverdue halts a strategy whose uncertain placement could not be decided for overdueMS

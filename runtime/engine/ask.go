@@ -17,7 +17,7 @@ const (
 	candleDeadlineMS  = 2              // added for each candle in the call
 	candlesPerRead    = 500            // candles per call
 	askAgainMS        = 1_000          // wait after a strategy's process has ended; doubled each time
-	askAgainMostMS    = 5 * 60_000     // maximum wait
+	maxAskAgainMS     = 5 * 60_000     // maximum wait
 	answersWellMS     = 10 * 60 * 1000 // time without an end of the process after which the wait is short again
 )
 
@@ -56,12 +56,12 @@ type question struct {
 	atMS         int64 // nominal time of a due decision; 0 for none
 	candlesSince int   // candles since the last decision in force
 	events       int64 // number of events that the strategy has received when it answers
-	heldMS       int64 // no decision is requested up to this candle, which closed before the strategy began
+	heldMS       int64 // open time of the newest candle that closed before the strategy began: no decision is requested up to it
 
 	conditions []strategy.Condition // of the last answer
-	hung       string               // reason why the strategy does not answer; empty while it does
+	hung       string               // why the strategy does not answer; empty while it does
 	hungMS     int64
-	ends       int // number of times its process ended without ten good minutes in between
+	ends       int // number of times its process ended without running for answersWellMS in between
 	endedMS    int64
 }
 
@@ -93,7 +93,7 @@ func (t *tick) decideAgain(leg *leg) {
 
 // fellShort reports whether an entry has ended with less than its strategy's plan relies on: it is absent, or it was in flight at the decision, or at a
 // start, and has filled less than it was sent for, by more than the price and a step explain. What it lacks would be opened together with what was
-// decided meanwhile. A backtest asks only for its candles, so that a strategy sees the same however often it is asked.
+// decided meanwhile. In a backtest only an absent entry counts, because strategies are called only for their candles there.
 func fellShort(leg *leg, p *account.Placement, backtest bool) bool {
 	order, rules := p.Order(), leg.symbol.Rules()
 	switch {
@@ -167,7 +167,7 @@ func (t *tick) restart(leg *leg, cause string) {
 	if q.ends++; t.nowMS-q.endedMS > answersWellMS {
 		q.ends = 1
 	}
-	wait := min(int64(askAgainMostMS), askAgainMS<<min(q.ends-1, 16))
+	wait := min(int64(maxAskAgainMS), askAgainMS<<min(q.ends-1, 16))
 	q.endedMS, q.retryMS = t.nowMS, t.nowMS+wait
 	t.begin(leg)
 	q.fresh, q.atMS = true, max(q.atMS, t.nowMS)

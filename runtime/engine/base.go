@@ -33,7 +33,7 @@ type dueTimes struct {
 	forbiddenMS int64 // time of the last refusal of a reducing or protecting order by the rules; 0 for never
 }
 
-// settleBounds are the venue's bounds.
+// settleBounds returns the exchange's bounds W, D and L of exactly-once.md.
 func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); return &settle }
 
 // markets are both markets, in the order in which they are read.

@@ -70,10 +70,10 @@ var casesOfExits = []caseTest{
 	{"22 the clock jumps between decision and send: ended, not sent", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(900)
-		w.engine.config.TimeToLive = -1
+		w.engine.config.TimeToLiveMS = -1
 		w.pass(3_000)
 		w.wantSent(0)
-		w.engine.config.TimeToLive = 5_000
+		w.engine.config.TimeToLiveMS = 5_000
 		w.pass(3_000)
 		w.wantSent(1)
 		w.wantHeld(10)

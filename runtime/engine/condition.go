@@ -15,8 +15,8 @@ type condition struct {
 	name      string // as declared; also the name of the block in package risk by which the gate refuses
 	blocks    func(p *permission, o candidate) bool
 	meanwhile string // why a queued opening is withdrawn in this state; empty: it is sent
-	declare   func(r *report) []Degraded
-	ofLeg     func(r *report, leg *leg) []Degraded // declares the state of one strategy, after all other states
+	declare   func(r *reporter) []Degraded
+	ofLeg     func(r *reporter, leg *leg) []Degraded // declares the state of one strategy, after all other states
 }
 
 // candidate is where a strategy may open; leg is nil if the strategy has ended.
@@ -30,30 +30,30 @@ type candidate struct {
 func conditions() []condition {
 	return []condition{
 		{name: "stopping", blocks: func(p *permission, _ candidate) bool { return p.halts.closing != record.LevelNone }, meanwhile: "botd is stopping"},
-		{name: "journal", declare: (*report).journalFails}, // nothing is sent without a record
+		{name: "journal", declare: (*reporter).journalFails}, // nothing is sent without a record
 		{name: "disk", blocks: func(p *permission, _ candidate) bool { return p.low != "" },
-			meanwhile: "the journal's disk was nearly full or its files lost meanwhile", declare: (*report).diskLow},
-		{name: "blind", blocks: gated("blind"), meanwhile: "reads failed meanwhile", declare: func(r *report) []Degraded { return r.readHealth.degraded() }},
-		{name: "breaker", blocks: gated("breaker"), meanwhile: "the breaker was tripped meanwhile", declare: (*report).breaking},
-		{name: "standing_down", declare: (*report).standingDown}, // the account is halted in this state
-		{name: "halted", blocks: gated("halted"), meanwhile: "trading was halted meanwhile", declare: (*report).halted},
-		{name: "limit", blocks: func(p *permission, o candidate) bool { return p.limits.breached(o.Strategy) }, meanwhile: "a limit was passed meanwhile",
-			declare: func(r *report) []Degraded { return r.limits.limitedBy("") },
-			ofLeg:   func(r *report, leg *leg) []Degraded { return r.limits.limitedBy(leg.config.Name) }},
-		{name: "quarantined", blocks: gated("quarantined"), meanwhile: "the symbol was quarantined meanwhile", declare: ofSymbols((*report).quarantined)},
+			meanwhile: "the journal's disk was nearly full or its files lost meanwhile", declare: (*reporter).diskLow},
+		{name: "blind", blocks: gated("blind"), meanwhile: "reads failed meanwhile", declare: func(r *reporter) []Degraded { return r.readHealth.degraded() }},
+		{name: "breaker", blocks: gated("breaker"), meanwhile: "the breaker was tripped meanwhile", declare: (*reporter).breaking},
+		{name: "standing_down", declare: (*reporter).standingDown}, // the account is halted in this state
+		{name: "halted", blocks: gated("halted"), meanwhile: "trading was halted meanwhile", declare: (*reporter).halted},
+		{name: "limit", blocks: func(p *permission, o candidate) bool { return p.limits.breached(o.Strategy) }, meanwhile: "a limit was crossed meanwhile",
+			declare: func(r *reporter) []Degraded { return r.limits.limitedBy("") },
+			ofLeg:   func(r *reporter, leg *leg) []Degraded { return r.limits.limitedBy(leg.config.Name) }},
+		{name: "quarantined", blocks: gated("quarantined"), meanwhile: "the symbol was quarantined meanwhile", declare: ofSymbols((*reporter).quarantined)},
 		{name: "contradicted", blocks: func(_ *permission, o candidate) bool { return o.State.Contradicted() != "" },
-			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*report).contradicted)},
+			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*reporter).contradicted)},
 		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.settleBounds()) },
-			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*report).adopted)},
+			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*reporter).adopted)},
 		{name: "unread"},          // refused by the gate: before the first read no order is derived
 		{name: "outcome_unknown"}, // refused by the gate: an unsettled symbol derives no candidate, and withdrawn decides about those sent meanwhile
-		{name: "foreign", declare: ofSymbols((*report).foreign)}, // refused by the gate: the opening is derived, so that its refusal is reported
-		{name: "stale", declare: (*report).stale},                // refused by the limit max_data_age
-		{name: "missing", declare: (*report).missing},            // no strategy runs
+		{name: "foreign", declare: ofSymbols((*reporter).foreign)}, // refused by the gate: the opening is derived, so that its refusal is reported
+		{name: "stale", declare: (*reporter).stale},                // refused by the limit max_data_age
+		{name: "missing", declare: (*reporter).missing},            // no strategy runs
 		{name: "unprotected", blocks: func(p *permission, o candidate) bool { return p.protection.declared(o.leg) },
-			meanwhile: "its position is unprotected meanwhile", ofLeg: (*report).unprotected},
-		{name: "failed", blocks: ofLeg(func(leg *leg) bool { return leg.failed != "" }), ofLeg: (*report).failed},
-		{name: "hung", blocks: ofLeg(func(leg *leg) bool { return leg.question.hung != "" }), ofLeg: (*report).hung},
+			meanwhile: "its position is unprotected meanwhile", ofLeg: (*reporter).unprotected},
+		{name: "failed", blocks: ofLeg(func(leg *leg) bool { return leg.failed != "" }), ofLeg: (*reporter).failed},
+		{name: "hung", blocks: ofLeg(func(leg *leg) bool { return leg.question.hung != "" }), ofLeg: (*reporter).hung},
 		{name: "removed", blocks: ofLeg(func(leg *leg) bool { return leg.config.Removed })},
 		{name: "undecided", blocks: ofLeg(func(leg *leg) bool { return leg.undecided })},
 	}
@@ -74,8 +74,8 @@ func ofLeg(in func(*leg) bool) func(*permission, candidate) bool {
 }
 
 // ofSymbols declares the state of each symbol.
-func ofSymbols(of func(*report, *reconcile.SymbolState) []Degraded) func(*report) []Degraded {
-	return func(r *report) (all []Degraded) {
+func ofSymbols(of func(*reporter, *reconcile.SymbolState) []Degraded) func(*reporter) []Degraded {
+	return func(r *reporter) (all []Degraded) {
 		for symbol := range r.book.Symbols() {
 			all = append(all, of(r, symbol)...)
 		}
@@ -98,7 +98,7 @@ type Degraded struct {
 
 // Degraded lists the declared states in force: the account's first, then the symbols',
 // then the strategies'.
-func (r *report) Degraded() (all []Degraded) {
+func (r *reporter) Degraded() (all []Degraded) {
 	for i := range r.permission.conditions {
 		if declare := r.permission.conditions[i].declare; declare != nil {
 			all = append(all, declare(r)...)

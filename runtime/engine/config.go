@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// Config configures one account's engine. All maxima are per account.
+// Config configures one account's engine.
 type Config struct {
 	Instance   string // part of every client_order_id
 	Epoch      int64  // of this start, above every journalled one
@@ -24,12 +24,12 @@ type Config struct {
 	ConfigHash string
 	Account    string // owner of the journal, for the record of the start
 
-	BusyRoundMS int64         // between rounds while anything is in flight; 0 in a backtest without latency
-	IdleRoundMS int64         // between rounds otherwise; 0 for none (backtest: only when something changed)
-	CloseLagMS  int64         // a candle counts as closed this long after its close (2000 live)
-	TimeToLive  int64         // ms from the journal's record to the first byte (5000)
-	TakerFee    exchange.Rate // of spot: reserved when an entry is sized, and counted in results
-	QuoteFees   bool          // purchases on spot also pay their fee in the quote asset
+	BusyRoundMS  int64         // between rounds while anything is in flight; 0 in a backtest without latency
+	IdleRoundMS  int64         // between rounds otherwise; 0 for none (backtest: only when something changed)
+	CloseLagMS   int64         // a candle counts as closed this long after its close (2000 live)
+	TimeToLiveMS int64         // ms from the journal's record to the first byte (5000)
+	TakerFee     exchange.Rate // of spot: reserved when an entry is sized, and counted in results
+	QuoteFees    bool          // purchases on spot also pay their fee in the quote asset
 
 	Ledger bool                                             // book the account's money from the exchange's reports
 	Feed   bool                                             // true: the driver feeds candles and prices (backtest); false: the engine requests them by calls

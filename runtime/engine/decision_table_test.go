@@ -405,7 +405,7 @@ func TestTextsBeyondMemoryAreReportedEachTime(t *testing.T) {
 		for i := range count {
 			one.plan.Notify(fmt.Sprint("text ", from+i))
 		}
-		w.engine.tick.report(one)
+		w.engine.tick.sendNotices(one)
 		return len(facts[NoteNotice](w.out.Notes))
 	}
 	one.notices = notices{began: true}

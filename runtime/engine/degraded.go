@@ -17,7 +17,7 @@ const standDownRemedy = "find the other botd of this account and instance and st
 	"then botd resolve each waiting symbol, and botd rearm; existing stops stay unchanged, exits continue"
 
 // journalFails declares that no record can be written; diskLow declares a full disk.
-func (r *report) journalFails() []Degraded {
+func (r *reporter) journalFails() []Degraded {
 	if r.journalErr == nil || r.permission.low != "" && !r.permission.lost {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (r *report) journalFails() []Degraded {
 		Remedy: "nothing opens until a record can be written; it is tried every second"}}
 }
 
-func (r *report) diskLow() []Degraded {
+func (r *reporter) diskLow() []Degraded {
 	if r.permission.low == "" {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *report) diskLow() []Degraded {
 	return []Degraded{{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, Remedy: remedy}}
 }
 
-func (r *report) breaking() []Degraded {
+func (r *reporter) breaking() []Degraded {
 	b := r.book.Breaker()
 	if !r.book.Breaking(r.nowMS) {
 		return nil
@@ -49,7 +49,7 @@ func (r *report) breaking() []Degraded {
 	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, Remedy: risk.ClearsAutomatically}}
 }
 
-func (r *report) standingDown() []Degraded {
+func (r *reporter) standingDown() []Degraded {
 	h := r.book.Halted()
 	if h.Unknown == "" {
 		return nil
@@ -58,7 +58,7 @@ func (r *report) standingDown() []Degraded {
 		Cause: unjournalledOrder(h.Unknown) + ": a second botd is running, or an old backup was restored"}}
 }
 
-func (r *report) halted() (all []Degraded) {
+func (r *reporter) halted() (all []Degraded) {
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Reason, SinceMS: h.AtMS,
 			Remedy: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
@@ -67,7 +67,7 @@ func (r *report) halted() (all []Degraded) {
 	return all
 }
 
-func (r *report) quarantined(symbol *reconcile.SymbolState) []Degraded {
+func (r *reporter) quarantined(symbol *reconcile.SymbolState) []Degraded {
 	if symbol.Quarantine() == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (r *report) quarantined(symbol *reconcile.SymbolState) []Degraded {
 		SinceMS: symbol.QuarantineMS(), Remedy: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"}}
 }
 
-func (r *report) contradicted(symbol *reconcile.SymbolState) []Degraded {
+func (r *reporter) contradicted(symbol *reconcile.SymbolState) []Degraded {
 	if symbol.Contradicted() == "" {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (r *report) contradicted(symbol *reconcile.SymbolState) []Degraded {
 			" --adopt. Meanwhile nothing opens, and existing protection stays"}}
 }
 
-func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
+func (r *reporter) adopted(symbol *reconcile.SymbolState) []Degraded {
 	until := symbol.HoldMS(r.settleBounds())
 	if r.nowMS >= until {
 		return nil
@@ -93,7 +93,7 @@ func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
 		SinceMS: symbol.AdoptedMS(), UntilMS: until, Remedy: "clears automatically once no older read can arrive; exits and stops continue"}}
 }
 
-func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
+func (r *reporter) foreign(symbol *reconcile.SymbolState) []Degraded {
 	o := r.book.ForeignOpening(symbol)
 	if o == nil || symbol.ForeignSinceMS() == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
 		SinceMS: symbol.ForeignSinceMS(), Remedy: "cancel it on the exchange, or " + way + "; exits and stops continue"}}
 }
 
-func (r *report) stale() (all []Degraded) {
+func (r *reporter) stale() (all []Degraded) {
 	for _, s := range r.market.series {
 		if s.stale(r.nowMS) {
 			all = append(all, s.degraded(r.nowMS))
@@ -119,7 +119,7 @@ func (r *report) stale() (all []Degraded) {
 }
 
 // missing declares the strategies whose symbols the exchange no longer lists.
-func (r *report) missing() (all []Degraded) {
+func (r *reporter) missing() (all []Degraded) {
 	for i := range r.config.Missing {
 		m := &r.config.Missing[i]
 		all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m),
@@ -133,7 +133,7 @@ func missingText(m *MissingStrategy) string {
 	return "the exchange no longer lists " + m.Symbol.String()
 }
 
-func (r *report) unprotected(leg *leg) []Degraded {
+func (r *reporter) unprotected(leg *leg) []Degraded {
 	why := r.protection.cause(leg)
 	if why == "" {
 		return nil
@@ -142,7 +142,7 @@ func (r *report) unprotected(leg *leg) []Degraded {
 		SinceMS: leg.symbol.UnprotectedSinceMS(), Remedy: r.protectionRemedy(leg)}}
 }
 
-func (r *report) failed(leg *leg) []Degraded {
+func (r *reporter) failed(leg *leg) []Degraded {
 	if leg.failed == "" {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (r *report) failed(leg *leg) []Degraded {
 		Remedy: "fix its file, which is then reloaded; its protection stays"}}
 }
 
-func (r *report) hung(leg *leg) []Degraded {
+func (r *reporter) hung(leg *leg) []Degraded {
 	if leg.question.hung == "" {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (r *report) hung(leg *leg) []Degraded {
 }
 
 // refused declares the intents that the exchange refuses repeatedly. It blocks nothing.
-func (r *report) refused() (all []Degraded) {
+func (r *reporter) refused() (all []Degraded) {
 	for _, one := range r.backoffs.all {
 		if r.backoffs.declares(one) {
 			all = append(all, Degraded{State: "refused", Scope: account.Scope{Strategy: one.strategy}, Cause: r.backoffs.text(one),
@@ -171,7 +171,7 @@ func (r *report) refused() (all []Degraded) {
 }
 
 // protectionRemedy describes how an unprotected position recovers, and what botd does meanwhile.
-func (r *report) protectionRemedy(leg *leg) string {
+func (r *reporter) protectionRemedy(leg *leg) string {
 	way := "remove the cause that prevents the stop, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
 	desired := r.dispatcher.desired(leg)
 	if level := r.book.StopLevel(&desired); level > 0 {
@@ -182,7 +182,7 @@ func (r *report) protectionRemedy(leg *leg) string {
 
 // remaining returns what a halt still has to close and the obstacle, or an empty string if it is
 // done.
-func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
+func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string {
 	positions, orders, obstacle, failed := []string(nil), 0, "", 0
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
@@ -236,7 +236,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 
 // exitsAccepted reports whether the exchange has accepted all orders that a halt needs to close
 // positions.
-func (r *report) exitsAccepted(scope account.Scope, level record.HaltLevel) bool {
+func (r *reporter) exitsAccepted(scope account.Scope, level record.HaltLevel) bool {
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue

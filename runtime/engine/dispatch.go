@@ -199,7 +199,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	intent.Order.ClientOrderID = d.book.NextClientOrderID(d.config.Instance)
 	order := intent.Order
 	symbol := d.book.Symbol(order.Key())
-	deadline := d.nowMS + d.config.TimeToLive
+	deadline := d.nowMS + d.config.TimeToLiveMS
 	reserved := order.QuoteAmount
 	if reserved.IsZero() {
 		reserved = symbol.Rules().Notional(max(intent.Last, order.Price), order.Quantity)

@@ -23,7 +23,7 @@ const never = math.MaxInt64
 // concurrent use; its driver owns it.
 type Engine struct {
 	*base
-	*report      // the engine's state for display
+	*reporter    // the engine's state for display
 	*previews    // previews of the next actions, without any effect
 	*manual      // a person's actions on one order or one position
 	*quarantines // a person's decisions about quarantined symbols
@@ -33,7 +33,7 @@ type Engine struct {
 	round      *round      // converges: settle, derive, check, journal, place
 	dispatcher *dispatcher // derive, check and place of a round
 	sender     *sender     // placements on their way to the exchange
-	permission *permission // whether openings may go out
+	permission *permission // whether openings may be sent
 	halts      *halts      // the kill switch
 	readHealth *readHealth // whether reads fail
 	breaker    *breaker    // the circuit breaker of unanswered and empty orders
@@ -103,7 +103,7 @@ func assemble(b *base) *Engine {
 		singly: map[exchange.Market]int64{}, listFrom: polling.TickersFrom}
 	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, results: e.results, halts: e.halts, tick: e.tick,
 		market: e.market, round: e.round}
-	e.report = &report{
+	e.reporter = &reporter{
 		base:       b,
 		readHealth: e.readHealth,
 		protection: e.protection,
@@ -114,7 +114,7 @@ func assemble(b *base) *Engine {
 		market:     e.market,
 		backoffs:   e.backoffs,
 	}
-	e.previews = &previews{base: b, ruleset: e.ruleset, halts: e.halts, dispatcher: e.dispatcher, tick: e.tick, report: e.report}
+	e.previews = &previews{base: b, ruleset: e.ruleset, halts: e.halts, dispatcher: e.dispatcher, tick: e.tick, reporter: e.reporter}
 	e.manual = &manual{base: b, halts: e.halts, previews: e.previews}
 	e.quarantines = &quarantines{b}
 	return e
@@ -245,7 +245,7 @@ func (e *Engine) take(event Event) {
 		e.halts.stop(event.Shutdown)
 	case nil: // a person's change outside the engine
 	default:
-		panic(fmt.Sprintf("engine: an event that is a %T", event))
+		panic(fmt.Sprintf("engine: unknown event type %T", event))
 	}
 }
 
@@ -392,7 +392,7 @@ func (e *Engine) NextMS() int64 {
 	}
 	for _, leg := range e.legs {
 		next = min(next, leg.nextMS, leg.askMS())
-		if !e.config.Feed && !leg.watched.asking {
+		if !leg.watched.asking {
 			next = min(next, leg.watched.fundingMS)
 		}
 		if !leg.watched.askingBook {
@@ -402,8 +402,8 @@ func (e *Engine) NextMS() int64 {
 	return next
 }
 
-// InFlight reports whether calls are in progress, placements wait for an answer, records are not written
-// yet, or the shutdown still has something to close.
+// InFlight reports whether a placement waits for its record or its answer, records are not written yet,
+// or the shutdown still has something to close. Reads and cancels in progress do not count.
 func (e *Engine) InFlight() bool {
 	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.halts.closing != record.LevelNone && !e.halts.stopped {
 		return true

@@ -61,7 +61,7 @@ type bench struct {
 func newBench(t testing.TB, strategies ...*wanting) *bench {
 	t.Helper()
 	b := &bench{t: t, now: startMS, looks: map[int64]exchange.Order{}}
-	config := Config{Instance: "t", Epoch: 7, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000, Feed: true,
+	config := Config{Instance: "t", Epoch: 7, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLiveMS: 5000, Feed: true,
 		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
 	for i, s := range strategies {
 		name := []string{"BTC-USDT", "ETH-USDT"}[i]
@@ -334,7 +334,7 @@ func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 func TestExpiredIntentIsNotSent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
-	b.engine.config.TimeToLive = -1 // the clock jumped between decision and commit
+	b.engine.config.TimeToLiveMS = -1 // the clock jumped between decision and commit
 	b.pass(1_000)
 	if len(b.placed) != 0 {
 		t.Fatalf("sent after its time to live: %+v", b.placed)

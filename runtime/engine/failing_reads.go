@@ -44,18 +44,18 @@ type failure struct {
 	err error
 }
 
-// symbolwide reports whether the domain is one symbol, so that the rest of the account can be read.
-func (d *domain) symbolwide() bool { return d.key.Name != "" }
+// oneSymbol reports whether the domain is one symbol, so that the rest of the account can be read.
+func (d *domain) oneSymbol() bool { return d.key.Name != "" }
 
 func (d *domain) covers(key exchange.SymbolKey) bool {
-	return d.key == exchange.SymbolKey{} || d.key == key || !d.symbolwide() && d.key.Market == key.Market
+	return d.key == exchange.SymbolKey{} || d.key == key || !d.oneSymbol() && d.key.Market == key.Market
 }
 
 func (d *domain) text() string {
 	switch {
 	case d.key == exchange.SymbolKey{}:
 		return "the account"
-	case d.symbolwide():
+	case d.oneSymbol():
 		return d.key.String()
 	}
 	return "orders and positions of " + d.key.Market.String()
@@ -75,7 +75,7 @@ func (s *readHealth) Blind(key exchange.SymbolKey) bool {
 
 // blindWide reports whether the account or a market is blind.
 func (s *readHealth) blindWide() bool {
-	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.symbolwide() && s.blinded(d) })
+	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.oneSymbol() && s.blinded(d) })
 }
 
 func (s *readHealth) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
@@ -117,7 +117,7 @@ func (s *readHealth) take(failures, late []failure, finished bool) {
 		if slices.ContainsFunc(missing, func(f failure) bool { return f.of == d.key }) || !finished {
 			return false
 		}
-		if d.symbolwide() && slices.ContainsFunc(missing, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
+		if d.oneSymbol() && slices.ContainsFunc(missing, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
 			return false // the calls of this domain may not have been made
 		}
 		if d.blind {
@@ -150,7 +150,7 @@ func (s *readHealth) domain(f failure) *domain {
 func (s *readHealth) failedOn(f failure) {
 	d := s.domain(f)
 	d.failed, d.cause = d.failed+1, errorText(f.err)
-	if d.failed <= blindAfter || !d.symbolwide() { // a persistent failure is a declared state: its rounds are not logged individually
+	if d.failed <= blindAfter || !d.oneSymbol() { // a persistent failure is a declared state: its rounds are not logged individually
 		s.note("", s.rulesOf(d), NoteFetchFailed{d.text(), f.err, d.failed})
 	}
 }
@@ -170,7 +170,7 @@ func (s *readHealth) noteBlind(d *domain, over bool) {
 }
 
 func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {
-	if d.symbolwide() {
+	if d.oneSymbol() {
 		return s.symbolOf(d.key)
 	}
 	return nil
@@ -186,7 +186,7 @@ func (s *readHealth) degraded() (all []Degraded) {
 			continue
 		}
 		out := blindRemedy
-		if d.symbolwide() {
+		if d.oneSymbol() {
 			out = blindSymbolRemedy
 		}
 		all = append(all, Degraded{State: "blind", Scope: account.Scope{Symbol: d.key}, Cause: d.cause, SinceMS: max(1, d.seenMS), Remedy: out})

@@ -10,6 +10,8 @@ import (
 	"botd/reconcile/placement"
 )
 
+// askForRound sends a read of the round, or answers it at once from Config.Read. Instead of a read of
+// which late copies are in flight, it sends one more copy with less patience, up to maxCopies.
 func (r *round) askForRound(p pendingCall, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
 	if r.config.Read != nil {
@@ -42,8 +44,8 @@ func (p *pendingCall) noSuchOrder(err error) bool {
 	return errors.As(err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol()
 }
 
-// readFailed handles a failed read. It affects the call's domain, or the account if credentials or clock
-// were refused.
+// readFailed handles a failed read. It affects the call's domain and, if credentials or clock were
+// refused, the account.
 func (r *round) readFailed(p *pendingCall, err error) {
 	if p.kind == callTickers {
 		r.listFailed(p)
@@ -108,8 +110,10 @@ func (r *round) fetchForeign() {
 	}
 }
 
-// fetchSpotHistory requests the history of spot symbols with live orders. It shows their fills even if
-// the open list could not be read.
+// fetchSpotHistory requests the order history of spot symbols: where it can settle a live order, even if
+// the open list could not be read, where the book needs it, and where a refused order may have been
+// executed. While botd stands down, and before the first read of a symbol, it also requests the newest
+// orders.
 func (r *round) fetchSpotHistory() {
 	if !r.book.Knows(exchange.Spot) {
 		return
@@ -148,7 +152,7 @@ func (r *round) fetchSpotHistory() {
 		r.askForRound(pendingCall{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
 	}
-	standsDown := r.book.StandsDown() // what another botd does is in no list of botd's own orders
+	standsDown := r.book.StandsDown() // the reads above concern only botd's own orders
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
 			r.askForRound(pendingCall{kind: callNewest, symbol: leg.symbol},

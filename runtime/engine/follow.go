@@ -16,8 +16,8 @@ type EventFollow struct {
 
 func (*EventFollow) event() {}
 
-// Trails reports whether a strategy on the symbol has a position whose stop follows the price, with
-// the stop's target price, or 0 while it does not follow, and the price from which it follows.
+// Trails returns the trailing stop of a position on the symbol: its target price, 0 before it trails, and
+// the price from which it trails. trails is false if no position there has a trailing stop.
 func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trails bool) {
 	for _, leg := range e.legs {
 		if leg.symbol.Key() != key {

@@ -12,7 +12,7 @@ import (
 
 // HaltBlind returns what a halt cannot see or act on, one line each. If a time is given, it adds what
 // has not been read since then: until it is read, it is unknown what remains.
-func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) (blind []string) {
+func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) (blind []string) {
 	if level < record.LevelCancel {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS 
 }
 
 // blindRead adds the parts of a symbol that are not read.
-func (r *report) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
+func (r *reporter) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
 	key := leg.symbol.Key()
 	switch cause, seenMS := r.readHealth.cause(key); {
 	case !leg.symbol.Read():
@@ -61,7 +61,7 @@ func because(cause string) string {
 }
 
 // blindExit adds the obstacles to closing a position.
-func (r *report) blindExit(leg *leg, add func(string, ...any)) {
+func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	symbol, rules := leg.symbol, leg.config.Symbol
 	position := r.book.ToClose(symbol)
 	if position != 0 && !r.dust(leg, position) {
@@ -78,7 +78,7 @@ func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 }
 
 // blindUntraded adds the positions that no strategy trades: botd sends no orders there.
-func (r *report) blindUntraded(add func(string, ...any)) {
+func (r *reporter) blindUntraded(add func(string, ...any)) {
 	for p := range r.book.OpenPositions() {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
 		if p.Remaining != 0 && r.legOn(key) == nil {
@@ -89,7 +89,7 @@ func (r *report) blindUntraded(add func(string, ...any)) {
 
 // closingInFlight reports whether the exchange has accepted orders that close the whole position of
 // a symbol.
-func (r *report) closingInFlight(leg *leg) bool {
+func (r *reporter) closingInFlight(leg *leg) bool {
 	position := r.book.ToClose(leg.symbol)
 	var covered exchange.Quantity
 	for p := range r.book.Live() {

@@ -30,7 +30,7 @@ type leg struct {
 	seen          int    // candles given to the strategy
 	nextMS        int64  // next scheduled call; never for @candle
 	lastMS        int64  // nominal time of the last tick
-	failed        string // reason why the strategy is stopped; empty while it runs
+	failed        string // why the strategy is stopped; empty while it runs
 	failedMS      int64
 	limitsVersion int    // the number of its last change
 	version       uint64 // of the book when the view was last filled

@@ -16,7 +16,7 @@ import (
 type limits struct {
 	*base
 	accounting *accounting
-	watching   bool            // also between rounds
+	watching   bool            // limits are also checked between rounds
 	mixed      bool            // positions and money are from two different moments, so the equity would mix them
 	ahead      bool            // a wallet includes a fill that no list shows yet
 	unmixed    exchange.Amount // the account's equity when they were last from one moment; zero before
@@ -72,7 +72,7 @@ func (l *limits) watchLimits(fetched bool) {
 	}
 }
 
-// watch updates the day and the peak of one scope, ends expired breaches and latches crossed limits. The
+// watch updates the day and the peak of one scope, ends expired breaches and records crossed limits. The
 // peak is journalled in steps of a thousandth. An estimate neither begins a day nor raises a peak: the
 // result may be lower, and losses would be measured from an equity that never existed. A day waits for
 // at most a minute, because the money may be unreadable, and only its loss is not checked meanwhile.
@@ -208,7 +208,7 @@ func (l *limits) rearmed(strategy string) {
 	w, leg := l.book.Watch(strategy), l.legNamed(strategy)
 	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
 		if risk.Rearms(b.Rule) {
-			l.endBreach(strategy, leg, b.Rule, "armed again")
+			l.endBreach(strategy, leg, b.Rule, "rearmed")
 		}
 	}
 	equity, known := l.total()

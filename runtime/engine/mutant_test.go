@@ -109,8 +109,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"signal_on_the_engine": func(t testing.TB) {
 			w := newWorld(t, followSignals, listens, offload)
 			w.pass(10_000)
-			if err := w.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
-				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
+			if err := w.signal("one", 1, 7); !errors.Is(err, ErrNotReady) {
+				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotReady, err)
 			}
 		},
 		"refused_before":         stopAfterRefusals,

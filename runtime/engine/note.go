@@ -19,7 +19,7 @@ type Note struct {
 }
 
 // Fact is what a note reports: one of the structs below, by value. Each is one line of the log and one
-// metric. A condition with a beginning and an end is one kind; Over is set at its end.
+// metric. A condition with a beginning and an end is one kind; Ended is set at its end.
 type Fact interface{ fact() }
 
 // NoteCandle reports a new closed candle.

@@ -17,9 +17,9 @@ type notices struct {
 	withheld int      // number since the last one sent
 }
 
-// report sends a decision's notices to people: each text once per candle, up to a maximum per hour. The
+// sendNotices sends a decision's notices to people: each text once per candle, up to a maximum per hour. The
 // notices of the first decision after a start are dropped, because they may have been sent before.
-func (t *tick) report(leg *leg) {
+func (t *tick) sendNotices(leg *leg) {
 	n := &leg.notices
 	texts, first := leg.plan.Notices(), !n.began && t.config.Offload
 	n.began = true

@@ -73,7 +73,7 @@ type previews struct {
 	halts      *halts
 	dispatcher *dispatcher
 	tick       *tick
-	report     *report
+	reporter   *reporter
 }
 
 // PreviewTicks returns the previews of all strategies, sorted by name.
@@ -205,7 +205,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 			"latched: something other than its plan ended its position on this side",
 		)
 	}
-	for _, d := range p.report.Degraded() {
+	for _, d := range p.reporter.Degraded() {
 		if d.Scope == (account.Scope{}) || d.Scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			if d.State != "failed" && d.State != "hung" {
 				add(d.Remedy, "%s: %s", d.State, d.Cause)

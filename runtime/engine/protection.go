@@ -76,8 +76,8 @@ func (p *protection) cause(leg *leg) string {
 // declared reports whether a strategy's position is declared unprotected.
 func (p *protection) declared(leg *leg) bool { return leg != nil && p.cause(leg) != "" }
 
-// report reports when a position becomes unprotected, and when that ends.
-func (p *protection) report(leg *leg) {
+// noteState reports when a position becomes unprotected, and when that ends.
+func (p *protection) noteState(leg *leg) {
 	why := p.cause(leg)
 	switch {
 	case why != "" && leg.unprotectedMS == 0:

@@ -111,9 +111,9 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 		return r, fmt.Errorf("%s has not been read from the exchange since the start: wait for a complete round", key)
 	}
 	owner := ""
-	for _, run := range q.legs {
-		if run.symbol == symbol {
-			owner = run.config.Name
+	for _, leg := range q.legs {
+		if leg.symbol == symbol {
+			owner = leg.config.Name
 		}
 	}
 	r.records = q.book.Resolve(key, adopt, owner, reason)

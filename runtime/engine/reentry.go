@@ -10,7 +10,7 @@ type renewal uint8
 
 const (
 	staysOut   renewal = iota
-	asksNot            // it desires no position: its next desired position is a new signal
+	idles              // it desires no position: its next desired position is a new signal
 	reenters           // its policy allows it to enter again
 	suppressed         // it desires the side again, but its policy does not allow it
 )
@@ -29,7 +29,7 @@ func (leg *leg) renewal() renewal {
 	switch {
 	case target.Kind == strategy.NoTarget:
 		if protected && leg.reentry == strategy.ReentrySignal && !leg.state.LatchIdle() {
-			return asksNot
+			return idles
 		}
 	case target.Sign() != latch:
 	case leg.reentry != strategy.ReentryNever && (newSignal || protected && leg.reentry == strategy.ReentryImmediate):
@@ -56,7 +56,7 @@ func (leg *leg) takeLastDecision() {
 func (t *tick) reenter(leg *leg) {
 	latch := leg.state.Latch()
 	switch leg.renewal() {
-	case asksNot:
+	case idles:
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: latch, Idle: true}})
 	case reenters:
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Renewed: true}})

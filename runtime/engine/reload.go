@@ -133,7 +133,7 @@ func (r *roster) reload(reload *Reload) {
 	}
 	for _, leg := range r.legs {
 		if err := r.watchFor(leg); err != nil {
-			panic("engine: " + err.Error()) // Reloadable would have refused it
+			panic("engine: " + err.Error()) // obstacles would have refused it
 		}
 	}
 	r.ruleset.lapse()
@@ -185,7 +185,7 @@ func (r *roster) join(config *StrategyConfig) {
 	}
 	leg, err := r.add(config)
 	if err != nil {
-		panic("engine: " + err.Error()) // Reloadable would have refused it
+		panic("engine: " + err.Error()) // obstacles would have refused it
 	}
 	r.round.abandonRound()
 	leg.config.Limits = risk.Limits{} // until they are enforced

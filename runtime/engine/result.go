@@ -22,7 +22,7 @@ type results struct {
 	outstandingMS int64           // since when the futures strategies' money has been awaited; 0 if it is not
 }
 
-// resultGiveUpMS is how long money waits at most until reads explain it.
+// resultGiveUpMS is the maximum time for which a change of the wallet waits for reads that explain it.
 const resultGiveUpMS = 60_000
 
 // follows reports whether a limit or the ledger needs the results of strategies.

@@ -41,7 +41,7 @@ type round struct {
 	newestAnsweredMS int64                        // send time of the most recently sent read that was answered
 	overdue          []failure                    // late reads that failed between rounds
 	singly           map[exchange.Market]int64    // time until which a market's prices are read by single tickers
-	listFrom         int                          // number of symbols from which on the list is read (polling.TickersFrom); tests have fewer symbols
+	listFrom         int                          // minimum number of missing prices for which the list is read: polling.TickersFrom; lower in tests
 	request          exchange.Request             // scratch of Config.Read
 	requestPurpose   pendingCall                  // scratch of Config.Read
 	instant          EventAnswer                  // scratch of Config.Read
@@ -402,14 +402,14 @@ func (r *round) actOn(leg *leg) (acted int) {
 	case !r.wasRead(leg.symbol.Key().Market), !leg.symbol.Read():
 		acted = r.dispatcher.actUnread(leg)
 		r.protection.measure(leg)
-		r.protection.report(leg)
+		r.protection.noteState(leg)
 		return acted
 	case !r.halts.stopped:
 		r.tick.follow(leg)
 		acted = r.dispatcher.act(leg)
 	}
 	r.protection.measure(leg)
-	r.protection.report(leg)
+	r.protection.noteState(leg)
 	leg.readMS = r.reading.snapshot.BeganMS
 	if !r.config.Feed && r.belowStricter(leg.symbol) {
 		r.rulesMS = min(r.rulesMS, r.nowMS+rulesUrgentMS)

@@ -292,12 +292,12 @@ func TestUnprotectedTimeIsReported(t *testing.T) {
 	one, p := w.engine.legs[0], w.engine.protection
 	see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 	w.out.Reset()
-	p.report(one)
-	p.report(one)
+	p.noteState(one)
+	p.noteState(one)
 	w.engine.nowMS += 700
 	one.symbol.EndUnprotected(w.engine.nowMS)
-	p.report(one)
-	p.report(one)
+	p.noteState(one)
+	p.noteState(one)
 	have := facts[NoteUnprotected](w.out.Notes)
 	if len(have) != 2 || have[0].Ended || have[0].Reason == "" || !have[1].Ended || have[1].ForMS != unprotectedAfterMS+700 ||
 		one.symbol.UnprotectedMS() != unprotectedAfterMS+700 {

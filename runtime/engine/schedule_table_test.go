@@ -279,7 +279,7 @@ func TestDecisionForLatchedSide(t *testing.T) {
 		{"never, it asked for nothing meanwhile", true, strategy.ReentryNever, 1, -9, idle, suppressed},
 		{"the other side", true, strategy.ReentryImmediate, -1, -9, nil, staysOut},
 		{"flat", true, strategy.ReentryImmediate, 0, -9, nil, staysOut},
-		{"no target", true, strategy.ReentrySignal, 2, -9, nil, asksNot},
+		{"no target", true, strategy.ReentrySignal, 2, -9, nil, idles},
 		{"no target after a person closed it", false, strategy.ReentrySignal, 2, -9, nil, staysOut},
 		{"no target, at once", true, strategy.ReentryImmediate, 2, -9, nil, staysOut},
 	} {
@@ -413,7 +413,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		}
 		w.out.Reset()
 		for range 2 { // it is reported once
-			w.engine.protection.report(one)
+			w.engine.protection.noteState(one)
 		}
 		if have := facts[NoteUnprotected](w.out.Notes); len(have) != map[bool]int{true: 1}[c.want != ""] {
 			t.Errorf("%s: want one report, have %+v", c.name, have)
@@ -423,7 +423,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		}
 		see(one.symbol, func(o *seen) { w.engine.backoffs.all, o.UnprotectedSinceMS = nil, 0 })
 		w.engine.nowMS += 500
-		w.engine.protection.report(one)
+		w.engine.protection.noteState(one)
 		if have := facts[NoteUnprotected](w.out.Notes); len(have) != 2 || !have[1].Ended || have[1].ForMS != c.forMS+500 {
 			t.Errorf("%s: want its end reported after %d ms, have %+v", c.name, c.forMS+500, have)
 		}

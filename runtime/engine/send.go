@@ -115,8 +115,8 @@ func (s *sender) recallOn(symbol *reconcile.SymbolState) {
 // examine recalls an opening that must no longer be sent. It reports whether the opening was
 // recalled or answered.
 func (s *sender) examine(o opening) bool {
-	p, under := s.calls[o.call.ID]
-	if !under {
+	p, unanswered := s.calls[o.call.ID]
+	if !unanswered {
 		return true
 	}
 	if p.recalled = s.permission.withdrawn(o.queued); p.recalled == "" {

@@ -98,7 +98,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
 		{"a limit was passed", func(w *world, _ *queued) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
-		}, "a limit was passed meanwhile", ""},
+		}, "a limit was crossed meanwhile", ""},
 		{"a position of the other side", func(w *world, _ *queued) {
 			see(w.symbol(), func(o *seen) {
 				o.Position = -1

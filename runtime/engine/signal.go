@@ -48,13 +48,13 @@ func (r *Reception) Answer() {
 
 // Reasons why a signal is not delivered.
 var (
-	ErrNoStrategy = errors.New("no such strategy")
-	ErrDeaf       = errors.New("the strategy does not accept signals")
-	ErrFailed     = errors.New("the strategy has failed and is stopped")
-	ErrNotYet     = errors.New("the strategy has no price yet")
-	ErrStopping   = errors.New("botd is stopping")
-	ErrLate       = errors.New("the strategy has not answered in time")
-	ErrMoved      = errors.New("the strategy's memory has changed meanwhile")
+	ErrNoStrategy    = errors.New("no such strategy")
+	ErrNoSignals     = errors.New("the strategy does not accept signals")
+	ErrFailed        = errors.New("the strategy has failed and is stopped")
+	ErrNotReady      = errors.New("the strategy is not ready: it is warming up, has no price yet, or was just replaced")
+	ErrStopping      = errors.New("botd is stopping")
+	ErrLate          = errors.New("the strategy has not answered in time")
+	ErrMemoryChanged = errors.New("the strategy's memory has changed meanwhile")
 )
 
 // prepareSignal prepares the state for delivering a signal outside the engine.
@@ -75,7 +75,7 @@ func (t *tick) prepareSignal(name string, s *Signal) {
 func (t *tick) received(leg *leg, r *Reception) error {
 	switch {
 	case r == nil || r.Strategy != leg.config.Strategy:
-		return ErrNotYet // the strategy has been replaced meanwhile
+		return ErrNotReady // it was replaced after the signal had been prepared
 	case r.Late:
 		t.declareHung(leg, fmt.Sprintf("it did not answer a signal within %s", time.Duration(r.WithinMS)*time.Millisecond))
 		return ErrLate
@@ -83,7 +83,7 @@ func (t *tick) received(leg *leg, r *Reception) error {
 		t.fail(leg, r.failure)
 		return ErrFailed
 	case !slices.Equal(leg.state.Memory().Entries(), r.view.Memory.Entries()):
-		return ErrMoved
+		return ErrMemoryChanged
 	}
 	leg.plan = r.plan
 	return r.refused

@@ -75,14 +75,14 @@ func TestUndeliverableSignalReturnsReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(10_000)
-	for name, want := range map[string]error{"one": ErrDeaf, "two": ErrNoStrategy, "": ErrNoStrategy} {
+	for name, want := range map[string]error{"one": ErrNoSignals, "two": ErrNoStrategy, "": ErrNoStrategy} {
 		if err := w.signal(name, 1, 7); !errors.Is(err, want) {
 			t.Errorf("to %q: want %v, have %v", name, want, err)
 		}
 	}
 	early := newWorld(t, followSignals, listens)
-	if err := early.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
-		t.Errorf("before there is a price: want %v, have %v", ErrNotYet, err)
+	if err := early.signal("one", 1, 7); !errors.Is(err, ErrNotReady) {
+		t.Errorf("before there is a price: want %v, have %v", ErrNotReady, err)
 	}
 	w = newWorld(t, followSignals, listens)
 	w.pass(10_000)
@@ -124,8 +124,8 @@ func TestSignalIsAnsweredOutsideTheEngineLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, followSignals, listens, offload)
 	w.pass(10_000)
-	if err := w.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
-		t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
+	if err := w.signal("one", 1, 7); !errors.Is(err, ErrNotReady) {
+		t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotReady, err)
 	}
 	first, second := w.heard("one", 1, 7), w.heard("one", -1, 8)
 	if first.Err != nil || first.Reception == nil || first.Reception.WithinMS != DefaultDeadlineMS {
@@ -136,8 +136,8 @@ func TestSignalIsAnsweredOutsideTheEngineLoop(t *testing.T) {
 	if err := w.given("one", first); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.given("one", second); !errors.Is(err, ErrMoved) {
-		t.Errorf("an answer from before the first was taken: want %v, have %v", ErrMoved, err)
+	if err := w.given("one", second); !errors.Is(err, ErrMemoryChanged) {
+		t.Errorf("an answer from before the first was taken: want %v, have %v", ErrMemoryChanged, err)
 	}
 	w.pass(10_000)
 	w.wantHeld(10)
@@ -165,8 +165,8 @@ func TestLateSignalHangsOnlyItsStrategy(t *testing.T) {
 	}
 	broken := w.heard("one", 1, 7)
 	broken.Reception.Strategy = nil
-	if err := w.given("one", broken); !errors.Is(err, ErrNotYet) {
-		t.Errorf("an answer of a strategy that was replaced: want %v, have %v", ErrNotYet, err)
+	if err := w.given("one", broken); !errors.Is(err, ErrNotReady) {
+		t.Errorf("an answer of a strategy that was replaced: want %v, have %v", ErrNotReady, err)
 	}
 	w.pass(120_000) // it answers again
 	w.wantAnswering()

@@ -27,7 +27,7 @@ type Status struct {
 	SoundMS    int64 // end of the last complete round
 	Failed     int   // consecutive failed rounds
 	JournalErr error
-	DiskLow    string // why nothing opens: the journal's disk is nearly full
+	DiskLow    string // why nothing opens: the journal's disk is nearly full, or its files are lost; empty otherwise
 	Degraded   []Degraded
 	Strategies []StrategyStatus
 	Symbols    []SymbolStatus
@@ -66,7 +66,7 @@ type StrategyStatus struct {
 	Kind               string
 	Symbol             *exchange.Symbol
 	Interval           exchange.Interval
-	State              string // running, warming_up, halted, quarantined, unprotected, refused, latched, failed, hung
+	State              string // running, warming_up, halted, quarantined, unprotected, contradicted, refused, latched, failed, hung
 	StateReason        string // of the state
 	PlanReason         string // of the plan in force
 	Target             exchange.Quantity
@@ -105,8 +105,8 @@ func (s *StrategyStatus) Unrealized() exchange.Amount {
 	return s.Symbol.Notional(s.Last, s.Position).Sub(s.Symbol.Cost(s.EntryPrice, s.Position))
 }
 
-// report describes the engine between events.
-type report struct {
+// reporter describes the engine between events.
+type reporter struct {
 	*base
 	readHealth *readHealth
 	protection *protection
@@ -119,7 +119,7 @@ type report struct {
 }
 
 // Status summarizes the engine between events.
-func (r *report) Status() Status {
+func (r *reporter) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account(), AccountMS: r.book.AccountMS(),
 		Halt: r.book.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
@@ -166,7 +166,7 @@ func (r *report) Status() Status {
 	return status
 }
 
-func (r *report) strategyStatus(leg *leg) StrategyStatus {
+func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 	s := StrategyStatus{
 		Name:       leg.config.Name,
 		Kind:       leg.config.Kind,
@@ -238,7 +238,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 }
 
 // OpenLeft lists what stays open on the exchange, one line each.
-func (r *report) OpenLeft() []string {
+func (r *reporter) OpenLeft() []string {
 	var lines []string
 	for symbol := range r.book.Symbols() {
 		if symbol.Position() != 0 && symbol.Rules() != nil {
@@ -274,7 +274,7 @@ func measures(p *account.Placement, rules *exchange.Symbol) (text string) {
 }
 
 // Limits returns the utilization of every limit.
-func (r *report) Limits() []risk.Utilization {
+func (r *reporter) Limits() []risk.Utilization {
 	total, known := r.limits.shown()
 	facts := risk.Account{NowMS: r.nowMS, Book: r.book, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {

@@ -7,8 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// This file contains every call into a strategy. If a strategy panics, only that strategy fails, and its
-// protection stays on the exchange.
+// Strategies are called only through guard, rehearse and Reception.Answer, which recover panics: a panic
+// fails only its own strategy, and the protection stays on the exchange.
 
 // guard calls into a strategy and recovers its panics.
 func (t *tick) guard(leg *leg, call func()) {
@@ -37,8 +37,8 @@ func (t *tick) decide(leg *leg, nominalMS int64) {
 	t.guard(leg, leg.ask)
 }
 
-// candles passes candles to the strategy one by one and calls it at the close of each until its
-// plan or its memory changes. It returns the index after the last candle passed.
+// candles passes candles to the strategy and calls it at their closes until its plan, its memory or its
+// notices change. It returns the index after the last candle passed.
 func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool) {
 	warmup := leg.config.Strategy.Warmup()
 	end = from
@@ -78,8 +78,8 @@ func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	return to
 }
 
-// next passes closed candles to the strategy, one or as many as it takes by column, calls it, and reports whether its plan, its
-// memory or its notices change. It returns the index after the last candle passed.
+// next passes one closed candle to the strategy, or as many as it takes by columns, and calls it. It
+// reports whether the plan, the memory or the notices change, and returns the index after the last candle.
 func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed bool) {
 	if leg.state.Latch() != 0 { // while it is latched, every decision may matter
 		to = from + 1
@@ -117,11 +117,11 @@ func (t *tick) signalObstacle(leg *leg) error {
 	_, takes := strategy.ReceiverOf(leg.config.Strategy)
 	switch {
 	case !takes:
-		return ErrDeaf
+		return ErrNoSignals
 	case leg.failed != "":
 		return ErrFailed
 	case leg.symbol.Last() == 0 || leg.seen < leg.config.Strategy.Warmup():
-		return ErrNotYet
+		return ErrNotReady
 	}
 	return nil
 }

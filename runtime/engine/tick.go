@@ -306,7 +306,6 @@ func (t *tick) decided(leg *leg) {
 
 // putInForce applies the new plan and its memory. decided is true if the strategy decided it.
 func (t *tick) putInForce(leg *leg, decided bool) {
-	// Journalled, such a plan would fail every start; it is derived again instead.
 	covered := leg.state.Plan().Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
 	if why == "" && !covered {
@@ -317,7 +316,7 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 		why = memory.OutOfBounds()
 	}
 	if why != "" {
-		t.fail(leg, why)
+		t.fail(leg, why) // a plan out of bounds is not journalled, because every later start would fail on it
 		return
 	}
 	t.remember(leg, memory, changed, decided)
@@ -325,7 +324,7 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
 	}
 	if decided {
-		t.report(leg)
+		t.sendNotices(leg)
 	}
 	if !covered {
 		t.adopt(leg)

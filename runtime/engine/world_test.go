@@ -101,14 +101,14 @@ func newWorld(t testing.TB, plan func(*strategy.View, *strategy.Plan), options .
 		}
 	}
 	w.config = Config{
-		Instance:    "t",
-		BusyRoundMS: 1_000,
-		IdleRoundMS: 15_000,
-		CloseLagMS:  2_000,
-		TimeToLive:  5_000,
-		Foreign:     "halt",
-		TakerFee:    100_000,
-		Settle:      placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
+		Instance:     "t",
+		BusyRoundMS:  1_000,
+		IdleRoundMS:  15_000,
+		CloseLagMS:   2_000,
+		TimeToLiveMS: 5_000,
+		Foreign:      "halt",
+		TakerFee:     100_000,
+		Settle:       placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
 		Strategies: []StrategyConfig{
 			{Name: "one", Strategy: scripted(plan), Symbol: venue.Symbol(bitcoin), Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10},
 		},

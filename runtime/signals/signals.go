@@ -219,7 +219,7 @@ func (s *Server) give(ctx context.Context, m *message, signal *strategy.Signal, 
 			s.config.Receive(given.Reception)
 		}
 		err = s.send(ctx, &engine.EventAudited{Audit: audit, Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given}})
-		if err != nil || !errors.Is(given.Err, engine.ErrMoved) {
+		if err != nil || !errors.Is(given.Err, engine.ErrMemoryChanged) {
 			break
 		}
 	}
@@ -245,8 +245,8 @@ func verdict(err error) (result string, status int) {
 		return Late, http.StatusConflict
 	case errors.Is(err, engine.ErrNoStrategy):
 		return Refused, http.StatusNotFound
-	case errors.Is(err, engine.ErrNotYet), errors.Is(err, engine.ErrFailed), errors.Is(err, engine.ErrStopping),
-		errors.Is(err, engine.ErrLate), errors.Is(err, engine.ErrMoved):
+	case errors.Is(err, engine.ErrNotReady), errors.Is(err, engine.ErrFailed), errors.Is(err, engine.ErrStopping),
+		errors.Is(err, engine.ErrLate), errors.Is(err, engine.ErrMemoryChanged):
 		return Unavailable, http.StatusServiceUnavailable
 	}
 	return Refused, http.StatusUnprocessableEntity

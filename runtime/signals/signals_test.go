@@ -64,7 +64,7 @@ func (d *desk) Send(_ context.Context, event engine.Event) error {
 		signal.Err = d.verdict
 	case d.moved > 0:
 		d.moved--
-		signal.Err = engine.ErrMoved
+		signal.Err = engine.ErrMemoryChanged
 		return nil
 	case d.known[signal.ID]:
 		signal.Err = strategy.ErrRepeated
@@ -264,9 +264,9 @@ func TestEveryVerdictHasItsStatus(t *testing.T) {
 		{strategy.ErrSuperseded, nil, http.StatusConflict, Late},
 		{fmt.Errorf("%w: long only", strategy.ErrUnable), nil, http.StatusUnprocessableEntity, Refused},
 		{engine.ErrNoStrategy, nil, http.StatusNotFound, Refused},
-		{engine.ErrDeaf, nil, http.StatusUnprocessableEntity, Refused},
+		{engine.ErrNoSignals, nil, http.StatusUnprocessableEntity, Refused},
 		{engine.ErrFailed, nil, http.StatusServiceUnavailable, Unavailable},
-		{engine.ErrNotYet, nil, http.StatusServiceUnavailable, Unavailable},
+		{engine.ErrNotReady, nil, http.StatusServiceUnavailable, Unavailable},
 		{engine.ErrStopping, nil, http.StatusServiceUnavailable, Unavailable},
 		{nil, runtime.ErrStopped, http.StatusServiceUnavailable, Unavailable},
 		{nil, runtime.ErrNotDurable, http.StatusServiceUnavailable, Unavailable},
