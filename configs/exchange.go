@@ -43,7 +43,7 @@ type BreakerConfig struct {
 	EmptyPauseMS int64
 }
 
-// exchangeKeys are the keys of the block.
+// exchangeKeys returns the keys of the block.
 func (l *loader) exchangeKeys() []key {
 	e := &l.config.Exchange
 	return []key{

@@ -11,7 +11,7 @@ import (
 	"botd/internal/notation"
 )
 
-// whole is a whole number between two inclusive bounds.
+// whole returns the value of an integer between two inclusive bounds.
 func whole(into *int, low, high int) value {
 	return value{kind: KindWhole, low: strconv.Itoa(low), high: strconv.Itoa(high),
 		text: func() string { return strconv.Itoa(*into) }, zero: func() bool { return *into == 0 },
@@ -21,7 +21,7 @@ func whole(into *int, low, high int) value {
 		}}
 }
 
-// duration is 500ms, 90s, 10m, 4h, 30d or a sum of such terms, in milliseconds, between two inclusive bounds.
+// duration returns the value of a duration, in milliseconds, between two inclusive bounds: 500ms, 90s, 10m, 4h, 30d or a sum of such terms.
 func duration(into *int64, low, high int64) value {
 	return value{kind: KindDuration, low: notation.DurationText(low), high: notation.DurationText(high),
 		text: func() string { return notation.DurationText(*into) }, zero: func() bool { return *into == 0 },
@@ -31,7 +31,7 @@ func duration(into *int64, low, high int64) value {
 		}}
 }
 
-// share is a number or a percentage between two inclusive bounds.
+// share returns the value of a number or a percentage between two inclusive bounds.
 func share(into *exchange.Rate, low, high exchange.Rate) value {
 	return value{kind: KindShare, low: notation.Percent(low), high: notation.Percent(high),
 		text: func() string { return notation.Percent(*into) }, zero: func() bool { return *into == 0 },
@@ -41,7 +41,7 @@ func share(into *exchange.Rate, low, high exchange.Rate) value {
 		}}
 }
 
-// number is a decimal number. take stores it or returns a problem.
+// number returns the value of a decimal number. take stores it or returns a problem.
 func number(show func() string, take func(text string, d decimal.Decimal) (problem, hint string)) value {
 	return value{kind: KindNumber, text: show, parse: func(text string) (string, string) {
 		d, hint, err := notation.Decimal(text)
@@ -55,7 +55,7 @@ func number(show func() string, take func(text string, d decimal.Decimal) (probl
 // maxAmount exceeds any account. Values derived from it must not overflow.
 var maxAmount = exchange.AmountOf(1_000_000_000_000_000)
 
-// amount is money, at least low.
+// amount returns the value of an amount of money, at least low.
 func amount(into *exchange.Amount, low exchange.Amount) value {
 	v := number(func() string { return into.String() }, func(text string, d decimal.Decimal) (string, string) {
 		amount, err := exchange.AmountFromDecimal(d)

@@ -45,7 +45,7 @@ func (r *strategyReader) processKeys() []key {
 
 var memorySize = regexp.MustCompile(`^([0-9]{1,7}) ?(MB|MiB|GB|GiB)$`)
 
-// megabytes is an amount of memory, 256MB or 2GB, in MB.
+// megabytes returns the value of an amount of memory, 256MB or 2GB, in MB.
 func megabytes(into *int64, low, high int64) value {
 	show := func() string {
 		if *into == 0 {

@@ -83,7 +83,7 @@ func (e *ExitsConfig) showReturns(into outline) {
 	}
 }
 
-// distance is a share of the entry price, with a percent sign, or a price.
+// distance returns the value of a distance: a share of the entry price, with a percent sign, or a price.
 func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) value {
 	written := func() string { return into.text() }
 	price := number(written, func(text string, d decimal.Decimal) (problem, hint string) {

@@ -22,7 +22,7 @@ type Schedule struct {
 	fields   *cron.SpecSchedule // cron; not changed after parsing
 }
 
-// regularMS is the time between two moments; 0 where it varies.
+// regularMS returns the time between two moments; 0 where it varies.
 func (s *Schedule) regularMS() int64 {
 	if s.Candle() {
 		return int64(s.interval)

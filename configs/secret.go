@@ -55,7 +55,7 @@ func (f tokenFile) refuse(s *section, file *yaml.Node) {
 		"%s looks like the token itself, not like a path", f.setting)
 }
 
-// secretHint is the hint where neither a file nor a credential is named.
+// secretHint returns the hint where neither a file nor a credential is named.
 func secretHint(credential string) string {
 	return "name a file of mode 600, or use systemd's LoadCredential=" + credential
 }

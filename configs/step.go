@@ -51,7 +51,7 @@ func (r *strategyReader) checkInsufficient(_ *section, node *yaml.Node) {
 	r.into.Reduce = node.Value == "reduce"
 }
 
-// steps is a list of distances and shares.
+// steps returns the value of a list of distances and shares.
 func steps(of stepList) value {
 	var read []overlay.Step
 	return value{kind: KindSteps, list: &list{members: "steps", example: of.example[1 : len(of.example)-1],

@@ -108,12 +108,12 @@ func (v value) showing(text func() string) value {
 	return v
 }
 
-// custom is a text that its row's check parses.
+// custom returns the value of a text that its row's check parses.
 func custom(show func() string) value {
 	return value{kind: KindText, text: show, parse: func(string) (string, string) { return "", "" }}
 }
 
-// text is a free text.
+// text returns the value of any text.
 func text(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
 		*into = text
@@ -121,7 +121,7 @@ func text(into *string) value {
 	}}
 }
 
-// date is a day.
+// date returns the value of a date.
 func date(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
@@ -132,7 +132,7 @@ func date(into *string) value {
 	}}
 }
 
-// choice is one of a few words.
+// choice returns the value of one of the given words.
 func choice(into *string, words ...string) value {
 	return value{kind: KindChoice, words: words, text: func() string { return *into }, parse: func(text string) (string, string) {
 		if slices.Contains(words, text) {
@@ -147,7 +147,7 @@ func choice(into *string, words ...string) value {
 	}}
 }
 
-// flag is true or false.
+// flag returns the value of a Boolean, true or false.
 func flag(into *bool) value {
 	word := strconv.FormatBool(*into)
 	v := choice(&word, "true", "false")
@@ -161,7 +161,7 @@ func flag(into *bool) value {
 	return v
 }
 
-// words is a list of words that match a pattern.
+// words returns the value of a list of words that match a pattern.
 func words(into *[]string, each *regexp.Regexp, hint string) value {
 	return value{kind: KindWords, list: &list{members: "words", example: "one, another",
 		parse: func(member *yaml.Node) (string, string) {
@@ -175,7 +175,7 @@ func words(into *[]string, each *regexp.Regexp, hint string) value {
 
 var userNumber = regexp.MustCompile(`^[1-9][0-9]{0,15}$`) // fits in an int64
 
-// users is a list of user ids.
+// users returns the value of a list of user ids.
 func users(into *[]int64) value {
 	return value{kind: KindUsers, list: &list{members: "numbers", example: "123456789",
 		parse: func(member *yaml.Node) (string, string) {
@@ -205,7 +205,7 @@ const Never = -1
 
 var clockFace = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
 
-// timeOfDay is a time such as 06:00, in minutes after midnight, or off.
+// timeOfDay returns the value of a time such as 06:00, in minutes after midnight, or of off.
 func timeOfDay(into *int) value {
 	return value{kind: KindTime,
 		text: func() string {
@@ -227,7 +227,7 @@ func timeOfDay(into *int) value {
 		}}
 }
 
-// hours is a period such as 22:00-07:00, in minutes after midnight, or off, which has two equal ends.
+// hours returns the value of a period such as 22:00-07:00, in minutes after midnight, or of off, whose two ends are equal.
 func hours(from, until *int) value {
 	return value{kind: KindHours,
 		text: func() string {

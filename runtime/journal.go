@@ -45,7 +45,7 @@ const diskCheckEvery = time.Second
 type diskCheck struct {
 	check func(context.Context) (low string) // nil for a journal without a reserve
 	watch func() (lost string)               // nil for one whose files are not watched
-	last  engine.EventDisk                   // the last result
+	last  engine.EventDisk                   // the last result passed to the engine
 	due   <-chan time.Time                   // never without a reserve
 	stop  func()
 }

@@ -75,8 +75,8 @@ func (q *queue) done(call *engine.Call) {
 	delete(q.begun, call.ID)
 }
 
-// recall removes a call from the queue. A call that a worker has is sent only if its first byte is
-// already out.
+// recall removes a call from the queue. If a worker has already begun the call, it is still sent only if
+// its first byte has already left.
 func (q *queue) recall(id int64) (call engine.Call, removed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

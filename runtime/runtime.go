@@ -29,7 +29,7 @@ const (
 	DefaultStopTimeout = 10 * time.Second
 	maxQueued          = 4_096            // calls that wait for a worker
 	maxEvents          = 256              // answers that wait for the engine; beyond them workers wait
-	longestWait        = time.Second      // so that a clock that was set is noticed
+	longestWait        = time.Second      // a change of the clock is noticed within it
 	shortestWait       = time.Millisecond // between wakes that changed nothing
 )
 
@@ -70,7 +70,7 @@ type ReservingJournal interface {
 	Keep(ctx context.Context) (low string)
 }
 
-// MonitoredJournal is a journal whose files may be unlinked, replaced or cut under the process.
+// MonitoredJournal is a journal whose files may be unlinked, replaced or truncated while botd runs.
 // Watch returns what is wrong with them, and an empty text otherwise.
 type MonitoredJournal interface {
 	Watch() (lost string)
@@ -247,7 +247,7 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 		case <-giveUp:
 			d.left = d.config.Machine.OpenLeft()
 			if d.failing != nil {
-				return fmt.Errorf("stopped with records in memory only, the next start finds out what became of them: %w", unwritten(d.failing))
+				return fmt.Errorf("stopped with records that are not in the journal, the next start determines their outcome: %w", unwritten(d.failing))
 			}
 			return nil
 		case <-work.Done():
@@ -256,7 +256,7 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 	}
 }
 
-// wait is the time until the engine is woken. An engine that was just woken and requests an
+// wait returns the time until the engine is woken. An engine that was just woken and requests an
 // immediate wake-up waits a moment, so that it never spins.
 func (d *Driver) wait(woken bool) time.Duration {
 	left := d.config.Machine.NextMS() - d.config.Clock.ServerNowMS()
@@ -402,7 +402,7 @@ func (d *Driver) write(ctx context.Context) (err error) {
 		if err != nil && broken(err) {
 			return fmt.Errorf("the journal is in doubt, nothing more is sent: %w", err)
 		}
-		d.checkDisk(ctx, &disk) // the batch may have taken the last room
+		d.checkDisk(ctx, &disk) // the batch may have used the last space
 		select {
 		case d.events <- &engine.EventJournaled{Err: err}:
 		case <-ctx.Done():

@@ -22,7 +22,7 @@ func Mark(directory string) (clean func() error, unclean bool, err error) {
 	case err == nil:
 		unclean = true
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, false, fmt.Errorf("look for the last run's marker: %w", err)
+		return nil, false, fmt.Errorf("check the running marker: %w", err)
 	}
 	if err := private.Write(path, fmt.Appendln(nil, os.Getpid())); err != nil {
 		return nil, unclean, fmt.Errorf("mark the data directory as running: %w", err)

@@ -53,7 +53,7 @@ func TestAMarkThatCannotBeReadOrRemovedIsAnError(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if clean, _, err := Mark(file); err == nil || clean != nil || !strings.HasPrefix(err.Error(), "look for the last run's marker: ") {
+	if clean, _, err := Mark(file); err == nil || clean != nil || !strings.HasPrefix(err.Error(), "check the running marker: ") {
 		t.Errorf("in a file: have %v", err)
 	}
 	if clean, unclean, err := Mark(filepath.Join(directory, "nowhere")); clean != nil || unclean || err == nil ||

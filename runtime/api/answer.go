@@ -27,7 +27,7 @@ func listOf[T any](items []T, next string) List[T] {
 	return list
 }
 
-// Items is a complete list in the form of an API answer.
+// Items returns a complete list in the form of an API answer.
 func Items[T any](items []T) List[T] { return listOf(items, "") }
 
 // answer writes a document that the client may have cached.

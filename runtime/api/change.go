@@ -20,7 +20,7 @@ type Change struct {
 	Does   []string `json:"does"`    // in words
 }
 
-// audit is the journal's entry for the sender of a change.
+// audit returns the journal's entry for the sender of a change.
 func (r *request) audit(target, detail string) *record.Audit {
 	requester := requester(r.Request)
 	return &record.Audit{Actor: requester.Actor(), Role: requester.Role.String(), From: requester.From,

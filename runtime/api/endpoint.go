@@ -83,7 +83,7 @@ func secret[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
 	return e
 }
 
-// raw is an endpoint that writes its own answer.
+// raw returns an endpoint that writes its own answer.
 func raw(media string, serve func(*Server, http.ResponseWriter, *request) error) endpoint {
 	return endpoint{media: media, serve: serve}
 }

@@ -49,12 +49,12 @@ func notPossible(detail string) error {
 	return &failure{http.StatusConflict, "not_possible", detail}
 }
 
-// stopped is an engine that does not answer.
+// stopped returns the failure of an engine that does not answer.
 func stopped() error {
 	return &failure{http.StatusServiceUnavailable, "stopped", "the engine is not answering: nothing was changed"}
 }
 
-// unwritten is a change that could not be stored.
+// unwritten returns the failure of a change that could not be stored.
 func unwritten(detail string) error {
 	return &failure{http.StatusServiceUnavailable, "unwritten", detail}
 }
@@ -70,7 +70,7 @@ func notTaken(err error) error {
 	return stopped()
 }
 
-// unavailable is an exchange that did not answer a read.
+// unavailable returns the failure of an exchange that did not answer a read.
 func unavailable(err error) error {
 	var refusal *exchange.Refusal
 	detail := "the exchange did not answer: " + exchange.ErrorKind(err)

@@ -236,7 +236,7 @@ func rearming(status *engine.Status, scope account.Scope) []string {
 	return lines
 }
 
-// scopes are those that a halt may name: the strategies with their symbols, and halted scopes that
+// scopes returns the scopes that a halt may name: the strategies with their symbols, and halted scopes that
 // are no longer configured.
 func scopes(status *engine.Status) (known []account.Scope) {
 	for i := range status.Strategies {

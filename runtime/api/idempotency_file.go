@@ -142,7 +142,7 @@ func (m *idempotency) load(text []byte, now time.Time) error {
 	return lines.Err()
 }
 
-// line is a change in the file's form.
+// line returns a change as a line of the file.
 func (r *repeat) line(name string, answered bool) []byte {
 	one := storedRepeat{Name: name, Digest: hex.EncodeToString(r.digest[:]), At: r.at.UTC()}
 	if answered {
@@ -158,7 +158,7 @@ func (r *repeat) line(name string, answered bool) []byte {
 	return append(text, '\n')
 }
 
-// all is the whole file.
+// all returns the whole file.
 func (m *idempotency) all() (text []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

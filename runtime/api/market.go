@@ -94,7 +94,7 @@ func (m *markets) candles(r *request) (view.Candles, error) {
 	return out, nil
 }
 
-// span is the time whose candles are shown, by their open times.
+// span returns the time whose candles are shown, by their open times.
 func (m *markets) span(r *request, interval exchange.Interval) (fromMS, toMS int64, err error) {
 	limit, step := r.number("limit", 500), int64(interval)
 	toMS = r.number("to", m.config.Board.NowMS()+1)

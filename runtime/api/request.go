@@ -73,7 +73,7 @@ var (
 	dryRunQuery = parameter{name: "dry_run", text: "Returns exactly what would be done, and does nothing.", kind: boolean}
 )
 
-// parameters are all query parameters of a route.
+// parameters returns all query parameters of a route.
 func (e *route) parameters() []parameter {
 	all := slices.Clone(e.takes)
 	if e.paged {

@@ -99,7 +99,7 @@ func (c *credentials) newLink() Link {
 	return Link{1, code, c.instanceAddress(), c.config.Address, "/login#" + code, ends.UTC()}
 }
 
-// instanceAddress is the dashboard's address at a name below localhost that no other program uses:
+// instanceAddress returns the dashboard's address at a name below localhost that no other program uses:
 // names separate cookies, ports do not. Under TLS the cookie's prefix separates them.
 func (c *credentials) instanceAddress() string {
 	plain, secure := strings.CutPrefix(c.config.Address, "http://")

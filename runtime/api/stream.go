@@ -151,7 +151,7 @@ func (s *Stream) hold(e event) {
 	s.ring = slices.Delete(s.ring, 0, dropped)
 }
 
-// lastID is the id of the newest event. A client that reads a snapshot and then follows from
+// lastID returns the id of the newest event. A client that reads a snapshot and then follows from
 // the id in it misses nothing.
 func (s *Stream) lastID() string {
 	s.mu.Lock()
@@ -161,7 +161,7 @@ func (s *Stream) lastID() string {
 
 func (s *Stream) id(sequence int64) string { return s.epoch + "-" + strconv.FormatInt(sequence, 10) }
 
-// frame is an event as it is sent.
+// frame returns an event as it is sent.
 func frame(id, topic string, text []byte) []byte {
 	var b bytes.Buffer
 	if id != "" {
@@ -268,7 +268,7 @@ func (s *Stream) leave(client *subscriber) {
 	s.metrics.StreamClients(len(s.clients))
 }
 
-// clientCount is how many streams are open.
+// clientCount returns how many streams are open.
 func (s *Stream) clientCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

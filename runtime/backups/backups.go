@@ -38,7 +38,7 @@ func Mark(directory string, made *Made) error {
 	return private.Write(path, append(text, '\n'))
 }
 
-// Last is the time in a mark; zero when there is none.
+// Last returns the time in a mark; zero when there is none.
 func Last(directory string) time.Time {
 	var made Made
 	text, err := os.ReadFile(filepath.Join(directory, backupMark))

@@ -39,7 +39,7 @@ type Options struct {
 	Market   gateway.DemoMarket
 	Stderr   io.Writer // of the log
 	Terminal bool      // stderr is one
-	Colors   bool      // it wants colors
+	Colors   bool      // it shows colors
 
 	Restartable bool // this process is a program that can be started again, for sweeps
 
@@ -161,7 +161,7 @@ func (p *process) trade(ctx context.Context) (err error) {
 	defer p.store.Close()
 	if cut := p.store.Cut(); cut != "" {
 		return failure.Wrap(failure.Config, fmt.Errorf("%s\nhint: it was cut, rewritten, or replaced by an older one: orders that it lacks would be "+
-			"foreign to botd. Put the right one back (botd restore), or look with botd journal verify, and take this one as it is with "+
+			"foreign to botd. Restore the right one (botd restore), or examine this one with botd journal verify and accept it as it is with "+
 			"botd journal head --accept", cut))
 	}
 	p.history = view.NewHistory()

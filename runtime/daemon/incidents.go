@@ -89,7 +89,7 @@ func severityOf(one *incident.Incident) notify.Severity {
 	return notify.Warning
 }
 
-// incidentSubject is the subject of a mail: the state, its scope, and the change.
+// incidentSubject returns the subject of a mail: the state, its scope, and the change.
 func incidentSubject(report *incident.Report) string {
 	what := map[incident.Change]string{incident.Opened: "", incident.Reminded: " continues", incident.Returned: " is back",
 		incident.Escalated: " is critical", incident.Closed: " is over"}

@@ -52,7 +52,7 @@ func (p *process) makeLane(config runtime.Config) {
 
 // laneUsed measures a completed use of the lane.
 func (p *process) laneUsed(a lane.Activation) {
-	p.metrics.LaneUsed(time.Duration(a.OverMS-a.SinceMS) * time.Millisecond)
+	p.metrics.LaneUsed(time.Duration(a.EndedMS-a.SinceMS) * time.Millisecond)
 }
 
 // lateDriver is the driver, which is made after the lane whose gate it uses.
@@ -65,7 +65,7 @@ func (p *process) serveLane(served *api.Config) {
 	}
 }
 
-// laneUse is the last use of the kill switch's lane; nil for none.
+// laneUse returns the last use of the kill switch's lane; nil for none.
 func (p *process) laneUse() *view.LaneUse {
 	if p.lane == nil {
 		return nil
@@ -78,12 +78,12 @@ func (p *process) laneUse() *view.LaneUse {
 
 // useShown converts times to durations since the first halt.
 func useShown(u *lane.Activation) *view.LaneUse {
-	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), By: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.OverMS == 0}
+	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), By: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.EndedMS == 0}
 	if u.DoneMS != 0 {
 		shown.DoneAfterMS = u.DoneMS - u.SinceMS
 	}
-	if u.OverMS != 0 {
-		shown.TookMS = u.OverMS - u.SinceMS
+	if u.EndedMS != 0 {
+		shown.TookMS = u.EndedMS - u.SinceMS
 	}
 	return shown
 }

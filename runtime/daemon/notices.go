@@ -87,7 +87,7 @@ func (p *process) startHeartbeat() (stop func(), err error) {
 // person.
 const unheard = 5 * time.Minute
 
-// fault is the reason why the dead-man's service must raise the alarm; empty for none.
+// fault returns the reason why the dead-man's service must raise the alarm; empty for none.
 func (p *process) fault() string {
 	switch {
 	case !p.board.Alive():

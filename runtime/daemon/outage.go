@@ -111,7 +111,7 @@ func (o *outage) dueReport() (cause string, tries int, due bool) {
 	return o.cause, o.tries, true
 }
 
-// degraded is the declared state of the account.
+// degraded returns the declared state of the account.
 func (o *outage) degraded() engine.Degraded {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -159,7 +159,7 @@ func (e outageEngine) Status() engine.Status {
 	return s
 }
 
-// shown is the engine for the API.
+// shown returns the engine that the API shows.
 func (p *process) shown() api.Engine {
 	if p.outage != nil {
 		return outageEngine{p.machine, p.outage}
@@ -174,7 +174,7 @@ func (unreached) Do(_ context.Context, request exchange.Request) (exchange.Answe
 	return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: the exchange is not reached yet"}
 }
 
-// serveUntilReached serves while the exchange is waited for, until the context ends.
+// serveUntilReached serves while botd waits for the exchange, until the context ends.
 func (p *process) serveUntilReached(ctx context.Context) error {
 	if err := p.watch(ctx); err != nil {
 		return err

@@ -157,13 +157,13 @@ func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 		after, took int64
 		active      bool
 	}{{0, 0, 0, 0, true}, {1_700, 0, 700, 0, true}, {1_700, 4_500, 700, 3_500, false}, {0, 4_500, 0, 3_500, false}} {
-		use.DoneMS, use.OverMS = c.done, c.over
+		use.DoneMS, use.EndedMS = c.done, c.over
 		if want.DoneAfterMS, want.TookMS, want.Active = c.after, c.took, c.active; *useShown(&use) != want {
 			t.Errorf("want %+v, have %+v", want, *useShown(&use))
 		}
 	}
 	p := &process{metrics: ops.NewMetrics("demo", ops.Build{})}
-	p.laneUsed(lane.Activation{SinceMS: 1_000, OverMS: 4_500})
+	p.laneUsed(lane.Activation{SinceMS: 1_000, EndedMS: 4_500})
 	if have := counted(t, p.metrics, "botd_out_of_band_halt_seconds"); have != 3.5 {
 		t.Errorf("want the seconds of a use measured, have %v", have)
 	}

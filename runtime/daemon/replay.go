@@ -79,7 +79,7 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	return book, nil
 }
 
-// path is the journal's file.
+// path returns the journal's file.
 func (p *process) path() string { return filepath.Join(p.directory, journal.FileName) }
 
 // replay passes replayed records to take, and logs its progress.

@@ -165,7 +165,7 @@ func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 	}
 }
 
-// newestRecord is the journal's newest record; nil when it cannot be read now.
+// newestRecord returns the journal's newest record; nil when it cannot be read now.
 func (p *process) newestRecord(ctx context.Context) *view.JournalHead {
 	newest, err := p.store.Newest(ctx)
 	if err != nil || newest.Records == 0 {

@@ -27,7 +27,7 @@ func Profile(c *configs.ProfileConfig) *wire.Profile {
 	return p
 }
 
-// Signer is how the configured venue's requests are signed.
+// Signer returns the signer of the configured venue's requests.
 func Signer(c *configs.SignatureConfig) wire.Signer {
 	return wire.Signer{Template: c.Payload, Encoding: c.Encoding, Paths: c.Paths}
 }

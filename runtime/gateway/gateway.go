@@ -180,7 +180,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 	return v, nil
 }
 
-// simulatedAccount is the configured account of demo or paper.
+// simulatedAccount returns the configured account of the mode demo or paper.
 func simulatedAccount(name string, c *configs.SimulatedConfig) sim.AccountConfig {
 	return sim.AccountConfig{Name: name, FuturesUSDT: c.Futures, Spot: c.Spot, Leverage: sim.DefaultLeverage,
 		FuturesMaker: c.FuturesMaker, FuturesTaker: c.FuturesTaker, SpotMaker: c.SpotMaker, SpotTaker: c.SpotTaker}
@@ -192,7 +192,7 @@ type DemoMarket struct {
 	StartMS int64 // 0 for now
 }
 
-// newDemo is the built-in market, with random prices and a past of two weeks. One seed serves all
+// newDemo returns the built-in market, with random prices and a past of two weeks. One seed serves all
 // symbols, so that futures and spot of one move alike.
 func newDemo(state []byte, market DemoMarket, account sim.AccountConfig) (*sim.Exchange, error) {
 	settings := sim.Config{

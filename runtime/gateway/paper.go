@@ -71,7 +71,7 @@ func (v *Exchange) openAccount(ctx context.Context, config *configs.Config, dire
 		err = errors.Join(err, store.Close())
 		return failure.New(
 			failure.Data,
-			"are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account",
+			"does the venue have the strategies' symbols? otherwise move "+path+" and the journal next to it away to begin with a new paper account",
 			"open the paper account: %w",
 			err,
 		)
@@ -145,7 +145,7 @@ func (v *Exchange) Watch(key exchange.SymbolKey) {
 	}
 }
 
-// Traded are the instruments of the strategies.
+// Traded returns the instruments of the strategies.
 func Traded(config *configs.Config) (keys []exchange.SymbolKey) {
 	for i := range config.Strategies {
 		keys = append(keys, exchange.SymbolKey{Market: config.Strategies[i].Market, Name: config.Strategies[i].Symbol})

@@ -14,7 +14,7 @@ import (
 	"botd/internal/failure"
 )
 
-// Public is a venue's public data, for looking at.
+// Public reads a venue's public data.
 type Public struct {
 	Do      func(context.Context, exchange.Request) (exchange.Answer, error)
 	NowMS   func() int64
@@ -89,7 +89,7 @@ func (v *Public) Find(market, name string) (*exchange.Symbol, error) {
 		}
 	}
 	if near == "" {
-		near = "\nhint: botd markets lists what there is"
+		near = "\nhint: botd markets lists the symbols"
 	}
 	return nil, failure.Usagef("%s has no %s symbol %s%s", v.Where, of, name, near)
 }

@@ -412,7 +412,7 @@ func TestPaperAccountOpenErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := v.Reach(t.Context()); failure.CodeOf(err) != failure.Data || !strings.HasPrefix(err.Error(), "open the paper account: "+c.want) ||
-				!strings.Contains(err.Error(), "move "+filepath.Join(directory, journal.AccountFile)+" and the journal beside it away") {
+				!strings.Contains(err.Error(), "move "+filepath.Join(directory, journal.AccountFile)+" and the journal next to it away") {
 				t.Errorf("want exit code %d and %q, have %v", failure.Data, c.want, err)
 			}
 			if v.Trading != v.Client {

@@ -41,7 +41,7 @@ func readSuccession(directory string) (s succession, err error) {
 	return s, failure.Wrap(failure.Config, err)
 }
 
-// bound is the fingerprint that the journal knows a key's account by.
+// bound returns the fingerprint under which the journal knows a key's account.
 func (s *succession) bound(fingerprint string) string {
 	if slices.Contains(s.Accepted, fingerprint) {
 		return s.First
@@ -164,7 +164,7 @@ func sameBalances(a, b []exchange.Balance) bool {
 	return true
 }
 
-// workingOf are the ids of the orders that botd knows as open.
+// workingOf returns the ids of the orders that botd knows as open.
 func workingOf(seen *engine.Status) (ids []int64) {
 	for i := range seen.Live {
 		if p := &seen.Live[i]; p.State() == placement.Working && p.OrderID() != 0 {

@@ -215,9 +215,9 @@ func TestASymbolIsFoundOrSuggested(t *testing.T) {
 		{"futures", "BTC-USDT", ""}, {"spot", "BTC-USDT", ""}, {"margin", "BTC-USDT", "--market: unknown market"},
 		{"futures", "btcusd", "the venue has no futures symbol btcusd\nhint: did you mean BTC-USDT?"},
 		{"futures", "BTC_USDT", "hint: did you mean BTC-USDT?"}, {"spot", "eth/", "the venue has no spot symbol eth/\nhint: did you mean ETH-USDT?"},
-		{"futures", "quux", "hint: did you mean QUUX-USDT?"}, {"spot", "quux", "hint: botd markets lists what there is"},
-		{"spot", "spotquux", "hint: did you mean SPOTQUUX-USDT?"}, {"futures", "spotquux", "hint: botd markets lists what there is"},
-		{"futures", "ZZZ-USDT", "hint: botd markets lists what there is"}, {"futures", "---", "hint: botd markets lists what there is"},
+		{"futures", "quux", "hint: did you mean QUUX-USDT?"}, {"spot", "quux", "hint: botd markets lists the symbols"},
+		{"spot", "spotquux", "hint: did you mean SPOTQUUX-USDT?"}, {"futures", "spotquux", "hint: botd markets lists the symbols"},
+		{"futures", "ZZZ-USDT", "hint: botd markets lists the symbols"}, {"futures", "---", "hint: botd markets lists the symbols"},
 	} {
 		symbol, err := v.Find(c.market, c.name)
 		if c.want == "" {

@@ -46,7 +46,7 @@ type Halt struct {
 // Kind distinguishes the codes of halts among those of the key.
 const Kind = "halt"
 
-// codeOf is the code that a halt must have.
+// codeOf returns the code that a halt must have.
 func (h Halt) codeOf(code func(text []byte) string) string {
 	h.Code = ""
 	text, err := json.Marshal(h)
@@ -144,7 +144,7 @@ func (h *Halt) scopeNow(config *configs.Config) account.Scope {
 	return scope
 }
 
-// audit is the journal's entry for the halt. A halt without its code is carried out all the same: a
+// audit returns the journal's entry for the halt. A halt without its code is carried out all the same: a
 // person who can write the file can also halt with the token next to it, and a refused halt would be
 // worse.
 func (h *Halt) audit(path string, scope account.Scope, code func(text []byte) string) *record.Audit {
@@ -241,7 +241,7 @@ func (h *Watcher) list() []string {
 	paths, err := List(h.Directory)
 	switch {
 	case err != nil && !h.unlisted:
-		h.Log("halt.unlisted", "HALT      stored halts cannot be read: a halt that botd could not take is not seen until this is repaired: %v", err)
+		h.Log("halt.unlisted", "HALT      stored halts cannot be read: a halt requested while botd did not answer has no effect until this is repaired: %v", err)
 	case err == nil && h.unlisted:
 		h.Log("halt.listed", "HALT      stored halts can be read again")
 	}
@@ -268,7 +268,7 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	case unread != nil && known:
 		return
 	case unread != nil:
-		event = &engine.EventHalt{Level: record.LevelPause, Reason: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+		event = &engine.EventHalt{Level: record.LevelPause, Reason: fmt.Sprint("a stored halt cannot be read: ", unread)}
 	case known && !before.unread:
 		event = &engine.EventAudited{Audit: audit}
 	}

@@ -328,12 +328,12 @@ func TestStoredHaltIsExecutedOnce(t *testing.T) {
 			func(_ *testing.T, w *watched, _ string) { w.refuse(nil) },
 			[]string{"0s " + full, "30s audit of strategy one", "60s audit of strategy one"}, false},
 		"unreadable": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{") }, time.Minute, nil,
-			[]string{"0s pause of account: a halt was left that nobody can act on: read the halt PATH: unexpected end of JSON input"}, true},
+			[]string{"0s pause of account: a stored halt cannot be read: read the halt PATH: unexpected end of JSON input"}, true},
 		"unreadable until it is repaired": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{}") }, 10 * time.Second,
 			func(t *testing.T, w *watched, _ string) {
 				spoilt(t, w, `{"level":"flatten","strategy":"one","reason":"stop"}`)
 			},
-			[]string{"0s pause of account: a halt was left that nobody can act on: read the halt PATH: it names no level", "30s " + full}, false},
+			[]string{"0s pause of account: a stored halt cannot be read: read the halt PATH: it names no level", "30s " + full}, false},
 		"removed meanwhile": {func(t *testing.T, w *watched) string {
 			w.take(t.Context(), filepath.Join(w.Directory, "halt-1-1.json"))
 			return filepath.Join(w.Directory, "halt-1-1.json")

@@ -279,7 +279,7 @@ func present(one *Incident, nowMS int64, states []engine.Degraded) bool {
 		})
 }
 
-// closesAfter is how long a state must be absent: the longer, the more often it has returned.
+// closesAfter returns how long a state must be absent: the longer, the more often it has returned.
 func closesAfter(one *Incident) int64 {
 	return min(closesAtMostMS, int64(closesAfterMS)<<min(one.Times-1, 10))
 }

@@ -66,7 +66,7 @@ var consequences = map[string][]string{
 	"clock":      {"blind"}, // where it cannot be read either
 }
 
-// Kinds are the kinds of incidents whose treatment is set, in order.
+// Kinds returns the kinds of incidents whose treatment is set, in order.
 func Kinds() []string { return slices.Sorted(maps.Keys(policies)) }
 
 func policyOf(kind string) policy {
@@ -76,7 +76,7 @@ func policyOf(kind string) policy {
 	return policy{Warning, 0, hour, "BotdTradingHalted"}
 }
 
-// waitOf is the time between the last message and the next reminder: for critical incidents 15 minutes, an
+// waitOf returns the time between the last message and the next reminder: for critical incidents 15 minutes, an
 // hour, then every four hours; for others four hours, then each day.
 func waitOf(one *Incident) int64 {
 	waits := []int64{4 * hour, 24 * hour}
@@ -86,5 +86,5 @@ func waitOf(one *Incident) int64 {
 	return waits[min(one.Reminders, len(waits)-1)]
 }
 
-// Runbook is the incident's section of docs/operations.md.
+// Runbook returns the incident's section of docs/operations.md.
 func (i *Incident) Runbook() string { return policyOf(i.Kind).runbook }

@@ -172,7 +172,7 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 	for i := range a.pulls {
 		p := &a.pulls[i]
 		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Reason, SinceMS: a.sinceMS,
-			Remedy: "botd rearm, once the engine answers; until then the kill switch acts beside it"}
+			Remedy: "botd rearm, once the engine answers; until then the kill switch acts without it"}
 		if p.halt.Level > record.LevelPause {
 			d.Remaining, d.Blind = a.remaining()
 		}

@@ -9,7 +9,7 @@ type Activation struct {
 	Level   record.HaltLevel // the strictest requested level
 	Cause   string           // why it did not wait for the engine
 	DoneMS  int64            // when nothing was left to cancel or close; 0 while something is, or cannot be seen
-	OverMS  int64            // when the engine had taken over; 0 before
+	EndedMS int64            // when the engine had taken over; 0 before
 	Orders  int              // number of orders sent
 }
 
@@ -29,7 +29,7 @@ func (l *Lane) LastActivation() *Activation {
 
 // noteBegin records that a halt is carried out without the engine. The caller holds the mutex.
 func (l *Lane) noteBegin(a *action, p *haltRequest) {
-	if l.activation == nil || l.activation.OverMS != 0 {
+	if l.activation == nil || l.activation.EndedMS != 0 {
 		l.activation = &Activation{SinceMS: a.sinceMS, By: "botd", Cause: a.cause}
 		if p.audit != nil {
 			l.activation.By = p.audit.Actor + " " + p.audit.From
@@ -47,7 +47,7 @@ func (l *Lane) noteProgress(a *action) {
 
 // noteEnd records that the engine has taken over. The caller holds the mutex.
 func (l *Lane) noteEnd(a *action) {
-	l.activation.OverMS, l.activation.Orders = l.config.NowMS(), len(a.orders)
+	l.activation.EndedMS, l.activation.Orders = l.config.NowMS(), len(a.orders)
 	if l.config.Activated != nil {
 		l.config.Activated(*l.activation)
 	}

@@ -49,13 +49,13 @@ func OpenFile(path string, code func(text []byte) string) (*File, []record.Recor
 	}
 	text := make([]byte, fileSize)
 	n, err := file.ReadAt(text, 0)
-	if n < fileSize { // new or truncated: allocate its room again
+	if n < fileSize { // new or truncated: allocate it in full
 		if _, err = file.WriteAt(text[n:], int64(n)); err == nil {
 			err = file.Sync()
 		}
 	}
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("take the room of %s: %w", path, err), file.Close())
+		return nil, nil, errors.Join(fmt.Errorf("allocate %s: %w", path, err), file.Close())
 	}
 	records, used, last, err := parse(text, code)
 	if err != nil {

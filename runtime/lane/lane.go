@@ -36,7 +36,7 @@ const (
 )
 
 // errActing refuses to rearm while the lane acts.
-var errActing = errors.New("the kill switch acts without the engine, which does not answer: arm again when it has taken over")
+var errActing = errors.New("the kill switch acts without the engine, which does not answer: rearm when it has taken over")
 
 // Driver passes events to the engine.
 type Driver interface {
@@ -154,7 +154,7 @@ func (l *Lane) engage(p haltRequest, cause error) error {
 	if a == nil {
 		a = newAction(nowMS, l.exposures, l.passed, cause.Error())
 		l.acting = a
-		l.config.Log("lane.engaged", "HALT      the engine or the journal does not answer (%v): the kill switch acts beside it", cause)
+		l.config.Log("lane.engaged", "HALT      the engine or the journal does not answer (%v): the kill switch acts without it", cause)
 	}
 	a.add(p)
 	l.noteBegin(a, &p)

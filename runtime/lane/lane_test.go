@@ -141,7 +141,7 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 			o[0].Order.ClientOrderID != placement.ClientOrderID("main", s.config.Start, 1) {
 			t.Errorf("have %+v", o)
 		}
-		if s.Acting() || len(s.Degraded()) != 0 || len(s.used) != 1 || s.used[0].OverMS < epochMS+5_040 || s.used[0].Orders != 1 ||
+		if s.Acting() || len(s.Degraded()) != 0 || len(s.used) != 1 || s.used[0].EndedMS < epochMS+5_040 || s.used[0].Orders != 1 ||
 			*s.LastActivation() != s.used[0] {
 			t.Errorf("want it released, have %+v", s.used)
 		}

@@ -89,7 +89,7 @@ func (s *service) Send(subject, text string) error {
 	return s.hide(s.to.Send(text, &params))
 }
 
-// SecretParts are the parts of a service's address that might be secret, for the redaction of
+// SecretParts returns the parts of a service's address that might be secret, for the redaction of
 // texts.
 func SecretParts(address string) []string {
 	parsed, err := url.Parse(address)

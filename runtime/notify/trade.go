@@ -19,7 +19,7 @@ type Trade struct {
 	Strategy string
 	Text     string
 	By       string          // the cause of an exit: exit, stop_loss, take_profit, liquidation, manual; empty for an entry or a change
-	Net      exchange.Amount // of an exit: without fees and funding
+	Net      exchange.Amount // of an exit: the price difference less fees and funding
 	Asset    string          // of Net
 }
 

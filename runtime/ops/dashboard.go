@@ -46,7 +46,7 @@ var (
 	badIfOld   = []Step{{0, "green"}, {60, "orange"}, {120, "red"}}
 )
 
-// Rows are the rows of the dashboard.
+// Rows returns the rows of the dashboard.
 func Rows() []Row {
 	return []Row{rowState(), rowMoney(), rowOrders(), rowExchange(), rowStrategies(), rowWatching(), rowProcess()}
 }
@@ -214,7 +214,7 @@ func rowProcess() Row {
 	}}
 }
 
-// eventQueries are the events drawn over every panel.
+// eventQueries returns the events drawn over every panel.
 func eventQueries() []Query {
 	return []Query{
 		{`changes(botd_trading_halted{` + chosen + `}[1m]) > 0 and botd_trading_halted{` + chosen + `} == 1`, "Halts"},

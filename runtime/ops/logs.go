@@ -32,7 +32,7 @@ type LogLine struct {
 	sequence int64
 }
 
-// Sequence is the line's number.
+// Sequence returns the line's number.
 func (l *LogLine) Sequence() int64 { return l.sequence }
 
 // Logs stores the newest lines, and the minimum level of written lines. It is safe for several

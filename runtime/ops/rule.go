@@ -11,7 +11,7 @@ import (
 // Recording is a recording rule of Prometheus. Its name is level:metric:operation.
 type Recording struct{ Name, Expression string }
 
-// Recordings are all recording rules.
+// Recordings returns all recording rules.
 func Recordings() []Recording {
 	return []Recording{
 		{"instance:botd_exchange_requests:rate5m", `sum by (job, instance, market, outcome) (rate(botd_exchange_requests_total[5m]))`},

@@ -1,10 +1,10 @@
 // Package profit computes the profit of strategies from the ledger: the one definition behind every displayed
 // figure.
 //
-// Realized is the price difference alone, Net is Realized without fees and funding, and Unrealized is the price
-// difference of what is held at the last price: a fee is in Net once, and nowhere else. On spot what is held is
-// what the ledger has booked, like its cost: a purchase that the wallet already shows and the ledger does not yet
-// is no profit. Only USDT is added up.
+// Realized is the price difference alone, Net is Realized less fees and funding, and Unrealized is the price
+// difference of the open position at the last price: a fee is in Net once, and nowhere else. On spot the position
+// is the quantity that the ledger has booked, like its cost: a purchase that the wallet already shows but the ledger
+// does not yet is not a profit. Only USDT is summed.
 package profit
 
 import (
@@ -57,7 +57,7 @@ func Of(s *engine.Status) map[string]Profit {
 	return all
 }
 
-// unrealized is the unrealized profit of a position at the last price: on spot the value of the booked quantity
+// unrealized returns the unrealized profit of a position at the last price: on spot the value of the booked quantity
 // less its cost.
 func unrealized(t *engine.StrategyStatus, cost exchange.Amount) exchange.Amount {
 	switch {

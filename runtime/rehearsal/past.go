@@ -129,7 +129,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 // second writes a time to the second.
 func second(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateTime) }
 
-// recordText is a record in words, with the symbol's prices and quantities.
+// recordText returns a record in words, with the symbol's prices and quantities.
 func recordText(r *record.Record, symbol *exchange.Symbol) string {
 	switch body := r.Body.(type) {
 	case record.Sending:
@@ -198,7 +198,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 		}
 	}
 	if state.Latch() != 0 {
-		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something else than its plan")
+		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something other than its plan")
 	}
 	for p := range book.Live() {
 		if p.Symbol() == symbol.Key() && p.State().OutcomeUnknown() {

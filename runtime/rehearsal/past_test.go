@@ -177,7 +177,7 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 			"the limit max_losses was crossed: 4 | docs/risk.md"},
 		{"a limit that was over", record.Record{Body: record.Breach{Rule: "daily_loss", Reason: "5 %", UntilMS: 9 * minute}}, ""},
 		{"a latch", record.Record{Strategy: "trend", Symbol: key, Body: record.Latch{Side: 1}},
-			"latched: a position of this side was ended by something else than its plan | released when the strategy's target is flat or the other side"},
+			"latched: a position of this side was ended by something other than its plan | released when the strategy's target is flat or the other side"},
 		{"an order without an answer", record.Record{Strategy: "trend", Symbol: key, ClientOrderID: "a", Body: record.Sending{Purpose: placement.Entry,
 			Order: order}},
 			"placement a was sending | its outcome was fetched, never guessed"},

@@ -81,7 +81,7 @@ func (a *Absences) describe(lines []string) {
 // forget ends all absences: the strategies were removed, or their files are back.
 func (a *Absences) forget() { a.Poll(time.Time{}, nil, true) }
 
-// degraded is the declared state of strategies whose files are absent.
+// degraded returns the declared state of strategies whose files are absent.
 func (a *Absences) degraded() []engine.Degraded {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -58,7 +58,7 @@ func New(config *configs.Config, seen string, load func() (*configs.Config, conf
 	return r
 }
 
-// Futures are the futures symbols that are traded now.
+// Futures returns the futures symbols that are traded now.
 func (r *Reloader) Futures() []string { return futuresTraded(r.Current.Load()) }
 
 // Run reloads until the context ends. The built-in examples never change.
@@ -145,16 +145,16 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		err = problems.Err()
 	}
 	if err != nil {
-		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
+		return refused("config.rejected", "is not applied, the running configuration stays (%s): %v", err)
 	}
 	before := r.Current.Load()
 	config.Listen = before.Listen
 	differences, err := configs.Differences(before.Effective(), config.Effective())
 	if err != nil { // an effective configuration that does not marshal to YAML
-		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
+		return refused("config.rejected", "is not applied, the running configuration stays (%s): %v", err)
 	}
 	if restart := needsRestart(before, config, differences); len(restart) > 0 {
-		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
+		return refused("config.needs_restart", "no part of it is applied, the running configuration stays (%s): %v",
 			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), Changes(differences)))
 	}
 	explicit := audit == nil || audit.Actor != "file"
@@ -164,7 +164,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	}
 	reload, err := r.prepare(ctx, before, config)
 	if err != nil {
-		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
+		return refused("config.rejected", "no part of it is applied, the running configuration stays (%s): %v", err)
 	}
 	does = changesOf(differences)
 	for _, name := range r.held {
@@ -177,7 +177,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		return does, nil
 	}
 	if err := r.send(ctx, reload, differences, audit); err != nil {
-		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
+		return refused("config.rejected", "no part of it is applied, the running configuration stays (%s): %v", err)
 	}
 	r.absent.forget()
 	r.held = nil
@@ -188,14 +188,14 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	for _, s := range reload.Strategies {
 		c := config.Strategy(s.Name)
 		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
-		r.Console.Of(s.Name, key).Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, c.File)
+		r.Console.Of(s.Name, key).Say("config.strategy_reloaded", "config    %s: %s is loaded", s.Name, c.File)
 	}
 	for _, name := range reload.Removed {
 		r.Console.Of(name, exchange.SymbolKey{}).Say("config.strategy_removed", "config    %s: %s is no longer configured", name, before.Strategy(name).File)
 	}
 	r.Console.Say(
 		"config.reloaded",
-		"config    read again (%s), strategies put in place: %d, removed: %d; %s",
+		"config    read again (%s), strategies loaded: %d, removed: %d; %s",
 		why,
 		len(reload.Strategies),
 		len(reload.Removed),
@@ -277,7 +277,7 @@ func (r *Reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) 
 // readiness check. botd stays ready.
 func (r *Reloader) refused(event, format string, values ...any) {
 	r.Metrics.Reloaded(false)
-	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files changed, and are not taken over: botd config diff"})
+	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files have changed and are not applied: botd config diff"})
 	r.Console.Warn(event, format, values...)
 }
 

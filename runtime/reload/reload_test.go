@@ -65,7 +65,7 @@ func story(t *testing.T, steps []step, after func(t *testing.T, d *daemon)) {
 	})
 }
 
-const ahead = "; the files changed, and are not taken over: botd config diff"
+const ahead = "; the files have changed and are not applied: botd config diff"
 
 // A file is read once it is unchanged for one poll. The log lists the changed values.
 func TestChangedFileIsAppliedCompletelyOrNotAtAll(t *testing.T) {
@@ -73,24 +73,24 @@ func TestChangedFileIsAppliedCompletelyOrNotAtAll(t *testing.T) {
 	larger := strings.Replace(two, "0.01", "0.02", 1)
 	story(t, []step{
 		{map[string]string{"strategies/two.yaml": larger}, 4 * time.Second, []string{
-			"config.strategy_reloaded config two: DIR/strategies/two.yaml is in place",
-			"config.reloaded config read again (a file changed), strategies put in place: 1, removed: 0; strategies.two.size.quantity 0.02 (was 0.01)"},
+			"config.strategy_reloaded config two: DIR/strategies/two.yaml is loaded",
+			"config.reloaded config read again (a file changed), strategies loaded: 1, removed: 0; strategies.two.size.quantity 0.02 (was 0.01)"},
 			"loaded 2000-01-01 00:00:14", 1, both},
 		{map[string]string{"strategies/two.yaml": "name: two\nstrategy: none\n"}, 4 * time.Second, []string{
-			"config.rejected config is not taken over, what runs goes on (a file changed): DIR/strategies/two.yaml:"},
+			"config.rejected config is not applied, the running configuration stays (a file changed): DIR/strategies/two.yaml:"},
 			"loaded 2000-01-01 00:00:14" + ahead, 0, both},
 		{map[string]string{"strategies/two.yaml": larger, "botd.yaml": demo + "shutdown: flatten\nrisk: {max_open_orders: 7}\n"}, 4 * time.Second, []string{
-			"config.needs_restart config nothing of it is taken over, what runs goes on (a file changed): a restart is needed for shutdown; " +
+			"config.needs_restart config no part of it is applied, the running configuration stays (a file changed): a restart is needed for shutdown; " +
 				"all that changed: risk.max_open_orders 7 (was "},
 			"loaded 2000-01-01 00:00:14" + ahead, 0, both},
 		{map[string]string{"botd.yaml": demo, "strategies/two.yaml": strings.Replace(larger, "1m", "5m", 1)}, 4 * time.Second, []string{
-			"config.rejected config nothing of it is taken over, what runs goes on (a file changed): "},
+			"config.rejected config no part of it is applied, the running configuration stays (a file changed): "},
 			"loaded 2000-01-01 00:00:14" + ahead, 0, both},
 		{map[string]string{"strategies/two.yaml": larger}, 4 * time.Second, []string{
-			"config.reloaded config read again (a file changed), strategies put in place: 0, removed: 0; no value changed"},
+			"config.reloaded config read again (a file changed), strategies loaded: 0, removed: 0; no value changed"},
 			"loaded 2000-01-01 00:00:30", 1, both},
 		{map[string]string{"botd.yaml": demo + "risk: {max_open_orders: 7}\n"}, 4 * time.Second, []string{
-			"config.reloaded config read again (a file changed), strategies put in place: 0, removed: 0; risk.max_open_orders 7 (was "},
+			"config.reloaded config read again (a file changed), strategies loaded: 0, removed: 0; risk.max_open_orders 7 (was "},
 			"loaded 2000-01-01 00:00:34", 1, both},
 	}, func(t *testing.T, d *daemon) {
 		want := []string{"file reload [two]: strategies.two.size.quantity 0.02 (was 0.01)", "file reload []: risk.max_open_orders 7 (was 200)"}
@@ -145,8 +145,8 @@ func TestAddedStrategyIsFedAndRemovedOneIsClosed(t *testing.T) {
 	three := strings.NewReplacer("two", "three", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two)
 	story(t, []step{
 		{map[string]string{"strategies/three.yaml": three}, 4 * time.Second, []string{
-			"config.strategy_reloaded config three: DIR/strategies/three.yaml is in place",
-			"config.reloaded config read again (a file changed), strategies put in place: 1, removed: 0; strategies.three is new"},
+			"config.strategy_reloaded config three: DIR/strategies/three.yaml is loaded",
+			"config.reloaded config read again (a file changed), strategies loaded: 1, removed: 0; strategies.three is new"},
 			"loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{map[string]string{"strategies/two.yaml": ""}, 6 * time.Second, []string{
 			"config.removal_waits config the file of two is absent: on_remove acts when that has lasted 30 s; it would: two: close its position " +
@@ -154,7 +154,7 @@ func TestAddedStrategyIsFedAndRemovedOneIsClosed(t *testing.T) {
 			"loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{nil, 26 * time.Second, nil, "loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{nil, 2 * time.Second, []string{"config.strategy_removed config two: DIR/strategies/two.yaml is no longer configured",
-			"config.reloaded config read again (a file is absent), strategies put in place: 0, removed: 1; strategies.two is gone"},
+			"config.reloaded config read again (a file is absent), strategies loaded: 0, removed: 1; strategies.two is gone"},
 			"loaded 2000-01-01 00:00:48", 1, "one three"},
 		{nil, 30 * time.Second, nil, "loaded 2000-01-01 00:00:48", 1, "one three"},
 	}, func(t *testing.T, d *daemon) {
@@ -182,7 +182,7 @@ func TestReturnedFilesCancelRemoval(t *testing.T) {
 		"it would: one: end it, it has no position, two: close its position (it has a position of 0.01 in futures BTC-USDT)"
 	story(t, []step{
 		{absent, 20 * time.Second, []string{waits}, "", 1, both},
-		{back, 4 * time.Second, []string{"config.reloaded config read again (a file changed), strategies put in place: 0, removed: 0; no value changed"},
+		{back, 4 * time.Second, []string{"config.reloaded config read again (a file changed), strategies loaded: 0, removed: 0; no value changed"},
 			"loaded 2000-01-01 00:00:34", 1, both},
 		{absent, 10 * time.Minute, []string{waits}, "loaded 2000-01-01 00:00:34", 1, both},
 	}, func(t *testing.T, d *daemon) {

@@ -21,7 +21,7 @@ type message struct {
 	ID       scalar `json:"id"`
 	Strategy string `json:"strategy"`
 	Position string `json:"position"` // long, short, flat
-	Action   string `json:"action"`   // buy, sell, close: for who knows no position
+	Action   string `json:"action"`   // buy, sell, close: for senders that do not know the position
 	Size     scalar `json:"size"`
 	Time     scalar `json:"time"`
 	Expires  scalar `json:"expires"`
@@ -72,7 +72,7 @@ func read(text []byte) (*message, error) {
 		Token string `json:"token"`
 	}
 	if err := json.Unmarshal(text, &first); err != nil {
-		return nil, errors.New("the body is not one JSON object, or its token is no text")
+		return nil, errors.New("the body is not one JSON object, or its token is not a string")
 	}
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()
@@ -95,7 +95,7 @@ func read(text []byte) (*message, error) {
 	return &m, nil
 }
 
-var errUnknown = errors.New("the body has a key that is not known: known are token, id, strategy, position, action, size, time, expires, " +
+var errUnknown = errors.New("the body has an unknown key; the known ones are token, id, strategy, position, action, size, time, expires, " +
 	"symbol, comment")
 
 // Bounds of texts.
@@ -115,15 +115,15 @@ func (m *message) signal() (*strategy.Signal, error) {
 	action, acts := actions[strings.ToLower(m.Action)]
 	switch {
 	case m.ID == "" || len(m.ID) > maxID:
-		return nil, errors.New(`"id" is missing or longer than 128 bytes: it is what makes a signal count once, as "{{strategy.order.id}} {{timenow}}"`)
+		return nil, errors.New(`"id" is missing or longer than 128 bytes: it makes a signal count only once, for example "{{strategy.order.id}} {{timenow}}"`)
 	case m.Strategy == "":
 		return nil, errors.New(`"strategy" is missing: the name of a strategy of kind signal`)
 	case m.Position == "" && m.Action == "":
 		return nil, errors.New(`"position" (long, short, flat) or "action" (buy, sell, close) is missing`)
 	case m.Position != "" && !known:
-		return nil, errors.New(`"position" is none of long, short, flat`)
+		return nil, errors.New(`"position" must be long, short or flat`)
 	case m.Action != "" && !acts:
-		return nil, errors.New(`"action" is none of buy, sell, close`)
+		return nil, errors.New(`"action" must be buy, sell or close`)
 	case len(m.Comment) > maxComment:
 		return nil, errors.New(`"comment" is longer than 200 bytes`)
 	}
@@ -162,7 +162,7 @@ func moment(text string) (int64, error) {
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 1e12 && ms < 1e14 {
 		return ms, nil
 	}
-	return 0, errors.New(`want a time as 2026-01-31T12:00:00Z ("{{timenow}}"), or milliseconds since 1970`)
+	return 0, errors.New(`want a time such as 2026-01-31T12:00:00Z ("{{timenow}}"), or milliseconds since 1970`)
 }
 
 // longest is how far away an expiry may lie.
@@ -177,7 +177,7 @@ func (m *message) expires(at int64) (int64, error) {
 	if err != nil {
 		holds, err := time.ParseDuration(string(m.Expires))
 		if err != nil {
-			return 0, errors.New(`"expires" is neither a time nor a duration as 4h`)
+			return 0, errors.New(`"expires" is neither a time nor a duration such as 4h`)
 		}
 		ends = at + holds.Milliseconds()
 	}

@@ -46,7 +46,7 @@ func TestMessageFieldBounds(t *testing.T) {
 		{position(``), side(1), ""}, {`{"id":"1","position":"SHORT",` + rest + `}`, side(-1), ""}, {`{"id":"1","position":"Flat",` + rest + `}`, side(0), ""},
 		{`{"id":"1","action":"buy",` + rest + `}`, side(1), ""}, {`{"id":"1","action":"Sell",` + rest + `}`, side(-1), ""},
 		{`{"id":"1","action":"close",` + rest + `}`, side(0), ""}, {`{"id":"1","position":"short","action":"buy",` + rest + `}`, side(-1), ""},
-		{`{"id":"1","position":"long","action":"hold",` + rest + `}`, strategy.Signal{}, `"action" is none of`},
+		{`{"id":"1","position":"long","action":"hold",` + rest + `}`, strategy.Signal{}, `"action" must be`},
 		{`{"id":1,"position":"long",` + rest + `}`, side(1), ""}, {`{"id":"  1 ","position":"long",` + rest + `}`, side(1), ""},
 		{`{"id":-7,"position":"long",` + rest + `}`, long(func(s *strategy.Signal) { s.ID = "-7" }), ""},
 		{`{"id":9,"position":"long",` + rest + `}`, long(func(s *strategy.Signal) { s.ID = "9" }), ""},

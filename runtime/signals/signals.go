@@ -1,9 +1,9 @@
 // Package signals accepts trading signals over HTTP, each one once, in time, and authenticated by a token.
 //
-// It is a server of its own, so that what is reachable from elsewhere is this one
-// path and not the API. The token may stand in the body, since TradingView can send
-// no header; it never stands in the address. A signal is answered when it is
-// durable: sent again, it is known.
+// It is a server of its own, so that only this one path is reachable from elsewhere,
+// and not the API. The token may be in the body, because TradingView cannot send
+// headers; it is never in the address. A signal is answered once it is durable, and
+// recognized when it is sent again.
 package signals
 
 import (
@@ -37,7 +37,7 @@ const (
 	answerWithin = 15 * time.Second
 	perSecond    = 2 // signals, after burst of them
 	burst        = 20
-	receptions   = 3 // of a signal whose strategy remembers something else meanwhile
+	receptions   = 3 // attempts to deliver a signal while its strategy's memory changes
 	wrongBurst   = 5 // wrong tokens, then one a second
 )
 

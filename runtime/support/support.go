@@ -66,7 +66,7 @@ func (b *Bundle) gap(name string, err error) {
 	b.Gaps = append(b.Gaps, b.Redact(name+": "+line))
 }
 
-// Collect gathers everything that can be had.
+// Collect gathers everything that is available.
 func Collect(ctx context.Context, of doctor.Patient, dataDir string) *Bundle {
 	b := &Bundle{}
 	b.addJSON("version.json", version.Read())
@@ -112,7 +112,7 @@ func (b *Bundle) knowSecrets(config *configs.Config, dataDir string) {
 	slices.SortFunc(b.Secrets, func(a, c string) int { return len(c) - len(a) }) // the longest first: one may be part of another
 }
 
-// configuredSecrets are the secrets that a configuration names.
+// configuredSecrets returns the secrets that a configuration names.
 func configuredSecrets(config *configs.Config) (plain []string) {
 	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
 		plain = append(plain, key, string(secret))
@@ -153,13 +153,13 @@ func otherSecrets(config *configs.Config) (plain []string) {
 	return plain
 }
 
-// addressSecrets are the parts of a service's address that might be secret. A shorter part occurs in many texts.
+// addressSecrets returns the parts of a service's address that might be secret. A shorter part occurs in many texts.
 func addressSecrets(address string) []string {
 	const shortest = 8
 	return slices.DeleteFunc(notify.SecretParts(address), func(part string) bool { return len(part) < shortest })
 }
 
-// Encodings are the forms in which a secret may stand somewhere.
+// Encodings returns the forms in which a secret may occur in a text.
 func Encodings(secret string) []string {
 	quoted, err := json.Marshal(secret)
 	if err != nil {

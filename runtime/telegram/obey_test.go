@@ -70,7 +70,7 @@ func TestCommandsMatchHelp(t *testing.T) {
 		if strategy != "" {
 			fields = append(fields, `"strategy":"`+strategy+`"`)
 		}
-		fields = append(fields, `"reason":"asked for on Telegram by user 11"`)
+		fields = append(fields, `"reason":"requested on Telegram by user 11"`)
 		if dry {
 			fields = append(fields, `"dry_run":true`)
 		}

@@ -104,7 +104,7 @@ func (o *order) call(method, path string, body, into any) (problem string) {
 	return ""
 }
 
-func (o *order) reason() string { return "asked for on Telegram by " + o.caller.From }
+func (o *order) reason() string { return "requested on Telegram by " + o.caller.From }
 
 // request returns the path and the body of a halt, or, without a level, of a rearm.
 func (o *order) request(level record.HaltLevel, strategy string, dryRun bool) (path string, body any) {
@@ -199,7 +199,7 @@ func degraded(d *view.Degraded) string {
 		d.Remedy)
 }
 
-// status is a short form of GET /api/v1/status.
+// status returns a short form of GET /api/v1/status.
 func (o *order) status() (string, bool) {
 	var s view.Status
 	if problem := o.call(http.MethodGet, "/api/v1/status", nil, &s); problem != "" {

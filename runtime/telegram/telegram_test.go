@@ -174,8 +174,8 @@ func TestAnOperatorPausesAtOnceAndGetsAReply(t *testing.T) {
 	}
 	d.fake.write(operator, "/Halt@my_bot CANCEL trend", 0)
 	d.fake.answered(2)
-	d.wantChanges(halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`,
-		halting+`{"level":"cancel","strategy":"trend","reason":"asked for on Telegram by user 11"}`)
+	d.wantChanges(halting+`{"level":"pause","reason":"requested on Telegram by user 11"}`,
+		halting+`{"level":"cancel","strategy":"trend","reason":"requested on Telegram by user 11"}`)
 	if have := d.story(); !strings.Contains(have, "telegram.command user 11 (operator): pause it all") {
 		t.Errorf("want it logged, have %s", have)
 	}
@@ -283,7 +283,7 @@ func TestOldMessageIsRefusedWithAnswer(t *testing.T) {
 	d.wantChanges()
 	d.fake.write(operator, "/halt cancel", time.Minute)
 	d.fake.answered(3)
-	d.wantChanges(halting + `{"level":"cancel","reason":"asked for on Telegram by user 11"}`)
+	d.wantChanges(halting + `{"level":"cancel","reason":"requested on Telegram by user 11"}`)
 	d.counted(map[string]int{Old: 2, Done: 1})
 }
 
@@ -297,7 +297,7 @@ func TestRedeliveredCommandIsNotRepeated(t *testing.T) {
 	d.start(f.http.URL)
 	f.answered(1)
 	d.counted(map[string]int{Repeated: 2, Done: 1})
-	d.wantChanges(halting + `{"level":"cancel","reason":"asked for on Telegram by user 11"}`)
+	d.wantChanges(halting + `{"level":"cancel","reason":"requested on Telegram by user 11"}`)
 }
 
 func TestFlattenAndResumeWaitForTheirCode(t *testing.T) {
@@ -317,7 +317,7 @@ func TestFlattenAndResumeWaitForTheirCode(t *testing.T) {
 	d.wantChanges()
 	d.fake.write(operator, "/confirm "+code, 0)
 	d.fake.answered(3)
-	d.wantChanges(halting + `{"level":"flatten","reason":"asked for on Telegram by user 11"}`)
+	d.wantChanges(halting + `{"level":"flatten","reason":"requested on Telegram by user 11"}`)
 	d.fake.write(operator, "/confirm "+code, 0)
 	if have := d.fake.answered(4); !strings.Contains(have, "No command waits") {
 		t.Errorf("a code again: have %q", have)
@@ -332,7 +332,7 @@ func TestFlattenAndResumeWaitForTheirCode(t *testing.T) {
 	if have := d.fake.answered(7); !strings.Contains(have, "No command waits") {
 		t.Errorf("the right one after a wrong one: have %q", have)
 	}
-	d.wantChanges(halting + `{"level":"flatten","reason":"asked for on Telegram by user 11"}`)
+	d.wantChanges(halting + `{"level":"flatten","reason":"requested on Telegram by user 11"}`)
 }
 
 func TestACodeIsGoodForAMinute(t *testing.T) {
@@ -402,7 +402,7 @@ func TestCommandsSurviveMalformedUpdates(t *testing.T) {
 			d.start(f.http.URL)
 			f.write(operator, "/pause", 0)
 			f.answered(1)
-			d.wantChanges(halting + `{"level":"pause","reason":"asked for on Telegram by user 11"}`)
+			d.wantChanges(halting + `{"level":"pause","reason":"requested on Telegram by user 11"}`)
 		})
 	}
 }

@@ -273,7 +273,7 @@ func curve(text []byte) (timeMS []int64, equity []string) {
 	return timeMS, equity
 }
 
-// Taken is the error for the name of a new report or sweep that has one.
+// Taken returns the error for a new report or sweep whose name is taken.
 func Taken(what, name string) error {
 	return fmt.Errorf("%s %q already exists: choose another name", what, name)
 }

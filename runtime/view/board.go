@@ -73,17 +73,17 @@ func (b *Board) Follow(publish func(topic string, content any), history *History
 	history.observe(b.status.Live, b.status.NowMS)
 }
 
-// Mode is the mode that botd runs in.
+// Mode returns the mode that botd runs in.
 func (b *Board) Mode() string { return b.mode }
 
-// NowMS is the exchange's time of the newest status.
+// NowMS returns the exchange's time of the newest status.
 func (b *Board) NowMS() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.status.NowMS
 }
 
-// Instance is the name of this botd.
+// Instance returns the name of this botd.
 func (b *Board) Instance() string { return b.instance }
 
 // publish sends an event, once there is a follower.
@@ -197,7 +197,7 @@ func (b *Board) RoundsComplete(within time.Duration) bool {
 
 func (b *Board) alive() bool { return !b.beat.IsZero() && time.Since(b.beat) < aliveWithin }
 
-// Checks are the conditions of readiness. A halted daemon is ready: a supervisor must not restart
+// Checks returns the conditions of readiness. A halted daemon is ready: a supervisor must not restart
 // it.
 func (b *Board) Checks() []ops.Check {
 	b.mu.Lock()
@@ -294,7 +294,7 @@ func (b *Board) Traded(strategy string) (symbol *exchange.Symbol, interval excha
 	return t.Symbol, t.Interval, true
 }
 
-// Owners are the strategies by the symbol that each trades.
+// Owners returns the strategies by the symbol that each trades.
 func (b *Board) Owners() map[exchange.SymbolKey]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -316,7 +316,7 @@ func (b *Board) symbolRules(key exchange.SymbolKey) *exchange.Symbol {
 	return nil
 }
 
-// moment is a time, nil for none.
+// moment returns a time, nil for none.
 func moment(ms int64) *time.Time {
 	if ms == 0 {
 		return nil

@@ -52,7 +52,7 @@ func (b *Board) clockState() []engine.Degraded {
 		Remedy: "check NTP on the machine (timedatectl, chronyc tracking), and the network to the exchange"}}
 }
 
-// nearLiquidations are the positions that a small move of the price would liquidate.
+// nearLiquidations returns the positions that a small move of the price would liquidate.
 func (b *Board) nearLiquidations() (all []engine.Degraded) {
 	for i := range b.status.Symbols {
 		t := &b.status.Symbols[i]
@@ -70,7 +70,7 @@ func (b *Board) nearLiquidations() (all []engine.Degraded) {
 	return all
 }
 
-// unfinishedHalts are halts that have left orders or positions.
+// unfinishedHalts returns halts that have left orders or positions.
 func (b *Board) unfinishedHalts() (all []engine.Degraded) {
 	for i := range b.status.Degraded {
 		if d := &b.status.Degraded[i]; d.State == "halted" && d.Remaining != "" {
@@ -81,7 +81,7 @@ func (b *Board) unfinishedHalts() (all []engine.Degraded) {
 	return all
 }
 
-// unsettledOrders are the markets with an order whose outcome is unknown.
+// unsettledOrders returns the markets with an order whose outcome is unknown.
 func (b *Board) unsettledOrders() (all []engine.Degraded) {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		var oldest *account.Placement

@@ -180,7 +180,7 @@ func (p *fillPrices) quantity(key exchange.SymbolKey, f *Fill) exchange.Amount {
 	return p.units[key].Mul(int64(f.grown))
 }
 
-// readable is a quotient without the digits that its division truncated.
+// readable returns a quotient without the digits that its division truncated.
 func readable(a exchange.Amount) Decimal {
 	const places = 8
 	return a.Decimal().Round(places).String()

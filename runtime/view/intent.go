@@ -221,7 +221,7 @@ func (b *Board) Intent(id string, history *History) (OneIntent, bool) {
 	return one, found
 }
 
-// intentOfOrder is an intent of an earlier run, from the journal.
+// intentOfOrder returns an intent of an earlier run, from the journal.
 func intentOfOrder(o *Order) Intent {
 	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
 		Quantity: o.Quantity, QuoteAmount: o.QuoteAmount, Price: o.Price, StopPrice: o.StopPrice, Outcome: o.State, Detail: o.Evidence,

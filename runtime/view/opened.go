@@ -9,7 +9,7 @@ type opening struct {
 	atMS     int64
 }
 
-// Opened is when a position began: at the fill before which the strategy was flat, or on the other side. It is 0 if no fill in memory
+// Opened returns when a position began: at the fill before which the strategy was flat, or on the other side. It is 0 if no fill in memory
 // shows that, as for an adopted position.
 func (h *History) Opened(strategy string, key exchange.SymbolKey, position exchange.Quantity) int64 {
 	if position == 0 || strategy == "" {

@@ -13,7 +13,7 @@ func Because(reason string) string {
 	return " (" + reason + ")"
 }
 
-// PlanText is a plan in few words.
+// PlanText returns a plan in few words.
 func PlanText(p *Plan) string {
 	var parts []string
 	switch {

@@ -88,7 +88,7 @@ func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interva
 	return out, nil
 }
 
-// before is the number of candles that indicators need before the first shown value: several times
+// before returns the number of candles that indicators need before the first shown value: several times
 // their longest period, since the memory of some has no end.
 func before(plots []strategy.Plot) int64 {
 	longest := 0.0

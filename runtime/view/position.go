@@ -124,7 +124,7 @@ func (p *Position) nearestStop(o *account.Placement, s *exchange.Symbol, last fl
 	}
 }
 
-// distance is the distance of a price from the last one, as a share of the last one.
+// distance returns the distance of a price from the last one, as a share of the last one.
 func distance(last, price float64) *float64 {
 	ratio := RoundRatio(max(last-price, price-last) / last)
 	return &ratio

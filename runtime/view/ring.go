@@ -27,7 +27,7 @@ func (r ring[T]) reserved() ring[T] {
 	return r
 }
 
-// nextID is the id of the next value.
+// nextID returns the id of the next value.
 func (r *ring[T]) nextID() string { return number(r.last + 1) }
 
 // add keeps a value under the next number.

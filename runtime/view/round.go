@@ -67,7 +67,7 @@ func (b *Board) Reconcile() Reconcile {
 	return out
 }
 
-// recentNotices are the newest notices of some kinds.
+// recentNotices returns the newest notices of some kinds.
 func (b *Board) recentNotices(kinds ...string) []Notice {
 	items, _ := b.notices.page(recent, func(n *Notice) bool { return slices.Contains(kinds, n.Kind) })
 	return OrEmpty(items)

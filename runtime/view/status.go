@@ -199,7 +199,7 @@ func RoundRatio(ratio float64) float64 {
 	return math.Round(ratio*millionth) / millionth
 }
 
-// nearest is the liquidation that is nearest to the last price.
+// nearest returns the liquidation that is nearest to the last price.
 func nearest(s *engine.Status) *Liquidation {
 	var found *Liquidation
 	for i := range s.Strategies {

@@ -181,7 +181,7 @@ func (b *Board) oneStrategy(name string) (OneStrategy, bool) {
 	return one, true
 }
 
-// latchText is the side that a latch blocks, empty for none.
+// latchText returns the side that a latch blocks, empty for none.
 func latchText(latch int) string {
 	switch {
 	case latch > 0:

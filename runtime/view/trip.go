@@ -70,7 +70,7 @@ func (h *History) tripped(r *record.Record) {
 	}
 }
 
-// ClosedNet is the profit of a strategy's closed round trips in USDT, net of fees and funding.
+// ClosedNet returns the profit of a strategy's closed round trips in USDT, net of fees and funding.
 func (h *History) ClosedNet(strategy string) exchange.Amount {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,7 +107,7 @@ func sideOf(t *ledger.RoundTrip) string {
 	return exchange.Long.String()
 }
 
-// ExitPurpose is the cause of a position's exit: an order's purpose, liquidation, or manual for an
+// ExitPurpose returns the cause of a position's exit: an order's purpose, liquidation, or manual for an
 // order that is not botd's.
 func ExitPurpose(t *ledger.RoundTrip) string {
 	switch {

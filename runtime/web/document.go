@@ -22,7 +22,7 @@ import (
 // documentsAt is where the documents are served.
 const documentsAt = "/docs/"
 
-// documents are the pages made of docs, each rendered at its first request.
+// documents returns the pages made of docs, each rendered at its first request.
 func (s *site) documents(shell string) (map[string]func() *file, error) {
 	layout, err := template.New("document").Parse(shell)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *site) documents(shell string) (map[string]func() *file, error) {
 	return all, nil
 }
 
-// titleOf is the first heading.
+// titleOf returns the first heading.
 func titleOf(source []byte) string {
 	line, _, _ := bytes.Cut(source, []byte("\n"))
 	return string(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("#"))))
@@ -136,7 +136,7 @@ func narrow(body string) string {
 		` style="text-align:right"`, ` class="num"`, ` style="text-align:left"`, "", ` style="text-align:center"`, "").Replace(body)
 }
 
-// partsOf are the headings of the second level.
+// partsOf returns the headings of the second level.
 func partsOf(tree ast.Node, source []byte) (parts []shownPart) {
 	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
 		heading, is := node.(*ast.Heading)
@@ -150,7 +150,7 @@ func partsOf(tree ast.Node, source []byte) (parts []shownPart) {
 	return parts
 }
 
-// plain is a node's text.
+// plain returns a node's text.
 func plain(node ast.Node, source []byte) string {
 	var all strings.Builder
 	for child := node.FirstChild(); child != nil; child = child.NextSibling() {

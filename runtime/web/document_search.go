@@ -27,7 +27,7 @@ type passage struct {
 	weight          int    // how well it was found
 }
 
-// passagesOf are the passages of a parsed document.
+// passagesOf returns the passages of a parsed document.
 func passagesOf(tree ast.Node, source []byte, page, document string) (all []passage) {
 	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
 		if heading, is := node.(*ast.Heading); is {
@@ -94,7 +94,7 @@ func find(all []passage, query string) (found []passage, count int) {
 	return found[:min(maxFound, len(found))], len(found)
 }
 
-// excerpt is the text around the first word that is found in it, from word to word where words are shorter than it.
+// excerpt returns the text around the first word that is found in it, from word to word where words are shorter than it.
 func excerpt(text, query string) string {
 	at, lower := 0, strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(query)) {

@@ -104,7 +104,7 @@ func (s *site) needs(module string) []string {
 	return slices.Sorted(slices.Values(all[1:]))
 }
 
-// filled is a page with the address of its files, and the modules that the browser is to fetch at
+// filled returns a page with the address of its files, and the modules that the browser is to fetch at
 // once instead of one after another.
 func (s *site) filled(name string, modules []string) *file {
 	var preload strings.Builder

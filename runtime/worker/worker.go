@@ -76,7 +76,7 @@ func (p *Pool) begin(ask *engine.Ask) (token chan struct{}) {
 	return token
 }
 
-// turn is the queue in which calls of a strategy wait.
+// turn returns the queue in which calls of a strategy wait.
 func (p *Pool) turn(name string, s strategy.Strategy) (token chan struct{}) {
 	if p.turns == nil {
 		p.turns, p.asked = map[string]*turn{}, map[int64]strategy.Strategy{}

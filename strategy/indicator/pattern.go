@@ -110,7 +110,7 @@ func upperShadow(b *Bar) float64 { return b.High - top(b) }
 func lowerShadow(b *Bar) float64 { return bottom(b) - b.Low }
 func rises(b *Bar) bool          { return b.Close >= b.Open }
 
-// color is 1 for a rising candle, -1 for a falling one.
+// color returns 1 for a rising candle, -1 for a falling one.
 func color(b *Bar) float64 {
 	if rises(b) {
 		return 1

@@ -211,7 +211,7 @@ func (t *TRIX) Next(value float64) (rate float64, ok bool) {
 	return change(three, before), true
 }
 
-// change is the change in percent, 0 from zero.
+// change returns the change in percent; 0 if the former value is zero.
 func change(value, before float64) float64 {
 	if before == 0 {
 		return 0

@@ -8,21 +8,21 @@ type each func(bar Bar, values []float64)
 // Next takes a candle and writes the outputs.
 func (e each) Next(bar Bar, values []float64) { e(bar, values) }
 
-// ofClose is a stream of an indicator that takes closes.
+// ofClose returns a stream of an indicator that takes closes.
 func ofClose[T interface {
 	Next(value float64) (float64, bool)
 }](indicator T) Stream {
 	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar.Close)) })
 }
 
-// ofRange is a stream of an indicator that takes high, low and close.
+// ofRange returns a stream of an indicator that takes high, low and close.
 func ofRange[T interface {
 	Next(high, low, closes float64) (float64, bool)
 }](indicator T) Stream {
 	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar.High, bar.Low, bar.Close)) })
 }
 
-// ofBar is a stream of an indicator that takes the whole candle.
+// ofBar returns a stream of an indicator that takes the whole candle.
 func ofBar[T interface {
 	Next(bar Bar) (float64, bool)
 }](indicator T) Stream {

@@ -114,7 +114,7 @@ func named(name string, fallback, minimum float64) Parameter {
 
 func period(fallback, minimum float64) Parameter { return named("period", fallback, minimum) }
 
-// factor is a parameter that need not be an integer.
+// factor returns a parameter that need not be an integer.
 func factor(name string, fallback, minimum, maximum float64) Parameter {
 	return Parameter{name, fallback, minimum, maximum, false}
 }

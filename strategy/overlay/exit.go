@@ -141,7 +141,7 @@ func (e *exiting) observe() {
 	}
 }
 
-// stride is the minimum improvement of the best price that is remembered: a twentieth of the
+// stride returns the minimum improvement of the best price that is remembered: a twentieth of the
 // trailing distance, so that not every price change writes a journal record.
 func (e *exiting) stride(at exchange.Price) exchange.Price {
 	return max(e.View.Symbol.PriceTick, portion(at, e.rules.Trailing.Distance/20))

@@ -9,7 +9,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// seriesFunctions are functions of series. At the top of the file they return a series, in decide a
+// seriesFunctions returns functions of series. At the top of the file they return a series, in decide a
 // number. Without any series argument, abs, max and min are Starlark's own.
 func seriesFunctions() starlark.StringDict {
 	return starlark.StringDict{

@@ -94,7 +94,7 @@ func rewriteLogic(expression syntax.Expr) syntax.Expr {
 // undecided is the error of an if at the top of the file whose condition is a series.
 const undecided = "a series has no value yet at the top of the file: decide by it in decide or candle, or choose a value with where(condition, a, b)"
 
-// seriesMemory are functions with memory: they are series at the top of the file and in rules.
+// seriesMemory returns functions with memory: they are series at the top of the file and in rules.
 func seriesMemory() starlark.StringDict {
 	return starlark.StringDict{
 		"since":         starlark.NewBuiltin("since", since),

@@ -199,7 +199,7 @@ func (o *outputs) Attr(name string) (starlark.Value, error) {
 	return nil, noOutput(o.definition, name)
 }
 
-// noOutput is the error for an output that the indicator does not have.
+// noOutput returns the error for an output that the indicator does not have.
 func noOutput(definition *indicator.Definition, name string) error {
 	return fmt.Errorf("%s has no .%s: write %s", definition.Name, name, example(definition))
 }

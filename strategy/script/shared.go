@@ -145,7 +145,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 	})
 }
 
-// tooLate is the error for an indicator that is created after candles have already passed.
+// tooLate returns the error for an indicator that is created after candles have already passed.
 func tooLate(name string) error {
 	return fmt.Errorf("%s(...) defines an indicator, which must see every candle: call it at the top of the file, "+
 		"outside any function, and use its name here", name)

@@ -100,5 +100,5 @@ func TestStoredHaltIsExecutedByRunningDaemon(t *testing.T) {
 	})
 	eventually(t, "its file gone", func() bool { paths, _ := haltfile.List(directory); return len(paths) == 0 })
 	p.file("data/demo/halt-3-4.json", "nonsense", 0o600)
-	log.wait(t, "a halt was left that nobody can act on")
+	log.wait(t, "a stored halt cannot be read")
 }

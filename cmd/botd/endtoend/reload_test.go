@@ -64,13 +64,13 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "0.01", "0.02", 1))
 	hangUp(t, d)
 	if story := d.until(t, "config.needs_restart"); slices.Contains(story, "strategy.reloaded") {
-		t.Errorf("a change that takes a restart: want nothing taken over, have %v", story)
+		t.Errorf("a change that takes a restart: want nothing applied, have %v", story)
 	}
 	effective := func() string { _, text := askDemo(t, directory, "/api/v1/config"); return text }
 	if have := effective(); !strings.Contains(have, `shutdown: leave\n`) || !strings.Contains(have, `quantity: 0.01\n`) {
 		t.Errorf("want the configuration that runs shown, have %s", have)
 	}
-	if _, have := askDemo(t, directory, "/api/v1/health"); !strings.Contains(have, "the files changed, and are not taken over") {
+	if _, have := askDemo(t, directory, "/api/v1/health"); !strings.Contains(have, "the files have changed and are not applied") {
 		t.Errorf("health: want it reported that files and daemon differ, have %s", have)
 	}
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "1m", "5m", 1))
@@ -84,7 +84,7 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	if have := effective(); !strings.Contains(have, `quantity: 0.02\n`) {
 		t.Errorf("want the new configuration shown, have %s", have)
 	}
-	if _, have := askDemo(t, directory, "/api/v1/health"); strings.Contains(have, "not taken over") || strings.Contains(have, "loaded at start") {
+	if _, have := askDemo(t, directory, "/api/v1/health"); strings.Contains(have, "not applied") || strings.Contains(have, "loaded at start") {
 		t.Errorf("health: want it reported when it was loaded, have %s", have)
 	}
 	if _, have := askDemo(t, directory, "/api/v1/audit?actor=file"); !strings.Contains(have, "strategies.mine.size.quantity 0.02 (was 0.01)") {

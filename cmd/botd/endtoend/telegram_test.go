@@ -102,7 +102,7 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	telegram.write(11, "/pause")
 	first.until(t, "trading.halted")
 	eventually(t, "what was done", func() bool { return telegram.replied("Done: halt the account") })
-	if have := run("status"); !strings.Contains(have, "HALTED (pause): asked for on Telegram by user 11") {
+	if have := run("status"); !strings.Contains(have, "HALTED (pause): requested on Telegram by user 11") {
 		t.Errorf("status: want it halted by whom, have %s", have)
 	}
 	run("rearm", "--reason", "it was a drill")

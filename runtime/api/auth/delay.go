@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Limits of wrong tokens.
+// Bounds of the delays after wrong tokens.
 const (
 	firstDelay   = time.Second // after a wrong token, doubled with each
 	longestDelay = 30 * time.Second
 	maxSources   = 1_000 // whose failures are counted separately
 )
 
-// delays counts wrong tokens by source address. A right token is never delayed: a sender on this
+// delays counts wrong tokens by source address. A correct token is never delayed: a sender on this
 // machine must not be able to lock the kill switch.
 type delays struct {
 	mu     sync.Mutex // guards failed

@@ -222,7 +222,7 @@ func (g *Guard) newCookie(value string, maxAge int) *http.Cookie {
 // NewLink creates a one-time code that logs an operator in.
 func (g *Guard) NewLink(now time.Time) (code string, ends time.Time) { return g.sessions.link(now) }
 
-// sourceOf is the source address of a request, without its port.
+// sourceOf returns the source address of a request, without its port.
 func sourceOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -23,7 +23,7 @@ type Identity struct {
 	By   string    // socket, token, session, or the way of a Caller
 	Key  Key       // the named token, if one was used
 	From string    // address
-	Ends time.Time // of a session that is not used
+	Ends time.Time // expiry of the session if it stays unused
 
 	linked bool          // a session that a one-time link opened
 	wait   time.Duration // after a wrong token; 0 for none

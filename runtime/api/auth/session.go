@@ -32,7 +32,7 @@ type session struct {
 	role          Role
 	key           string // hash of the named token that opened it; empty for the directory's own
 	linked        bool   // opened through a one-time link, which is created over the socket
-	host          string // the name and port it was opened at, and is good for
+	host          string // the name and port at which it was opened, the only ones at which it is valid
 	began, active time.Time
 }
 
@@ -120,7 +120,7 @@ func (s *sessions) link(now time.Time) (code string, ends time.Time) {
 	return code, ends
 }
 
-// redeem uses a one-time code up.
+// redeem consumes a one-time code, and reports whether it was valid.
 func (s *sessions) redeem(code string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ const (
 	ViewerFile   = "token-viewer"
 )
 
-// role is the role of a token. Both are always compared, regardless of the first result.
+// role returns the role of a token. Both are always compared, regardless of the first result.
 func (t *Tokens) role(given string) Role {
 	role := Public
 	if t.Viewer != "" && subtle.ConstantTimeCompare([]byte(given), []byte(t.Viewer)) == 1 {
@@ -48,7 +48,7 @@ func (t *Tokens) cookieName(secure bool) string {
 	return name
 }
 
-// InstanceHost is a host name on this machine that no other daemon or program uses. Browsers
+// InstanceHost returns a host name on this machine that no other daemon or program uses. Browsers
 // resolve every name below localhost to the machine itself, and send a cookie only to the name that
 // set it, on any port.
 func (t *Tokens) InstanceHost() string {
@@ -94,7 +94,7 @@ func readToken(path string) (text string, made bool, err error) {
 		return "", false, fmt.Errorf("read the API token: %w", err)
 	}
 	text = newToken()
-	// A token cut short by a crash is replaced, and so is one that others could read or write, and a file that is too long;
+	// A token truncated by a crash is replaced, and so is one that others could read or write, and a file that is too long;
 	// the new file is never readable by others.
 	if err := private.Write(path, []byte(text+"\n")); err != nil {
 		return "", false, fmt.Errorf("write the API token: %w", err)

@@ -131,7 +131,7 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 	return d, d.private()
 }
 
-// shown is an address without the name and password that a URL may contain.
+// shown returns an address without the name and password that a URL may contain.
 func shown(address string) string {
 	end := strings.LastIndexByte(address, '@')
 	if end < 0 {

@@ -37,7 +37,7 @@ type Processes struct {
 	descriptions map[[sha256.Size]byte]process.Description
 }
 
-// Script is the definition of a script. A short-lived process reads its parameters.
+// Script returns the definition of a script. A short-lived process reads its parameters.
 func (p *Processes) Script(text *strategy.Source) (strategy.Definition, error) {
 	hello := process.NewHello("script", nil, nil)
 	hello.Script, hello.MemoryMB = text, defaultMemoryMB
@@ -48,7 +48,7 @@ func (p *Processes) Script(text *strategy.Source) (strategy.Definition, error) {
 	return strategy.Definition{Name: "script", Summary: "decided by " + text.File, Parameters: parameters, New: p.maker(text)}, nil
 }
 
-// Rules is the definition of strategies by rules.
+// Rules returns the definition of strategies by rules.
 func (p *Processes) Rules() strategy.Definition {
 	definition := script.Rules()
 	definition.New = p.maker(&strategy.Source{})
@@ -74,7 +74,7 @@ func Programs() strategy.Definition {
 		}}
 }
 
-// Program is the definition of a program. The program itself describes its parameters, when it is
+// Program returns the definition of a program. The program itself describes its parameters, when it is
 // queried without a symbol.
 func Program(command []string, directory string) (strategy.Definition, error) {
 	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: defaultMemoryMB}
@@ -93,7 +93,7 @@ func Program(command []string, directory string) (strategy.Definition, error) {
 		}}, nil
 }
 
-// remote is the strategy of a hello. Unless they are already known, the short-lived program first declares
+// remote returns the strategy of a hello. Unless they are already known, the short-lived program first declares
 // the strategy's needs; later calls use the program then.
 func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, first, then process.Program) (strategy.Strategy, error) {
 	text, err := json.Marshal(hello)
@@ -120,7 +120,7 @@ func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, firs
 	return process.Described(then, hello, setting, description), nil
 }
 
-// own is the program that runs scripts: this binary. It is ended after so long; 0 for never.
+// own returns the program that runs scripts: this binary. Its process is killed after the given time; 0 for never.
 func own(within time.Duration) process.Program {
 	return started(&confine.Program{Arguments: []string{Verb}}, within)
 }

@@ -67,7 +67,7 @@ func newPositionHistory() *cobra.Command {
 			t.Render()
 		})
 	command.Long = `Shows closed positions, newest first, of every run in the journal: those of strategies, and
-foreign ones on the account. net is the price difference without fees and funding; "partly" marks
+foreign ones on the account. net is the price difference less fees and funding; "partly" marks
 a position for which some of the amounts are unknown.`
 	command.Example = "  botd positions history\n  botd positions history --symbol BTC-USDT -o csv"
 	f.Add(command)

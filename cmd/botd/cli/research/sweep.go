@@ -105,7 +105,7 @@ func (s *sweepsFlags) directory(ctx context.Context) (string, error) {
 	return filepath.Join(filepath.Dir(reports), saved.SweepFolder), err
 }
 
-// path is the path of a named sweep: its folder, and with .json the file of its result.
+// path returns the path of a named sweep: its folder, and with .json the file of its result.
 func (s *sweepsFlags) path(ctx context.Context, name string) (string, error) {
 	if err := saved.CheckName(name); err != nil {
 		return "", err

@@ -10,7 +10,7 @@ import (
 	"botd/internal/spell"
 )
 
-// Alias is a command under a second name. Help and documents show only the first.
+// Alias returns a command under a second name. Help and documents show only the first.
 func Alias(name string, command *cobra.Command) *cobra.Command {
 	_, arguments, _ := strings.Cut(command.Use, " ")
 	command.Use = strings.TrimSpace(name + " " + arguments)
@@ -18,7 +18,7 @@ func Alias(name string, command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// Group is a command that only contains others; called alone it shows its help.
+// Group returns a command that only contains others; called alone it shows its help.
 func Group(use, short, long, example string, below ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: UnknownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}

@@ -36,7 +36,7 @@ type Choice struct {
 	of   []string
 }
 
-// String is the word.
+// String returns the word.
 func (c *Choice) String() string { return c.Word }
 
 // Type names the value in the help.
