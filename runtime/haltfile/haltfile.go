@@ -241,7 +241,7 @@ func (h *Watcher) list() []string {
 	paths, err := List(h.Directory)
 	switch {
 	case err != nil && !h.unlisted:
-		h.Log("halt.unlisted", "HALT      stored halts cannot be read: a halt requested while botd did not answer has no effect until this is repaired: %v", err)
+		h.Log("halt.unlisted", "HALT      stored halts cannot be read: a halt requested while botd did not answer has no effect until then: %v", err)
 	case err == nil && h.unlisted:
 		h.Log("halt.listed", "HALT      stored halts can be read again")
 	}
