@@ -13,7 +13,7 @@ import (
 // this same order id before it ended, or was found by its id and has ended since, the list is from a
 // stale replica (case 13), unless a person or the position equation decided that the order did not
 // exist.
-func (s *survey) observeDuplicate(order *exchange.Order) {
+func (s orderRows) observeDuplicate(order *exchange.Order) {
 	id := order.ClientOrderID
 	if e, found := s.book.Ended(duplicateID(order)); found && !e.Absent {
 		s.book.stale++

@@ -229,7 +229,7 @@ func TestStopExcessOverHolding(t *testing.T) {
 		w.places(placement.StopLoss, 9, stopOf(c.sells))
 		for _, beganMS := range []int64{0, 77} {
 			symbol.spot.excessMS = beganMS
-			w.reads(1_010-c.frozen, c.frozen).noteExcess(symbol)
+			w.reads(1_010-c.frozen, c.frozen).otherBotds().noteExcess(symbol)
 			since := map[bool]int64{true: w.now, false: beganMS}[beganMS == 0]
 			if c.want == 0 {
 				since = 0
@@ -333,7 +333,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		s.notePeerOrders(c.rows)
+		s.otherBotds().notePeerOrders(c.rows)
 		have := ""
 		for i, one := range append(symbol.spot.peerOrders, w.book.Track(bitcoin).spot.peerOrders...) {
 			if i > 0 {
@@ -350,7 +350,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 	for i := range 1_001 {
 		rows = append(rows, row(fmt.Sprintf("%s%d", elders, 2+i), int64(50+i), exchange.Sell, 1))
 	}
-	w.reads(1_010, 0).notePeerOrders(rows)
+	w.reads(1_010, 0).otherBotds().notePeerOrders(rows)
 	if len(symbol.spot.peerOrders) != 1_000 {
 		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peerOrders))
 	}
@@ -532,7 +532,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		}
 		symbol := w.book.Symbol(coin)
 		symbol.settled = true
-		s.confirmRefused()
+		s.refusalChecks().confirmRefused()
 		if confirmed := len(w.book.Refused()) == 0; confirmed != c.confirmed || symbol.settled != c.confirmed || symbol.Quarantine() != c.why {
 			t.Errorf("%s: want confirmed %t, %q, have %t, settled %t, %q", c.name, c.confirmed, c.why, confirmed, symbol.settled, symbol.Quarantine())
 		}
@@ -578,7 +578,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		d.now++
 		s := d.shows(d.book.Symbol(bitcoin), 20)
 		c.change(s.fetched)
-		s.confirmRefused()
+		s.refusalChecks().confirmRefused()
 		if have := len(d.book.Refused()) == 0; have != c.want {
 			t.Errorf("on futures, %s: want confirmed %t, have %t", c.name, c.want, have)
 		}

@@ -29,7 +29,7 @@ func formerPurchaseOf(p *account.Placement, before priorBalance, filledMS int64)
 // executedAgain returns the quantity that a second execution of the newest ended purchase has bought according to the wallet, although a history read
 // later shows no purchase of others. It counts until a fill is booked on the symbol, which may be that execution. If it persists, a person must check.
 // Another botd with the same plan buys the same amount in the same second: while lists omit ids, or one is known, the wallet proves nothing.
-func executedAgain(s *survey, symbol *SymbolState) exchange.Quantity {
+func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 	t := &symbol.spot.ended
 	if t.before.atMS == 0 {
 		return 0

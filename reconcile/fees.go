@@ -14,8 +14,13 @@ import (
 // wallet counts as unexplained.
 const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
+// walletComparison compares the wallet with the fills of spot symbols: it books fees, and decides what the wallet holds beyond the fills, or lacks.
+type walletComparison struct{ *survey }
+
+func (s *survey) walletComparison() walletComparison { return walletComparison{s} }
+
 // learnFees records the fee rates shown by executions of purchases.
-func (s *survey) learnFees() {
+func (s walletComparison) learnFees() {
 	for i := range s.fetched.Trades {
 		traded := &s.fetched.Trades[i]
 		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
@@ -60,7 +65,7 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 // reconcileWallet books the wallet's shortfall against the fills as fees, up to their bound. A larger
 // shortfall is foreign; but while an order rests that may fill between the two reads, it must persist
 // first.
-func (s *survey) reconcileWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
+func (s walletComparison) reconcileWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
 	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (balance - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
@@ -81,7 +86,7 @@ func (s *survey) reconcileWallet(symbol *SymbolState, balance exchange.Quantity,
 
 // reconcileFees books the difference between actual and expected fees. A wallet excess beyond the
 // expected fees is foreign.
-func (s *survey) reconcileFees(symbol *SymbolState, short exchange.Quantity, live bool) {
+func (s walletComparison) reconcileFees(symbol *SymbolState, short exchange.Quantity, live bool) {
 	if short == 0 || -short > symbol.ExpectedFees() {
 		symbol.feeDifferenceFor.reset()
 		return

@@ -26,7 +26,7 @@ const reasonLostJournal = "the journal is new and does not contain the open orde
 // a witness. If a position ended, a person or a liquidation closed it, and the difference is adopted.
 // Everything else follows the policy. An adoption latches the symbol's strategies, so that they do not
 // immediately buy back what a person sold.
-func (s *survey) foreign(symbol *SymbolState) {
+func (s positionComparison) foreign(symbol *SymbolState) {
 	before := symbol.Known()
 	switch {
 	case symbol.AtVenue() == 0:
@@ -214,7 +214,7 @@ func residualText(symbol *SymbolState) string {
 
 // guardLost quarantines, while the journal is new, every symbol with a position or an order of botd's
 // (case 35). Nothing is adopted, whatever the policy is.
-func (s *survey) guardLost() {
+func (s otherBotds) guardLost() {
 	for symbol := range s.book.Symbols() {
 		id := symbol.unknownEnded
 		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
@@ -254,7 +254,7 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 
 // noteUnlisted records that such orders have left the list, or that they are listed again. Only the wallet shows how much they sold, and it may be
 // older by the maximum staleness of a read.
-func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
+func (s otherBotds) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
 	}
@@ -299,7 +299,7 @@ func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 
 // forgetUnlisted ends this once the wallet has been read long enough afterwards, except for orders for which the wallet still freezes the asset:
 // those rest, and the list omits them.
-func (s *survey) forgetUnlisted(symbol *SymbolState) {
+func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return
 	}
@@ -343,16 +343,16 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 
 // observeNewest handles the first read of a spot symbol's history since the start. There a position
 // proves nothing, because the wallet may contain the same quantity of another owner.
-func (s *survey) observeNewest() {
+func (s orderRows) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
-	s.noteUnknownEnded(s.fetched.Newest)
-	s.quarantineSecondBuyer(s.fetched.Newest)
+	s.otherBotds().noteUnknownEnded(s.fetched.Newest)
+	s.otherBotds().quarantineSecondBuyer(s.fetched.Newest)
 }
 
 // noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
 // this instance's prefix that the journal does not account for: a purchase that filled at once is
 // in no open list.
-func (s *survey) noteUnknownEnded(orders []exchange.Order) {
+func (s otherBotds) noteUnknownEnded(orders []exchange.Order) {
 	s.notePeerOrders(orders)
 	for i := range orders {
 		order := &orders[i]

@@ -401,7 +401,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 		if c.with != nil {
 			c.with(d, s, symbol)
 		}
-		if have := s.witness(symbol); have != c.want {
+		if have := s.positionComparison().witness(symbol); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 		freed := symbol.residual.Abs()
@@ -483,7 +483,7 @@ func TestListConclusions(t *testing.T) {
 		if c.with != nil {
 			c.with(d, s, symbol)
 		}
-		s.seekWitness(symbol)
+		s.positionComparison().seekWitness(symbol)
 		if have, want := fmt.Sprintf("%+v", symbol.futuresEvidence), fmt.Sprintf("%+v", c.want); have != want {
 			t.Errorf("%s:\nwant %s\nhave %s", c.name, want, have)
 		}
@@ -518,7 +518,7 @@ func TestPastPositions(t *testing.T) {
 		symbol.seen, symbol.futuresEvidence.past, symbol.futuresEvidence.unbooked = []int64{5, 6, 7}, []int64{1, 2}, c.unbooked
 		s := d.shows(symbol, c.ignored)
 		symbol.positionID = 7
-		s.seekWitness(symbol)
+		s.positionComparison().seekWitness(symbol)
 		if have := fmt.Sprint(symbol.futuresEvidence.past, symbol.futuresEvidence.unbooked); have != c.want || !symbol.futuresEvidence.zeroed {
 			t.Errorf("%s: want %s, have %s, zeroed %t", c.name, c.want, have, symbol.futuresEvidence.zeroed)
 		}
@@ -702,7 +702,7 @@ func TestSweptOrders(t *testing.T) {
 		}
 		symbol.futuresEvidence.sweptOf = 5
 		s := d.book.survey(&Snapshot{})
-		s.noteEndedWithPosition(d.book.Placement(id), 777)
+		s.orderRows().noteEndedWithPosition(d.book.Placement(id), 777)
 		want := futuresEvidence{sweptOf: 5}
 		if c.want {
 			want = futuresEvidence{sweptMS: 777, sweptOf: filledMS}
@@ -782,7 +782,7 @@ func TestListIsContradictedAfterL(t *testing.T) {
 		s := d.shows(symbol, 20)
 		symbol.contradicted, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.denied = c.before, c.untrusted, c.denied
 		symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
-		if s.contradict(symbol); symbol.contradicted != c.want || (symbol.contradictedSinceMS != 0) != (c.want != "") {
+		if s.positionComparison().contradict(symbol); symbol.contradicted != c.want || (symbol.contradictedSinceMS != 0) != (c.want != "") {
 			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.contradicted, symbol.contradictedSinceMS)
 		}
 	}

@@ -12,16 +12,16 @@ import (
 // observeHistory applies the spot order history, which contains every ended order, and the user
 // trades of single orders. They are evidence by themselves: an order in neither list nor history
 // after the fence was never accepted.
-func (s *survey) observeHistory() {
+func (s orderRows) observeHistory() {
 	s.noteIDs(s.fetched.History.Items())
-	s.noteUnknownEnded(s.fetched.History.Items())
+	s.otherBotds().noteUnknownEnded(s.fetched.History.Items())
 	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
 		if order := &s.fetched.History.Items()[i]; s.match(order) == nil {
 			s.observeExtra(order)
 		}
 	}
-	s.quarantineSecondBuyer(s.fetched.History.Items())
+	s.otherBotds().quarantineSecondBuyer(s.fetched.History.Items())
 	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}
@@ -33,7 +33,7 @@ func (s *survey) observeHistory() {
 		switch {
 		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had the order: only its row, or a person, decides how it ended
 		case p.State() == placement.Uncertain:
-			if s.quarantineLeftOver(p) {
+			if s.uncertainOrders().quarantineLeftOver(p) {
 				continue
 			}
 			s.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
@@ -46,7 +46,7 @@ func (s *survey) observeHistory() {
 
 // observeEnded applies the orders of one side in the spot order history, and the user trades of single
 // orders.
-func (s *survey) observeEnded(side exchange.Side) {
+func (s orderRows) observeEnded(side exchange.Side) {
 	if !s.fetched.History.Done() {
 		return
 	}
@@ -79,7 +79,7 @@ func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quanti
 
 // observeLost handles an acknowledged order that the exchange does not know after the fence: its effect
 // is unknown and needs manual resolution (case 12).
-func (s *survey) observeLost(p *account.Placement) {
+func (s orderRows) observeLost(p *account.Placement) {
 	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
 		return
 	}

@@ -21,7 +21,7 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 }
 
 // noteInheritedStops records the part of these stops that only the wallet explains, not a live or refused purchase.
-func (s *survey) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
+func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
 	if symbol.spot.inherited = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
 		symbol.spot.inherited = symbol.spot.presumed
 	}
@@ -29,7 +29,7 @@ func (s *survey) noteInheritedStops(symbol *SymbolState, explained exchange.Quan
 
 // holdInheritedStops blocks openings on symbols with such stops, and quarantines a symbol if its wallets keep showing their quantity. A wallet that
 // may be older than the last fill may still contain what a sale has sold.
-func (s *survey) holdInheritedStops() {
+func (s unlistedOrders) holdInheritedStops() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
 		if t.inherited == 0 {

@@ -15,7 +15,7 @@ func (w *wallet) looks(baseBalance exchange.Quantity, unread bool, open ...excha
 	if unread {
 		s.fetched.Unread = []exchange.SymbolKey{coin}
 	}
-	s.observePosition(symbol)
+	s.positionComparison().observePosition(symbol)
 	return w.book.WalletAhead(symbol)
 }
 
@@ -134,7 +134,7 @@ func TestNoLagIsConcludedWithoutAWallet(t *testing.T) {
 		s := w.reads(1_011, 0, order)
 		without(w, s.fetched)
 		w.book.observedAccount.note(s.fetched)
-		s.observePosition(symbol)
+		s.positionComparison().observePosition(symbol)
 		if symbol.spot.lag != before {
 			t.Errorf("%s: want nothing noted, have %+v, was %+v", name, symbol.spot.lag, before)
 		}

@@ -17,7 +17,7 @@ const createdSlackMS = 1_000
 
 // quarantineLeftOver reports whether a leftover row exists, or may exist, that could be an
 // uncertain placement. If one exists, it quarantines the symbol.
-func (s *survey) quarantineLeftOver(p *account.Placement) bool {
+func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
 	symbol := s.book.Symbol(p.Symbol())
 	o := s.leftOver(p)
 	if p.Order().Side == exchange.Buy {
@@ -54,7 +54,7 @@ func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
 
 // noteIDs records whether a spot list shows client order ids, and that it omits them if a row that is
 // botd's by its order id shows none.
-func (s *survey) noteIDs(orders []exchange.Order) {
+func (s orderRows) noteIDs(orders []exchange.Order) {
 	for i := range orders {
 		switch o := &orders[i]; {
 		case o.ClientOrderID != "":
@@ -123,7 +123,7 @@ func (e *evidence) claimed(o *exchange.Order) bool {
 // walletMoved reports whether the wallet's balance of a spot symbol's asset deviates from the fills in
 // the placement's direction, and whether the deviation has persisted. A wallet that may be older than
 // the last fill proves nothing.
-func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
+func (s uncertainOrders) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !s.fetched.Balances.Done() || s.mayPredateFill(symbol) {
 		return false, false
 	}

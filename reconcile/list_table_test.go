@@ -123,7 +123,7 @@ func TestAcknowledgedOrderUnknownToExchange(t *testing.T) {
 			c.with(d, id)
 		}
 		d.now = d.book.Placement(id).Fence(testSettle) + c.afterMS
-		d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).observeByID(OrderByID{OrderID: 12})
+		d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).orderRows().observeByID(OrderByID{OrderID: 12})
 		why := "acknowledged order " + id + " is not known to the exchange"
 		symbol := d.book.Symbol(bitcoin)
 		have, looks := fmt.Sprint(d.book.Placement(id).State(), symbol.Quarantine() == why), symbol.Quarantine() != ""
@@ -164,7 +164,7 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: c.state, OrderID: c.orderID, Filled: c.booked}})
 		row := d.order(id, 12, exchange.StatusOpen, 10, 4)
 		row.Type, row.ClosePosition, row.StopPrice = c.order.Type, c.order.ClosePosition, c.order.StopPrice
-		d.shows(d.book.Symbol(bitcoin), 0).observeDuplicate(&row)
+		d.shows(d.book.Symbol(bitcoin), 0).orderRows().observeDuplicate(&row)
 		p := d.book.Placement(id + "#12")
 		if p == nil || p.Duplicate() != c.duplicate || p.Evidence() != fmt.Sprintf(c.evidence, id) || d.book.Symbol(bitcoin).Known() != c.want {
 			t.Errorf("%s: want %d known, a duplicate %t, have %d, %+v", c.name, c.want, c.duplicate, d.book.Symbol(bitcoin).Known(), p)
@@ -172,7 +172,7 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 		}
 		d.ended(id+"#12", placement.Canceled, 4)
 		stale := d.book.Stale()
-		if d.shows(d.book.Symbol(bitcoin), 0).observeDuplicate(&row); d.book.Placement(id+"#12") != nil || d.book.Stale() != stale+1 {
+		if d.shows(d.book.Symbol(bitcoin), 0).orderRows().observeDuplicate(&row); d.book.Placement(id+"#12") != nil || d.book.Stale() != stale+1 {
 			t.Errorf("%s: want a list that still shows it taken as an old one", c.name)
 		}
 	}
@@ -180,7 +180,7 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 		w := explains(t, 10, 0)
 		row := w.places(purpose, 9, stopOf(10))
 		row.ID = 8
-		w.reads(1_000, 10).observeDuplicate(&row)
+		w.reads(1_000, 10).orderRows().observeDuplicate(&row)
 		if p := w.book.Placement(row.ClientOrderID + "#8"); p == nil || p.Duplicate() != duplicate {
 			t.Errorf("an older %s on spot: want it a duplicate %t, have %+v", purpose, duplicate, p)
 		}
@@ -204,7 +204,7 @@ func TestAcceptedOrderNotYetInBook(t *testing.T) {
 		id := d.places(placement.Order, buys)
 		c.answer(d, id)
 		row := d.order(id, 12, exchange.StatusCreated, 10, 0)
-		d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).observeOrder(d.book.Placement(id), &row)
+		d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).orderRows().observeOrder(d.book.Placement(id), &row)
 		if p := d.book.Placement(id); p.State() != c.state || p.OrderID() != c.orderID || p.Seen() != c.seen {
 			t.Errorf("%s: want it %s as %d, seen %t, have %s as %d, %t", c.name, c.state, c.orderID, c.seen, p.State(), p.OrderID(), p.Seen())
 		}
@@ -377,7 +377,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 		if c.with != nil {
 			c.with(w, s.fetched, own)
 		}
-		s.observeHistory()
+		s.orderRows().observeHistory()
 		have := "ended"
 		if p := w.book.Placement(own.ClientOrderID); p != nil {
 			have = p.State().String()
@@ -403,7 +403,7 @@ func TestWaitingSaleIsBookedOncePurchaseIsAbsent(t *testing.T) {
 	w.now = w.book.Placement(purchase.ClientOrderID).Fence(testSettle)
 	s := w.reads(1_000, 0)
 	s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf([]exchange.Order{sale}), true
-	s.observeHistory()
+	s.orderRows().observeHistory()
 	if w.book.Placement(purchase.ClientOrderID) != nil || w.book.Placement(sale.ClientOrderID) != nil || w.book.Symbol(coin).Known() != 0 {
 		t.Errorf("want both ended and nothing held, have %d known", w.book.Symbol(coin).Known())
 	}

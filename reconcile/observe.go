@@ -15,25 +15,26 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s := b.survey(fetched)
 	b.observedAccount.beginRead(fetched)
 	newborn := b.New()
-	s.collectNeverListed()
-	s.nameRows()
-	s.learnFees()
-	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position would count as a sale of all of it
-	s.observeList(exchange.Futures, fetched.FuturesOrders)
-	s.observeList(exchange.Spot, fetched.SpotOrders)
-	s.observeUnread()
+	rows := s.orderRows()
+	rows.collectNeverListed()
+	rows.nameRows()
+	s.walletComparison().learnFees()
+	rows.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position would count as a sale of all of it
+	rows.observeList(exchange.Futures, fetched.FuturesOrders)
+	rows.observeList(exchange.Spot, fetched.SpotOrders)
+	rows.observeUnread()
 	if fetched.History.Done() {
-		s.observeHistory()
+		rows.observeHistory()
 	}
-	s.observeNewest()
+	rows.observeNewest()
 	for _, answer := range fetched.ByID {
-		s.observeByID(answer)
+		rows.observeByID(answer)
 	}
 	b.observedAccount.note(fetched)
 	if s.marginAgrees() {
 		b.marginAgreeMS = fetched.EndedMS
 	}
-	s.keepNeverListed()
+	rows.keepNeverListed()
 	for symbol := range b.Symbols() {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()
@@ -41,14 +42,14 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		if symbol.Key().Market == exchange.Futures {
 			s.adoptReduced(symbol, symbol.Opened())
 		}
-		s.observePosition(symbol)
+		s.positionComparison().observePosition(symbol)
 		settle := b.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
 	}
-	s.confirmRefused()
-	s.holdInheritedStops()
+	s.refusalChecks().confirmRefused()
+	s.unlistedOrders().holdInheritedStops()
 	if newborn {
-		s.guardLost()
+		s.otherBotds().guardLost()
 	}
 	for symbol := range b.Symbols() {
 		symbol.onlyOpeningsPending = symbol.settled || s.awaitsAnswer(symbol)
@@ -56,8 +57,14 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	return s.records
 }
 
+// orderRows applies the rows of botd's orders: those of the open lists and of the spot history, and the answers to reads by id. Each advances a
+// placement, or shows an order that no placement expects.
+type orderRows struct{ *survey }
+
+func (s *survey) orderRows() orderRows { return orderRows{s} }
+
 // observeList applies an open list: its orders are working, with their fills.
-func (s *survey) observeList(market exchange.Market, list exchange.Fetched[exchange.Order]) {
+func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exchange.Order]) {
 	if !list.Done() {
 		return
 	}
@@ -74,7 +81,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	}
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
-			s.noteUnlisted(symbol, orders)
+			s.otherBotds().noteUnlisted(symbol, orders)
 			symbol.foreign, symbol.leftToOwner = append(symbol.foreign[:0], s.omittedForeign(symbol)...), symbol.leftToOwner[:0]
 		}
 	}
@@ -106,14 +113,14 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			symbol.noteRepeated(orders, matched)
 		}
 	}
-	s.notePeerOrders(orders)
+	s.otherBotds().notePeerOrders(orders)
 	clear(matched) // do not retain ended placements
 	s.book.matched = matched
 }
 
 // observeOpen applies an order in an open list. A partly filled sale of an uncertain purchase's
 // result stays open; its fill is booked once the purchase is decided.
-func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
+func (s orderRows) observeOpen(p *account.Placement, order *exchange.Order) {
 	if order.Market == exchange.Spot && s.precedesPurchase(p, order.Filled) {
 		unfilled := *order
 		unfilled.Filled = p.Filled()
@@ -140,7 +147,7 @@ func (e *evidence) match(order *exchange.Order) *account.Placement {
 
 // matchFrom is match with a hint: it tries the live placement at index next first and, if that one
 // matches, advances next.
-func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
+func (s orderRows) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
 		p := s.book.LiveAt(at)
 		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() {
@@ -174,7 +181,7 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 }
 
 // observeByID applies the answer to a read by id.
-func (s *survey) observeByID(answer OrderByID) {
+func (s orderRows) observeByID(answer OrderByID) {
 	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
 	if p == nil {
 		return
@@ -190,7 +197,7 @@ func (s *survey) observeByID(answer OrderByID) {
 
 // observeOrder applies a fetched order. The filled quantity never decreases: a smaller value comes from
 // a stale replica (exactly-once.md, case 13).
-func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
+func (s orderRows) observeOrder(p *account.Placement, order *exchange.Order) {
 	if order.Filled < p.Filled() {
 		s.book.stale++
 	}
@@ -255,9 +262,15 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 	return exchange.Amount{}
 }
 
+// positionComparison compares the positions of symbols with what botd's own fills explain, seeks evidence of a difference other than the list that shows
+// it, and decides a difference that lasts.
+type positionComparison struct{ *survey }
+
+func (s *survey) positionComparison() positionComparison { return positionComparison{s} }
+
 // observePosition compares the exchange's position with the one that the fills explain, and decides
 // uncertain placements.
-func (s *survey) observePosition(symbol *SymbolState) {
+func (s positionComparison) observePosition(symbol *SymbolState) {
 	if symbol.sinceFill.sinceMS != 0 {
 		symbol.sinceFill.extend(s.fetched)
 	}
@@ -267,16 +280,16 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.unread = false
-	noteTwins(s, symbol)
+	s.otherBotds().noteTwins(symbol)
 	if symbol.Key().Market == exchange.Spot {
-		s.noteStandIns(symbol)
-		s.forgetUnlisted(symbol)
+		s.otherBotds().noteStandIns(symbol)
+		s.otherBotds().forgetUnlisted(symbol)
 		lags, held := s.book.walletLags(symbol), symbol.position
-		s.observeWallet(symbol)
+		s.walletComparison().observeWallet(symbol)
 		if held == 0 && symbol.position != 0 {
 			symbol.spot.heldMS = s.fetched.EndedMS
 		}
-		symbol.spot.lag.note(s, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
+		symbol.spot.lag.note(s.survey, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
 		return
 	}
 	if !s.fetched.Positions.Done() {
@@ -293,7 +306,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	s.seekWitness(symbol)
 	switch unknown := s.book.unknownOn(symbol.Key()); {
 	case len(unknown) > 0:
-		s.decideUnknown(symbol, unknown)
+		s.uncertainOrders().decideUnknown(symbol, unknown)
 		s.adoptReduced(symbol, symbol.Opened())
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)
@@ -309,7 +322,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 
 // takePosition reads the symbol's position from the list. It returns false if the full snapshot
 // changed while it was taken.
-func (s *survey) takePosition(symbol *SymbolState) bool {
+func (s positionComparison) takePosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list combined from replicas may show both an ended position and the next one; if this persists, it violates the contract (case 38)
 		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
@@ -344,7 +357,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 }
 
 // takeRow uses a row of the list as the symbol's position; a zero row means none.
-func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
+func (s positionComparison) takeRow(symbol *SymbolState, now *exchange.Position) {
 	if now.ID != symbol.positionID || symbol.AtVenue() == 0 {
 		symbol.sinceMS = s.fetched.EndedMS
 	}
@@ -362,7 +375,7 @@ func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 // start while a placement could explain the difference, because its outcome is unknown or not visible
 // yet. It starts over when fills are booked, because the same figure then has a different meaning. A
 // read without a difference may be an old one: it interrupts the time but does not end it.
-func (s *survey) measureResidual(symbol *SymbolState) {
+func (s positionComparison) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
@@ -391,20 +404,20 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 
 // observeWallet reconciles the fills of a spot symbol with the wallet; the fees of purchases are paid
 // from the base asset.
-func (s *survey) observeWallet(symbol *SymbolState) {
+func (s walletComparison) observeWallet(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
 		return
 	}
 	symbol.read = true
 	symbol.spot.baseBalance = s.book.baseBalance(symbol)
 	symbol.position = symbol.heldOnSpot()
-	s.noteExcess(symbol)
+	s.otherBotds().noteExcess(symbol)
 	s.noteDifference(symbol)
-	noteSoldElsewhere(s, symbol)
-	s.presume(symbol)
+	s.otherBotds().noteSoldElsewhere(symbol)
+	s.unlistedOrders().presume(symbol)
 	symbol.spot.noteSoldBefore(s.lacksSales(symbol))
 	if s.book.StandsDown() {
-		s.noteSoldUnknown(symbol)
+		s.otherBotds().noteSoldUnknown(symbol)
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true

@@ -41,7 +41,7 @@ func TestRowMatchesPlacement(t *testing.T) {
 			}
 			s := d.book.survey(&Snapshot{})
 			next, have := first, 0
-			if p := s.matchFrom(&next, &row); p != nil {
+			if p := s.orderRows().matchFrom(&next, &row); p != nil {
 				have = 1 + slices.Index(ids, p.ClientOrderID())
 			}
 			if have != c.want {
@@ -80,7 +80,7 @@ func TestOrderRowRecords(t *testing.T) {
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
 		row := d.order(id, c.id, c.status, 10, c.filled)
 		s := d.book.survey(&Snapshot{EndedMS: d.now})
-		s.observeOrder(d.book.Placement(id), &row)
+		s.orderRows().observeOrder(d.book.Placement(id), &row)
 		have := ""
 		for _, r := range s.records {
 			switch body := r.Body.(type) {
@@ -164,8 +164,8 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 			s := d.shows(d.book.Symbol(bitcoin), 0)
 			s.fetched.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
 			s.fetched.UnreadOrders = []UnreadOrder{c.unread}
-			s.observeList(exchange.Futures, s.fetched.FuturesOrders)
-			s.observeUnread()
+			s.orderRows().observeList(exchange.Futures, s.fetched.FuturesOrders)
+			s.orderRows().observeUnread()
 			about := ""
 			for _, key := range s.fetched.Unread {
 				about += key.Name
@@ -207,7 +207,7 @@ func TestUnreadableOwnRowBooksFill(t *testing.T) {
 		id := d.rests(c.purpose, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 1e8, Quantity: 10, ReduceOnly: true})
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
 		s := d.book.survey(&Snapshot{EndedMS: d.now})
-		s.unreadOwn(d.book.Placement(id), &UnreadOrder{Market: exchange.Futures, Open: c.open,
+		s.orderRows().unreadOwn(d.book.Placement(id), &UnreadOrder{Market: exchange.Futures, Open: c.open,
 			Row: exchange.UnreadableRow{ID: 12, FilledRead: c.read, Filled: c.filled}})
 		have := "filled 10"
 		if p := d.book.Placement(id); p != nil {
@@ -294,7 +294,7 @@ func TestListShowsReleasedStop(t *testing.T) {
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.book.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 		w.now += afterMS
-		w.reads(1_000, 10, stop).noteOpenAgain(w.book.Placement(stop.ClientOrderID))
+		w.reads(1_000, 10, stop).orderRows().noteOpenAgain(w.book.Placement(stop.ClientOrderID))
 		if released := w.book.known(stop.ClientOrderID).releasedMS != 0; released == stands {
 			t.Errorf("a list of %d ms after the answer: want it to stand again %t", afterMS, stands)
 		}
@@ -453,7 +453,7 @@ func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 		}
 		s.fetched.Closed = []exchange.Position{row}
 		have := ""
-		if closed := s.closedAlready(symbol, d.book.Placement(opening)); closed != c.closed {
+		if closed := s.uncertainOrders().closedAlready(symbol, d.book.Placement(opening)); closed != c.closed {
 			t.Errorf("%s: want %t, have %t", c.name, c.closed, closed)
 		}
 		for _, r := range s.records {

@@ -327,7 +327,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		if c.with != nil {
 			c.with(&situation{d, s, symbol})
 		}
-		s.decideUnknown(symbol, d.book.unknownOn(bitcoin))
+		s.uncertainOrders().decideUnknown(symbol, d.book.unknownOn(bitcoin))
 		have := ""
 		for _, r := range s.records {
 			if body, is := r.Body.(record.Ended); is && r.ClientOrderID == opening {

@@ -49,7 +49,7 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 		if c.with != nil {
 			c.with(d, symbol)
 		}
-		s.foreign(symbol)
+		s.positionComparison().foreign(symbol)
 		why := symbol.Quarantine()
 		for _, r := range s.records {
 			switch body := r.Body.(type) {
@@ -103,7 +103,7 @@ func TestHistoryOrderUnknownToJournal(t *testing.T) {
 	for id, want := range map[string]string{"bt-7-1": "bt-7-1", "bt-1-9": "bt-1-9", "bt-1-0": "", "a person's": "", "bu-7-1": "", "bt-seven": "", "": ""} {
 		w := explains(t, 10, 0)
 		row := anothers(id, 50, exchange.Buy, exchange.MarketOrder, 7, 7, 1)
-		w.book.survey(&Snapshot{Newest: []exchange.Order{row}}).observeNewest()
+		w.book.survey(&Snapshot{Newest: []exchange.Order{row}}).orderRows().observeNewest()
 		if have := w.book.Symbol(coin).unknownEnded; have != want {
 			t.Errorf("%q: want %q, have %q", id, want, have)
 		}
@@ -111,7 +111,7 @@ func TestHistoryOrderUnknownToJournal(t *testing.T) {
 	for id, want := range map[int64]bool{8: true, 50: false} { // a row of botd's own that shows no id
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 10)
-		w.book.survey(&Snapshot{Newest: []exchange.Order{{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy}}}).observeNewest()
+		w.book.survey(&Snapshot{Newest: []exchange.Order{{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy}}}).orderRows().observeNewest()
 		if w.book.idsLeftOut != want {
 			t.Errorf("order %d without an id: want it known that lists leave them out %t", id, want)
 		}
@@ -126,9 +126,9 @@ func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	reads := func(want exchange.Quantity, rows ...exchange.Order) {
 		t.Helper()
 		s := w.reads(1_010, 0, rows...)
-		s.noteUnlisted(symbol, rows)
+		s.otherBotds().noteUnlisted(symbol, rows)
 		symbol.foreign = rows
-		s.forgetUnlisted(symbol)
+		s.otherBotds().forgetUnlisted(symbol)
 		if have := w.book.sellsUnknown(symbol); have != want {
 			t.Errorf("want %d, have %d", want, have)
 		}
@@ -146,7 +146,7 @@ func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	reads(7)
 	s := w.reads(1_010, 0)
 	s.fetched.Balances = exchange.Fetched[exchange.Balance]{}
-	if s.forgetUnlisted(symbol); w.book.sellsUnknown(symbol) != 7 {
+	if s.otherBotds().forgetUnlisted(symbol); w.book.sellsUnknown(symbol) != 7 {
 		t.Error("want nothing concluded without a wallet")
 	}
 	reads(0)
@@ -220,7 +220,7 @@ func TestUnreadableRowFill(t *testing.T) {
 		w := explains(t, 10, 0)
 		o := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: c.quantity})
 		s := w.reads(1_010, 0)
-		s.unreadOwn(w.book.Placement(o.ClientOrderID), &UnreadOrder{Market: exchange.Spot, Open: true,
+		s.orderRows().unreadOwn(w.book.Placement(o.ClientOrderID), &UnreadOrder{Market: exchange.Spot, Open: true,
 			Row: exchange.UnreadableRow{ID: 8, FilledRead: true, Filled: c.filled}})
 		fills := 0
 		for _, r := range s.records {

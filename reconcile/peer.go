@@ -45,8 +45,14 @@ func (p *peer) identify(instance string) { p.instance = instance }
 // notePlaced records the send time of a spot order that the exchange accepted.
 func (p *peer) notePlaced(sentMS int64) { p.placedMS = sentMS }
 
+// otherBotds records what a snapshot shows of the orders of other botds on the account, or of this one before it lost its journal: a peer's, by their
+// ids, and a twin's, by their form.
+type otherBotds struct{ *survey }
+
+func (s *survey) otherBotds() otherBotds { return otherBotds{s} }
+
 // notePeerOrders records the fills of the peer's orders.
-func (s *survey) notePeerOrders(orders []exchange.Order) {
+func (s otherBotds) notePeerOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
 		symbol := s.book.Track(o.Key())
@@ -272,7 +278,7 @@ func (p *peer) jointSales(symbol *SymbolState) exchange.Quantity {
 
 // noteExcess records since when own and the peer's stops together exceed the position. An old list may
 // show a stop that has ended, so the wallet must freeze the asset for all of them.
-func (s *survey) noteExcess(symbol *SymbolState) {
+func (s otherBotds) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
 	sells := s.book.jointSales(symbol)
 	t.excess = sells - symbol.jointPosition()

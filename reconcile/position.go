@@ -7,13 +7,13 @@ import (
 
 // partialPosition updates a symbol's position if another read about the symbol failed: reducing and
 // protecting continue, and nothing else is concluded.
-func (s *survey) partialPosition(symbol *SymbolState) {
+func (s positionComparison) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.position, symbol.walletOnlyRead = symbol.heldOnSpot(), symbol.walletOnlyRead || s.fetched.Balances.Done()
-		s.partialWallet(symbol)
-		symbol.spot.lag.note(s, symbol, s.book.walletLags(symbol), false)
+		s.walletComparison().partialWallet(symbol)
+		symbol.spot.lag.note(s.survey, symbol, s.book.walletLags(symbol), false)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.takeShown(symbol) {
 			s.standOpened(symbol)
@@ -34,25 +34,25 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 // partialWallet applies a wallet's evidence about orders if other reads about the symbol failed. If the
 // open list was read, even with unreadable rows, that includes the results of purchases.
 // What a refused sale has sold needs no list: its coins are missing, and their money has come.
-func (s *survey) partialWallet(symbol *SymbolState) {
+func (s walletComparison) partialWallet(symbol *SymbolState) {
 	switch {
 	case !s.fetched.Balances.Done() || symbol.rules == nil:
 		return
 	case s.fetched.SpotOrders.Done():
-		s.presume(symbol)
+		s.unlistedOrders().presume(symbol)
 		return
 	}
-	s.noteRefusedSales(symbol)
+	s.unlistedOrders().noteRefusedSales(symbol)
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && p.OrderID() == 0 {
-			s.noteUnfrozen(p, symbol)
-			s.noteWalletShortfall(p, symbol)
+			s.unlistedOrders().noteUnfrozen(p, symbol)
+			s.unlistedOrders().noteWalletShortfall(p, symbol)
 		}
 	}
-	_, maxBought, sinceMS := s.unlistedPurchases(symbol)
-	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
+	_, maxBought, sinceMS := s.unlistedOrders().unlistedPurchases(symbol)
+	own := s.book.balanceBeyondFills(symbol) - s.unlistedOrders().unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.boughtUnread(symbol)))
-	s.noteUndecided(symbol, maxBought, sinceMS)
+	s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)
 }
 
 // boughtUnread returns the quantity that live and refused purchases have bought according to the wallet while the open list cannot be read. A purchase
@@ -72,7 +72,7 @@ func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 
 // standOpened treats the quantity that botd's own fills have opened since the last list as held, until
 // the list is read again.
-func (s *survey) standOpened(symbol *SymbolState) {
+func (s positionComparison) standOpened(symbol *SymbolState) {
 	t, known := &symbol.futuresEvidence, symbol.Known()
 	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
 		return // the list has been read since then and is current, or a witness confirms the end
@@ -85,7 +85,7 @@ func (s *survey) standOpened(symbol *SymbolState) {
 // takeShown uses a position that one of the snapshot's two lists shows while the other list, or its row
 // there, cannot be read. A position that a read has shown is protected, and nothing else is concluded
 // from it. takeShown returns false if neither list shows one.
-func (s *survey) takeShown(symbol *SymbolState) bool {
+func (s positionComparison) takeShown(symbol *SymbolState) bool {
 	for _, list := range [...]exchange.Fetched[exchange.Position]{s.fetched.Positions, s.fetched.Before} {
 		if !list.Done() {
 			continue
@@ -135,7 +135,7 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // recordUnattributed journals the wallet's excess over the baseline and the fills, if it has changed by
 // at least the value of an order. After a start, nothing else distinguishes this excess from the result
 // of a purchase that no list shows, or from the rest of a sale.
-func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
+func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
 	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {
@@ -155,7 +155,7 @@ func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 // boundByWallet limits the sellable quantity to the wallet's balance if the journal is known to lack
 // orders: it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet
 // that may be older than the last fills may still show the sold quantity.
-func (s *survey) boundByWallet(symbol *SymbolState) {
+func (s walletComparison) boundByWallet(symbol *SymbolState) {
 	if !s.book.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
@@ -182,7 +182,7 @@ const shortWallet = "the wallet holds less than the fills explain"
 
 // decideMissing decides a wallet shortfall that a witness confirms. A sale cannot be ignored: it is
 // adopted as sold and latches the strategies, or it waits for a person.
-func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
+func (s walletComparison) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
 	if s.book.StandsDown() { // it may be the other botd's sale, from its own purchase
 		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing orders")

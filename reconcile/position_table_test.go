@@ -55,7 +55,7 @@ func TestDifferencePersistence(t *testing.T) {
 		if c.with != nil {
 			c.with(d, symbol)
 		}
-		s.measureResidual(symbol)
+		s.positionComparison().measureResidual(symbol)
 		lasted := func(p persistence) int64 {
 			if p.sinceMS == d.now && p.forMS == 0 {
 				return -1
@@ -111,7 +111,7 @@ func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 		symbol.futuresEvidence.untrusted = c.shown == 0 && len(s.fetched.Closed) > 0
 		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
 		symbol.equal, symbol.residualFor, symbol.missedFor = lasted, lasted, lasted
-		s.observePosition(symbol)
+		s.positionComparison().observePosition(symbol)
 		have := fmt.Sprintf("%d %t %d %t %s", symbol.position, symbol.read, symbol.residual, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.by)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
@@ -160,7 +160,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 			c.with(d, symbol)
 		}
 		s := d.book.survey(&Snapshot{})
-		s.standOpened(symbol)
+		s.positionComparison().standOpened(symbol)
 		if have := symbol.futuresEvidence.untrusted; have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
@@ -197,7 +197,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 			c.with(w, s)
 		}
 		symbol := w.book.Symbol(coin)
-		s.observePosition(symbol)
+		s.positionComparison().observePosition(symbol)
 		unfrozen := fmt.Sprint(w.book.known(unknown.ClientOrderID).unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
 		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.presumed, c.unfrozen,
@@ -209,7 +209,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	w.sendsElsewhere(exchange.Sell)
 	s := w.reads(1_015, 0)
 	s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
-	s.partialWallet(w.book.Symbol(coin))
+	s.walletComparison().partialWallet(w.book.Symbol(coin))
 	for id, known := range w.book.deliveries {
 		if known.unfrozen {
 			t.Errorf("want nothing noted, have %s: %+v", id, known)
@@ -260,7 +260,7 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 			c.state(d, symbol)
 		}
 		s := d.book.survey(&Snapshot{BeganMS: 1, EndedMS: 77})
-		s.takeRow(symbol, &c.row)
+		s.positionComparison().takeRow(symbol, &c.row)
 		have := fmt.Sprintf("%d %s %d %s", symbol.position, symbol.entryPrice, symbol.leverage, symbol.liqPrice)
 		if have != c.want || (symbol.sinceMS == 77) != c.newSet || symbol.positionID != c.row.ID {
 			t.Errorf("%s: want %q, new %t, have %q since %d, id %d", c.name, c.want, c.newSet, have, symbol.sinceMS, symbol.positionID)

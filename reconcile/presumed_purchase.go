@@ -14,8 +14,13 @@ import (
 // effect is not booked, but the stops follow it: they cover the result of a purchase that no list shows,
 // and no longer cover a quantity that a stop has sold.
 
+// unlistedOrders records what the wallet shows of spot orders that no list shows: what purchases have bought, and what sales still hold or have sold.
+type unlistedOrders struct{ *survey }
+
+func (s *survey) unlistedOrders() unlistedOrders { return unlistedOrders{s} }
+
 // presume applies the wallet's evidence about orders that the open list does not show.
-func (s *survey) presume(symbol *SymbolState) {
+func (s unlistedOrders) presume(symbol *SymbolState) {
 	s.noteRefusedSales(symbol)
 	before, sold := symbol.spot.presumed, exchange.Quantity(0)
 	for _, p := range symbol.live {
@@ -51,7 +56,7 @@ func (s *survey) presume(symbol *SymbolState) {
 }
 
 // listed reports whether the open list shows an order, and discards its presumed end if so.
-func (s *survey) listed(p *account.Placement) bool {
+func (s unlistedOrders) listed(p *account.Placement) bool {
 	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.onSpot(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
 		return false
 	}
@@ -61,7 +66,7 @@ func (s *survey) listed(p *account.Placement) bool {
 
 // unlistedPurchases returns the quantity that purchases missing from the open list have bought, judged by the money that the wallet shows as spent;
 // the maximum, judged by how often the exchange may have executed each; and the send time of the oldest.
-func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, maxBought exchange.Quantity, sinceMS int64) {
+func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBought exchange.Quantity, sinceMS int64) {
 	sinceMS = math.MaxInt64
 	for _, p := range symbol.live {
 		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
@@ -74,7 +79,7 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, maxBought excha
 		}
 		bought += once * s.timesPaid(p, symbol)
 	}
-	if again := executedAgain(s, symbol); again > 0 {
+	if again := s.executedAgain(symbol); again > 0 {
 		bought, maxBought, sinceMS = bought+again, maxBought+again, min(sinceMS, symbol.spot.ended.sentMS)
 	}
 	if refused, fromMS := s.noteRefusedPurchases(symbol); refused > 0 {
@@ -90,7 +95,7 @@ func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quant
 
 // noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, and without what
 // others bought according to the history: a wallet that later shows less does not end its protection.
-func (s *survey) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
+func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
 	t, inherited := &symbol.spot, s.book.inheritedSince(symbol, sinceMS)
 	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
 	if t.shown = left; maxBought == 0 {
@@ -123,7 +128,7 @@ func (s *SymbolState) vanished() exchange.Quantity { return max(0, s.spot.undeci
 // unclaimedPurchases returns the quantity bought by purchases that no placement claims, since wallet and fills last agreed or since a time. Evidence
 // from an earlier history stays valid while none can be read. A row without an id counts as unclaimed only if botd's own rows show ids and it equals
 // no purchase that the exchange refused.
-func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	rows := symbol.spot.others
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
@@ -251,7 +256,7 @@ const maxUnfrozenMS = 4_000
 // noteUnfrozen records and reports whether the wallet freezes nothing for a sale that no open list
 // shows: the sale has ended or was never accepted. A wallet that may be older than the sale proves
 // nothing.
-func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
+func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	b, read := s.book, s.fetched
 	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
 	for i := 0; read.SpotOrders.Done() && i < len(read.SpotOrders.Items()); i++ {
@@ -280,7 +285,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 
 // noteFrozenAgain discards the presumed end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
 // this stop.
-func (s *survey) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
+func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
 	if known := s.book.delivery(p); !known.presumed || s.fetched.BeganMS <= known.releasedMS {
 		return
 	}
@@ -312,7 +317,7 @@ func (s *survey) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
 // noteWalletShortfall records that the wallet lacks the quantity of an uncertain sale. If a later wallet
 // contains the asset again, another party has made a purchase. A wallet that may be older than the last
 // fill proves nothing.
-func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
+func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
 	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
 		return
 	}

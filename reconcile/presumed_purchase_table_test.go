@@ -184,7 +184,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 		symbol := w.book.Symbol(coin)
 		s := w.reads(c.baseBalance, 0)
 		symbol.position = symbol.heldOnSpot()
-		s.noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
+		s.unlistedOrders().noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
 		if have := w.book.known(sale.ClientOrderID).shownSold; have != c.want {
 			t.Errorf("%s: want it shown to be sold %t, have %t", c.name, c.want, have)
 		}

@@ -34,7 +34,8 @@ func TestMovingListInterruptsEqualSnapshots(t *testing.T) {
 		s := d.shows(symbol, 20)
 		c.change(s.fetched)
 		symbol.equal, symbol.doubled = persistence{sinceMS: 1}, persistence{sinceMS: 1}
-		if have := s.takePosition(symbol); have != c.taken || (symbol.equal.sinceMS != 0) != c.equal || (symbol.doubled.sinceMS != 0) != c.doubled {
+		have := s.positionComparison().takePosition(symbol)
+		if have != c.taken || (symbol.equal.sinceMS != 0) != c.equal || (symbol.doubled.sinceMS != 0) != c.doubled {
 			t.Errorf("%s: want it taken %t, equal %t, doubled %t, have %t, %+v, %+v", c.name, c.taken, c.equal, c.doubled, have, symbol.equal, symbol.doubled)
 		}
 	}
@@ -60,7 +61,7 @@ func TestChangedPositionIsMarked(t *testing.T) {
 		s := d.shows(symbol, c.shown)
 		symbol.position = c.held
 		s.fetched.BeganMS, s.fetched.EndedMS = 700_000, 800_000
-		s.takePosition(symbol)
+		s.positionComparison().takePosition(symbol)
 		if marked := symbol.markedAt == d.price("51000"); marked != c.marked || symbol.positionMS != 700_000 || (symbol.Quarantine() != "") != c.quarantined ||
 			(symbol.sinceMS == 800_000) != c.since {
 			t.Errorf("%s: want it marked %t, have %t at %v, read at %d, since %d, %q", c.name, c.marked, marked, symbol.markedAt, symbol.positionMS,
@@ -134,7 +135,7 @@ func TestDifferenceCountsListedTimeOnly(t *testing.T) {
 		d.now += 600
 		s := d.shows(symbol, c.shown)
 		symbol.residual, symbol.residualOf = before, 20
-		s.measureResidual(symbol)
+		s.positionComparison().measureResidual(symbol)
 		if before = symbol.residual; symbol.measuredResidual != c.differed || symbol.residualFor.forMS != c.forMS {
 			t.Errorf("%d shown: want %d for %d ms, have %d for %d", c.shown, c.differed, c.forMS, symbol.measuredResidual, symbol.residualFor.forMS)
 		}
@@ -272,7 +273,7 @@ func TestEvidenceNotesSeveralUncertainOrders(t *testing.T) {
 	s.fetched.Closed = []exchange.Position{ended(9, func(p *exchange.Position) {
 		p.Side, p.CreatedMS, p.UpdatedMS, p.Quantity = exchange.Short, d.now, d.now, 10
 	})}
-	s.attribute(d.book.Symbol(bitcoin), unknown)
+	s.uncertainOrders().attribute(d.book.Symbol(bitcoin), unknown)
 	if unknown[0].State() != placement.Absent || unknown[1].State() != placement.Filled || d.book.Symbol(bitcoin).Known() != 10 {
 		t.Errorf("want the first absent and the second filled, have %s and %s, %d known", unknown[0].State(), unknown[1].State(),
 			d.book.Symbol(bitcoin).Known())
@@ -290,7 +291,7 @@ func TestEmptyPositionStaysConfirmedUntilFill(t *testing.T) {
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, 5)
 		symbol.futuresEvidence.zeroed = true
-		if s.seekWitness(symbol); symbol.futuresEvidence.zeroed != want {
+		if s.positionComparison().seekWitness(symbol); symbol.futuresEvidence.zeroed != want {
 			t.Errorf("%d known, five shown: want it known that nothing was held %t", known, want)
 		}
 	}
@@ -508,7 +509,7 @@ func TestBoundByTheWallet(t *testing.T) {
 			symbol.unknownEnded = elders + "1"
 		}
 		symbol.position = symbol.heldOnSpot()
-		w.reads(c.baseBalance, 0).boundByWallet(symbol)
+		w.reads(c.baseBalance, 0).walletComparison().boundByWallet(symbol)
 		if symbol.position != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.position)
 		}

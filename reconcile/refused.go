@@ -161,10 +161,15 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 	return quantity
 }
 
+// refusalChecks confirms refusals by a snapshot that would show the order, or finds what shows that the exchange executed it.
+type refusalChecks struct{ *survey }
+
+func (s *survey) refusalChecks() refusalChecks { return refusalChecks{s} }
+
 // confirmRefused drops the refusals that the snapshot confirms. The other refusals keep blocking
 // openings on their symbols.
-func (s *survey) confirmRefused() {
-	noteRefusedStops(s)
+func (s refusalChecks) confirmRefused() {
+	s.noteRefusedStops()
 	s.book.keep(func(r *RefusedOrder) bool {
 		confirmed := s.confirms(r)
 		if confirmed {
@@ -180,7 +185,7 @@ func (s *survey) confirmRefused() {
 
 // confirms reports whether the snapshot began after the refusal, would show that the order was executed, and does not show it. An open list that
 // still shows an ended order may also be older than the refused order.
-func (s *survey) confirms(r *RefusedOrder) bool {
+func (s refusalChecks) confirms(r *RefusedOrder) bool {
 	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.omitsOpenOrder(r)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
@@ -191,7 +196,7 @@ func (s *survey) confirms(r *RefusedOrder) bool {
 
 // exceedsFills reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else
 // traded.
-func (s *survey) exceedsFills(r *RefusedOrder) bool {
+func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
 	residual := s.book.Symbol(r.Symbol).residual
 	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
@@ -216,7 +221,7 @@ func (e *evidence) sentBefore(o *exchange.Order, atMS int64) bool {
 // quarantineExecuted quarantines the symbol if lists that omit ids show an order that may be a refused
 // opening and that nothing else claims: with an id it would match the placement. On futures the position
 // shows any fill.
-func (s *survey) quarantineExecuted(r *RefusedOrder) {
+func (s refusalChecks) quarantineExecuted(r *RefusedOrder) {
 	if !r.Opens() {
 		return
 	}

@@ -77,10 +77,10 @@ func TestMarginOfRefusedOpeningIsHeld(t *testing.T) {
 			d.book.observedAccount.note(s.fetched)
 			return s
 		}
-		if have := reads(c.uses).holdsMargin(r); have != c.want || (r.paid.sinceMS != 0) != c.want {
+		if have := reads(c.uses).refusalChecks().holdsMargin(r); have != c.want || (r.paid.sinceMS != 0) != c.want {
 			t.Errorf("%s: want it held: %t, have %t since %d", c.name, c.want, have, r.paid.sinceMS)
 		}
-		if reads(-100).holdsMargin(r) || r.paid.sinceMS != 0 {
+		if reads(-100).refusalChecks().holdsMargin(r) || r.paid.sinceMS != 0 {
 			t.Errorf("%s: want the time to end with the margin, have it since %d", c.name, r.paid.sinceMS)
 		}
 	}
@@ -131,7 +131,7 @@ func TestRefusedPurchasesAreSummedFromTheOldest(t *testing.T) {
 	} {
 		w := holding(t, ForeignHalt)
 		w.book.refused = c.refused
-		bought, sinceMS := w.reads(1_010, 0).noteRefusedPurchases(w.book.Symbol(coin))
+		bought, sinceMS := w.reads(1_010, 0).unlistedOrders().noteRefusedPurchases(w.book.Symbol(coin))
 		if bought != c.bought || sinceMS != c.sinceMS {
 			t.Errorf("%s: want %d since %d, have %d since %d", name, c.bought, c.sinceMS, bought, sinceMS)
 		}
@@ -226,7 +226,7 @@ func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 		}
 		w.book.refused = []RefusedOrder{{Symbol: coin, SentMS: w.now, bought: c.bought, paid: paid}}
 		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
-		if have := s.executedUnlisted(&w.book.refused[0]); have != c.want || (symbol.Quarantine() != "") != c.checked {
+		if have := s.refusalChecks().executedUnlisted(&w.book.refused[0]); have != c.want || (symbol.Quarantine() != "") != c.checked {
 			t.Errorf("%s: want it unlisted: %t, and checked: %t, have %t, %q", name, c.want, c.checked, have, symbol.Quarantine())
 		}
 	}

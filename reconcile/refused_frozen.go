@@ -16,18 +16,18 @@ const maxFrozenRefusals = 8
 
 // noteFrozenRefusals records which of a symbol's refused sales rest according to the newest wallet; old reports whether the open list shows orders that
 // have ended. If a sale rested and its quantity is then missing from the wallet, it was executed.
-func (e *evidence) noteFrozenRefusals(symbol *SymbolState, old bool) {
-	sales := slices.Collect(e.book.salesOn(symbol.Key()))
+func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
+	sales := slices.Collect(s.book.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
 	sales = sales[max(0, len(sales)-maxFrozenRefusals):]
 	var resting []*RefusedOrder
-	if old || e.omitsOwnSale(symbol) {
-		resting = e.restingRefusals(symbol, sales)
+	if old || s.omitsOwnSale(symbol) {
+		resting = s.restingRefusals(symbol, sales)
 	}
 	for _, r := range sales {
 		before := r.frozen
 		if r.frozen = slices.Contains(resting, r); before && !r.frozen {
-			r.sold = r.sold || e.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
+			r.sold = r.sold || s.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 		}
 	}
 }

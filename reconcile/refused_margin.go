@@ -74,7 +74,7 @@ func (b *Book) marginBefore(p *account.Placement) priorBalance {
 
 // holdsMargin reports whether the account uses at least half the margin of a refused opening that nothing else needs, and that it did not use before.
 // If this persists, the symbol is contradicted.
-func (s *survey) holdsMargin(r *RefusedOrder) bool {
+func (s refusalChecks) holdsMargin(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	if !r.Opens() || r.Symbol.Market != exchange.Futures || r.before.atMS == 0 || s.fetched.Account == nil || symbol.rules == nil || symbol.leverage == 0 {
 		return false

@@ -12,7 +12,7 @@ import (
 
 // noteRefusedPurchases records the quantity that a symbol's refused purchases have bought according to the wallet. It returns the sum and the send
 // time of the oldest.
-func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
+func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
 	s.reopenPaid(symbol)
 	for r := range s.book.refusedOn(symbol.Key()) {
 		if r.bought == 0 {
@@ -28,7 +28,7 @@ func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quan
 
 // reopenPaid marks confirmed refusals of purchases as unconfirmed again if the wallet shows that their money is gone: the lists that confirmed them
 // were too old, or were read before the exchange executed the order. A list may show such an order until W + D + L after the refusal.
-func (s *survey) reopenPaid(symbol *SymbolState) {
+func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
 	s.book.confirmed = slices.DeleteFunc(s.book.confirmed, func(one RefusedOrder) bool {
 		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.noReadBefore(one.atMS) {
 			return false
@@ -98,7 +98,7 @@ func (r *refusals) paidFor(symbol *SymbolState) bool {
 
 // executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If this persists, it needs manual
 // resolution.
-func (s *survey) executedUnlisted(r *RefusedOrder) bool {
+func (s refusalChecks) executedUnlisted(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	switch {
 	case r.bought == 0:

@@ -12,7 +12,7 @@ import (
 // more is sold than it has beyond a person's holdings.
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
-func (s *survey) noteRefusedSales(symbol *SymbolState) {
+func (s unlistedOrders) noteRefusedSales(symbol *SymbolState) {
 	for r := range s.book.salesOn(symbol.Key()) {
 		if !s.book.readAfter(r.atMS) {
 			continue
@@ -31,7 +31,7 @@ func (s *survey) noteRefusedSales(symbol *SymbolState) {
 }
 
 // possiblySoldUnlisted returns the quantity that live sales of a symbol missing from the open list may have sold.
-func (s *survey) possiblySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
+func (s unlistedOrders) possiblySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && s.book.delivery(p).releasedMS == 0 && (!p.Seen() || s.book.Unlisted(p)) {
 			sum += p.Remaining()

@@ -220,7 +220,7 @@ func TestSalesThatNoOpenListShows(t *testing.T) {
 		c.with(w)
 		w.now += 1_000
 		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
-		if have := s.possiblySoldUnlisted(w.book.Symbol(coin)); have != c.want {
+		if have := s.unlistedOrders().possiblySoldUnlisted(w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}

@@ -5,7 +5,7 @@ package reconcile
 // the journal.
 
 // noteRefusedStops records, for each symbol, since when it has such a stop.
-func noteRefusedStops(s *survey) {
+func (s refusalChecks) noteRefusedStops() {
 	for symbol := range s.book.Symbols() {
 		switch rests := stopOfRefused(&s.evidence, symbol); {
 		case !rests:

@@ -168,7 +168,7 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 }
 
 // noteOpenAgain records that a list not older than the release shows the order as open.
-func (s *survey) noteOpenAgain(p *account.Placement) {
+func (s orderRows) noteOpenAgain(p *account.Placement) {
 	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS {
 		s.book.holdAgain(p.ClientOrderID())
 	}

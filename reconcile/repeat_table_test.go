@@ -191,7 +191,7 @@ func TestSpotSaleMayBeRepeated(t *testing.T) {
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		sale := w.places(c.purpose, 0, c.order)
 		w.now += 2_000
-		w.reads(c.baseBalance, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+		w.reads(c.baseBalance, 0).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
 		d := w.deriving(nil)
 		if have := d.mayRepeat(w.book.Placement(sale.ClientOrderID)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -252,7 +252,7 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		w := explains(t, 10, 0)
 		sale := w.places(placement.Exit, c.orderID, saleOf(10))
 		w.now += c.agoMS
-		w.reads(1_010, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+		w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
 		if c.with != nil {
 			c.with(w, sale)
 		}

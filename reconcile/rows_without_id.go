@@ -17,7 +17,7 @@ import (
 const maxNames = 1_000
 
 // nameRows fills in the known client order ids of spot rows without one.
-func (s *survey) nameRows() {
+func (s orderRows) nameRows() {
 	newest := exchange.FetchedOf(s.fetched.Newest)
 	lists := [...]*exchange.Fetched[exchange.Order]{&s.fetched.SpotOrders, &s.fetched.History, &newest}
 	for _, list := range lists {
@@ -33,7 +33,7 @@ func (s *survey) nameRows() {
 
 // noteNames remembers the ids of orders under this prefix that the journal does not know, because a
 // later list may omit the ids.
-func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
+func (s orderRows) noteNames(list exchange.Fetched[exchange.Order]) {
 	for i := 0; list.Done() && i < len(list.Items()); i++ {
 		if o := &list.Items()[i]; s.book.prefixed(o.ClientOrderID) && !s.book.Known(o.ClientOrderID) {
 			if s.book.names == nil || len(s.book.names) >= maxNames {
@@ -198,7 +198,7 @@ func wholeCents(amount exchange.Amount) bool {
 // quarantineSecondBuyer quarantines a symbol if the newest unclaimed purchase by amount in its history has the form of botd's: if the history omits
 // ids, nothing else shows that another botd buys there, or that the journal of earlier purchases was lost. A person decides once; nothing is adopted.
 // A halt of the account because of another botd blocks openings everywhere, a quarantine because of one of its orders only on that symbol.
-func (s *survey) quarantineSecondBuyer(rows []exchange.Order) {
+func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
 	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
 		return
 	}

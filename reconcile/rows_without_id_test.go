@@ -261,8 +261,8 @@ func TestListedIDIsRemembered(t *testing.T) {
 			first, next := &Snapshot{}, &Snapshot{}
 			ids(first, []exchange.Order{theirs})
 			shows(next, []exchange.Order{unnamed(theirs)})
-			w.book.survey(first).nameRows()
-			w.book.survey(next).nameRows()
+			w.book.survey(first).orderRows().nameRows()
+			w.book.survey(next).orderRows().nameRows()
 			have := slices.Clone(next.Newest)
 			for _, list := range []exchange.Fetched[exchange.Order]{next.SpotOrders, next.History} {
 				if list.Done() {
@@ -295,7 +295,7 @@ func TestThousandIDsAreRemembered(t *testing.T) {
 	w := explains(t, 10, 0)
 	s := w.book.survey(&Snapshot{})
 	for i := range int64(1_001) {
-		s.noteNames(exchange.FetchedOf([]exchange.Order{anothers(fmt.Sprint(elders, i), 1+i, exchange.Sell, exchange.Limit, 10, 0, 1)}))
+		s.orderRows().noteNames(exchange.FetchedOf([]exchange.Order{anothers(fmt.Sprint(elders, i), 1+i, exchange.Sell, exchange.Limit, 10, 0, 1)}))
 		if want := map[bool]int{true: 1, false: int(i) + 1}[i == 1_000]; len(w.book.names) != want {
 			t.Fatalf("want %d known after %d, have %d", want, i+1, len(w.book.names))
 		}

@@ -69,7 +69,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		}
 		s := w.reads(c.baseBalance, 0)
 		symbol.spot.agreedMS = 0
-		s.reconcileWallet(symbol, c.baseBalance, w.book.liveOn(coin))
+		s.walletComparison().reconcileWallet(symbol, c.baseBalance, w.book.liveOn(coin))
 		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.missedFor.sinceMS != 0,
 			symbol.spot.agreedMS == w.now)
 		if have != c.want || symbol.contradicted != "" {
@@ -83,19 +83,19 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	}
 	w := explains(t, 10, 0) // an adopted holding has paid no fee
 	symbol := w.book.Symbol(coin)
-	w.reads(1_009, 0).reconcileWallet(symbol, 1_009, false)
+	w.reads(1_009, 0).walletComparison().reconcileWallet(symbol, 1_009, false)
 	if symbol.missedFor.sinceMS == 0 || symbol.Fees() != 0 {
 		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.missedFor, symbol.Fees())
 	}
 	order := w.buysUnder(5, 1) // of a purchase of one, the fee may be one, the step
 	w.apply(record.Record{AtMS: w.now - 60_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 5, Filled: 1}})
-	w.reads(1_010, 0).reconcileWallet(symbol, 1_010, false)
+	w.reads(1_010, 0).walletComparison().reconcileWallet(symbol, 1_010, false)
 	if symbol.missedFor.sinceMS != 0 || symbol.Fees() != 1 {
 		t.Errorf("want one taken as a fee, have %+v, fees %d", symbol.missedFor, symbol.Fees())
 	}
 	for more, want := range map[exchange.Quantity]bool{6: false, 7: true} { // five are within the bound of fees, and two are worth an order
 		w, symbol := bought(t)
-		w.reads(all+more, 0).reconcileWallet(symbol, all+more, false)
+		w.reads(all+more, 0).walletComparison().reconcileWallet(symbol, all+more, false)
 		if _, ask := w.book.NeedsOrderHistory(symbol); ask != want {
 			t.Errorf("%d more: want the order history read %t, have %t", more, want, ask)
 		}
@@ -103,7 +103,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	for missed, want := range map[exchange.Quantity]bool{6: false, 7: true} { // another figure is timed from scratch
 		w, symbol := bought(t)
 		symbol.missed, symbol.missedFor = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
-		w.reads(all-7, 0).reconcileWallet(symbol, all-7, false)
+		w.reads(all-7, 0).walletComparison().reconcileWallet(symbol, all-7, false)
 		if have := symbol.contradicted != ""; have != want {
 			t.Errorf("%d missed before, and seven now: want it contradicted %t, have %t", missed, want, have)
 		}
@@ -127,7 +127,7 @@ func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 		w, symbol := bought(t)
 		w.buysUnder(9, 3)
 		for _, missed := range c.misses {
-			w.reads(1_999-missed, 0).reconcileWallet(symbol, 1_999-missed, true)
+			w.reads(1_999-missed, 0).walletComparison().reconcileWallet(symbol, 1_999-missed, true)
 			w.now += 600
 		}
 		if have := symbol.Fees(); have != c.want {
@@ -136,7 +136,7 @@ func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 	}
 	w, symbol := bought(t)
 	misses := func(baseBalance exchange.Quantity) {
-		w.reads(baseBalance, 0).reconcileWallet(symbol, baseBalance, true)
+		w.reads(baseBalance, 0).walletComparison().reconcileWallet(symbol, baseBalance, true)
 		w.now += 600
 	}
 	for range 3 {
@@ -176,7 +176,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 		w.places(placement.Exit, 7, saleOf(1_000))
 		s := w.reads(2_000, 0)
 		s.fetched.Trades = c.traded
-		s.learnFees()
+		s.walletComparison().learnFees()
 		for range 2 { // the second time it is known
 			s.emit(w.book.Placement(order.ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1_000}))
 		}
@@ -199,7 +199,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 	}
 	w.book.Symbol(coin).rules = nil // as with a symbol that is no longer traded
 	s.fetched.Trades = []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.001")}}
-	if s.learnFees(); w.book.Symbol(coin).feeRateKnown {
+	if s.walletComparison().learnFees(); w.book.Symbol(coin).feeRateKnown {
 		t.Error("want no rate of a symbol whose rules are not known")
 	}
 	d := newDesk(t)
@@ -257,7 +257,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 				Quantity: c.sold, Status: exchange.StatusFilled, CreatedMS: w.now}})
 		}
 		c.with(w, symbol)
-		s.decideShortWallet(symbol, 6)
+		s.walletComparison().decideShortWallet(symbol, 6)
 		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.missedFor.sinceMS != 0, symbol.contradicted != "",
 			symbol.Quarantine(), w.book.Strategy("one").Latch() == 1)
 		if have != c.want {
@@ -343,7 +343,7 @@ func TestForeignSaleExplainsOneLoss(t *testing.T) {
 		s := w.reads(2_000, 0)
 		s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70 + i, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 1,
 			Quantity: 1, Status: exchange.StatusFilled, CreatedMS: w.now}})
-		s.decideShortWallet(symbol, 1)
+		s.walletComparison().decideShortWallet(symbol, 1)
 		want := []sale{{70 + max(0, i-63), 1}, {70 + i, 1}}
 		if have := symbol.spot.sales; len(have) != int(min(i+1, 64)) || have[0] != want[0] || have[len(have)-1] != want[1] {
 			t.Fatalf("want the newest 64 of %d remembered, have %v", i+1, have)
@@ -406,7 +406,7 @@ func TestWalletBaseline(t *testing.T) {
 		symbol.missedFor = persistence{sinceMS: 1}
 		agreedMS := symbol.spot.agreedMS
 		s := w.reads(c.baseBalance, 0)
-		s.observeWallet(symbol)
+		s.walletComparison().observeWallet(symbol)
 		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.settled, symbol.spot.agreedMS != agreedMS)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
@@ -421,7 +421,7 @@ func TestWalletBaseline(t *testing.T) {
 		s := w.reads(900, 0)
 		lacks(s.fetched)
 		symbol := w.book.Symbol(coin)
-		if s.observeWallet(symbol); symbol.read || symbol.settled {
+		if s.walletComparison().observeWallet(symbol); symbol.read || symbol.settled {
 			t.Error("want nothing taken of half of a read")
 		}
 	}
@@ -436,7 +436,7 @@ func TestUnattributedWalletChangeIsRecorded(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: c.before}})
 		s := w.reads(1_010, 0)
-		s.recordUnattributed(w.book.Symbol(coin), c.unattributed)
+		s.walletComparison().recordUnattributed(w.book.Symbol(coin), c.unattributed)
 		if have := w.book.Symbol(coin).Unattributed(); have != c.want || (len(s.records) == 1) != (c.want != c.before) {
 			t.Errorf("%d after %d: want %d, have %d, %d records", c.unattributed, c.before, c.want, have, len(s.records))
 		}
@@ -481,7 +481,7 @@ func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 		}
 		s := w.reads(1_010, 0)
 		for range 2 { // the second time it is known
-			s.observeExtra(&row)
+			s.orderRows().observeExtra(&row)
 		}
 		symbol := w.book.Symbol(coin)
 		known := exchange.Quantity(10)

@@ -33,7 +33,7 @@ func (o *observedAccount) noteTakenStop(symbol *SymbolState, quantity exchange.Q
 // noteStandIns records the foreign orders that have replaced such stops: they have the form of botd's stops, at most the same quantity, and were
 // created since the last list that may have shown the stop. Each replaces one stop or part of one; once it has left the list, another replacement is
 // expected.
-func (s *survey) noteStandIns(symbol *SymbolState) {
+func (s otherBotds) noteStandIns(symbol *SymbolState) {
 	if !s.fetched.SpotOrders.Done() {
 		return
 	}

@@ -17,7 +17,8 @@ type evidence struct {
 }
 
 // survey evaluates one snapshot: it turns evidence into records, and applies each record before it draws
-// the next conclusion.
+// the next conclusion. Observe calls its parts in order: orderRows, positionComparison, which leads to uncertainOrders or, on spot, to walletComparison
+// with unlistedOrders, and refusalChecks; otherBotds works alongside them.
 type survey struct {
 	evidence
 	records []record.Record   // applied, in order

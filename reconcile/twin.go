@@ -55,7 +55,7 @@ func (t *twin) yieldMS() int64 {
 }
 
 // noteTwins looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
-func noteTwins(s *survey, symbol *SymbolState) {
+func (s otherBotds) noteTwins(symbol *SymbolState) {
 	t := &s.book.twin
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
@@ -101,7 +101,7 @@ func awaitsSaleOfOthers(d *derivation) bool {
 }
 
 // noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
-func noteSoldElsewhere(s *survey, symbol *SymbolState) {
+func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
 	t := &symbol.spot
 	if s.fetched.History.Done() {
 		_, t.soldElsewhere = s.salesOfOthers(symbol)

@@ -103,13 +103,13 @@ func TestStopOfAnotherAtSameLevelRevealsATwin(t *testing.T) {
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
 		Price: 46_550e8}
 	symbol.foreign = []exchange.Order{row}
-	noteTwins(s, symbol)
+	s.otherBotds().noteTwins(symbol)
 	if !w.book.HasTwin() || w.book.twin.stopID != 9 || w.book.twin.rank != 0 {
 		t.Errorf("want a twin by order 9, with the same mark, have %+v", w.book.twin)
 	}
 	row.ID, row.Price = 11, 46_560e8
 	symbol.foreign = []exchange.Order{row}
-	if noteTwins(s, symbol); w.book.twin.rank != -1 || w.book.twin.firstID != 9 || w.book.twin.lastID != 11 {
+	if s.otherBotds().noteTwins(symbol); w.book.twin.rank != -1 || w.book.twin.firstID != 9 || w.book.twin.lastID != 11 {
 		t.Errorf("want order 11 to have the larger mark, have %+v", w.book.twin)
 	}
 }

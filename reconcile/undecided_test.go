@@ -130,7 +130,7 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 		for i, filled := range c.others {
 			symbol.spot.others = append(symbol.spot.others, exchange.Order{ID: int64(50 + i), Filled: filled})
 		}
-		w.reads(c.baseBalance, 0).noteUndecided(symbol, c.most, w.now)
+		w.reads(c.baseBalance, 0).unlistedOrders().noteUndecided(symbol, c.most, w.now)
 		if after := &symbol.spot; after.shown != c.wantShown || after.undecided != c.wantUndecided {
 			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided, after.shown, after.undecided)
 		}

@@ -12,7 +12,7 @@ import (
 // until fills explain the position.
 
 // noteUnexplained records the part of a listed position beyond the fills.
-func (s *survey) noteUnexplained(symbol *SymbolState) {
+func (s positionComparison) noteUnexplained(symbol *SymbolState) {
 	switch {
 	case symbol.residual != 0 && symbol.position != 0:
 		if symbol.unexplainedID != symbol.positionID {
@@ -25,7 +25,7 @@ func (s *survey) noteUnexplained(symbol *SymbolState) {
 }
 
 // noteClosed records the ends of positions shown in positions/history.
-func (s *survey) noteClosed(symbol *SymbolState) {
+func (s positionComparison) noteClosed(symbol *SymbolState) {
 	for i := range s.fetched.Closed {
 		row := &s.fetched.Closed[i]
 		if row.Symbol != symbol.Key().Name || row.Remaining != 0 {

@@ -160,8 +160,8 @@ func TestNotesOfUnexplainedPosition(t *testing.T) {
 		}
 		s := d.shows(symbol, c.shown)
 		s.fetched.BeganMS, s.fetched.Closed = d.now-1, c.closed
-		s.noteClosed(symbol)
-		s.noteUnexplained(symbol)
+		s.positionComparison().noteClosed(symbol)
+		s.positionComparison().noteUnexplained(symbol)
 		have := fmt.Sprintf("%d %d %d; %d", symbol.unexplainedID, symbol.unexplainedFromMS, symbol.unexplainedMS, symbol.closedMS)
 		if have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)

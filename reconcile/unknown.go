@@ -50,12 +50,17 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 	})
 }
 
+// uncertainOrders decides the placements of unknown outcome, unless a row or a change of the wallet is left over that may be one of them.
+type uncertainOrders struct{ *survey }
+
+func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{s} }
+
 // decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
 // snapshots at least three seconds and L apart, the first begun after the fence, with no known fill
 // changed for L (exactly-once.md, The fence and the equation). The open list was checked before and
 // contains none of them. Repeated exits do not wait for newer ones if nothing of the position is
 // missing.
-func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
+func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.onlyReductionsUncertain()
 	fence := unknown[0].Fence(s.book.Settle())
 	for _, p := range unknown {
@@ -129,7 +134,7 @@ func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 // attribute assigns the residual to uncertain placements. A single one is decided by it. Of several, the
 // oldest on the residual's side are booked first: the position is then right, although it is not certain
 // which of them filled (case 18).
-func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
+func (s uncertainOrders) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	left := symbol.residual
 	for _, p := range unknown {
 		left -= explained(p, left)
@@ -207,7 +212,7 @@ func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placeme
 // closedAlready finds a position that the uncertain opening made and that has closed again: it was
 // created after the opening was sent, on its side, and never seen open (case 9). It books both as
 // inferred.
-func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
+func (s uncertainOrders) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	if symbol.FilledMS() >= p.SentMS() {
 		return false // a known order's fill may have caused it
 	}

@@ -27,7 +27,7 @@ func (b *Book) NeverListed(key exchange.SymbolKey) (sum exchange.Quantity) {
 func neverListed(p *account.Placement) bool { return p.Purpose() == placement.Order && !p.Seen() }
 
 // collectNeverListed collects, before a snapshot is evaluated, the openings that it may show for the first time.
-func (s *survey) collectNeverListed() {
+func (s orderRows) collectNeverListed() {
 	b := s.book
 	for p := range b.InFlight() {
 		if neverListed(p) {
@@ -37,7 +37,7 @@ func (s *survey) collectNeverListed() {
 }
 
 // keepNeverListed keeps, after the snapshot was evaluated, those that are known to be open, though not from a list.
-func (s *survey) keepNeverListed() {
+func (s orderRows) keepNeverListed() {
 	b := s.book
 	b.fetchedOnly = slices.DeleteFunc(b.fetchedOnly, func(p *account.Placement) bool {
 		list := b.listed[p.Order().Market]

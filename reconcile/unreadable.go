@@ -45,7 +45,7 @@ func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 // observeUnread applies unreadable order rows. A row of botd's own order makes its placement uncertain,
 // and its fill is booked; a listed protective order stays. A foreign row counts as an unknown order on
 // its symbol.
-func (s *survey) observeUnread() {
+func (s orderRows) observeUnread() {
 	for symbol := range s.book.Symbols() {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
 			symbol.unreadable = symbol.unreadable[:0]
@@ -74,7 +74,7 @@ func (s *survey) observeUnread() {
 	}
 }
 
-func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
+func (s orderRows) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	filled, whole := u.Row.Filled, p.Order().Quantity
 	switch {
 	case !u.Row.FilledRead:

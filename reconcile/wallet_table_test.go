@@ -102,7 +102,7 @@ func TestWalletDifference(t *testing.T) {
 		}
 		symbol := w.book.Symbol(coin)
 		symbol.spot.difference, symbol.spot.asked = c.before.differs, c.before.asked
-		w.reads(c.baseBalance, 0).noteDifference(symbol)
+		w.reads(c.baseBalance, 0).walletComparison().noteDifference(symbol)
 		if have := (noted{symbol.spot.difference, symbol.spot.asked}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
@@ -233,7 +233,7 @@ func TestWalletExcessWaitsForHistory(t *testing.T) {
 		symbol.rules, symbol.last = newWallet(t).book.Track(coin).rules, c.last
 		symbol.spot.extra, symbol.spot.extraOf = c.extra, c.of
 		s := book.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
-		wait := s.awaitsHistory(symbol, c.more)
+		wait := s.walletComparison().awaitsHistory(symbol, c.more)
 		if lasts := symbol.spot.extra.sinceMS != 0; wait != c.wait || symbol.spot.extraOf != c.wantOf || lasts != c.lasts {
 			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extraOf, lasts)
 		}
@@ -312,7 +312,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 			c.with(w, s)
 		}
 		symbol := w.book.Symbol(coin)
-		moved, persistent := s.walletMoved(symbol, w.book.Placement(row.ClientOrderID))
+		moved, persistent := s.uncertainOrders().walletMoved(symbol, w.book.Placement(row.ClientOrderID))
 		if moved != c.moved || persistent != c.persistent {
 			t.Errorf("%s: want %t, lasting %t, have %t, %t", c.name, c.moved, c.persistent, moved, persistent)
 		}
@@ -324,7 +324,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	row := w.places(placement.Order, 0, buys)
 	w.buysUnder(8, 5)
 	for i, want := range []bool{false, false, true} {
-		if _, persistent := w.reads(1_013, 0).walletMoved(w.book.Symbol(coin), w.book.Placement(row.ClientOrderID)); persistent != want {
+		if _, persistent := w.reads(1_013, 0).uncertainOrders().walletMoved(w.book.Symbol(coin), w.book.Placement(row.ClientOrderID)); persistent != want {
 			t.Errorf("read %d: want it to have lasted %t", i, want)
 		}
 		w.now += 600
@@ -335,14 +335,14 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	sold := w.places(placement.Order, 0, saleOf(3))
 	empty := w.reads(0, 0)
 	empty.fetched.Balances = exchange.FetchedOf[exchange.Balance](nil)
-	if moved, _ := empty.walletMoved(w.book.Symbol(coin), w.book.Placement(sold.ClientOrderID)); !moved {
+	if moved, _ := empty.uncertainOrders().walletMoved(w.book.Symbol(coin), w.book.Placement(sold.ClientOrderID)); !moved {
 		t.Error("want the sale of all three to have moved it, where the wallet shows none")
 	}
 	d := holds(t, 0) // a wallet of the same name proves nothing about futures
 	id := d.places(placement.Order, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10})
 	s := d.book.survey(&Snapshot{BeganMS: d.now + 60_000,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}})})
-	if moved, persistent := s.walletMoved(d.book.Symbol(bitcoin), d.book.Placement(id)); moved || persistent {
+	if moved, persistent := s.uncertainOrders().walletMoved(d.book.Symbol(bitcoin), d.book.Placement(id)); moved || persistent {
 		t.Error("want no wallet to move a position on futures")
 	}
 }
@@ -403,7 +403,7 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 			if before {
 				w.book.noteUnfrozen(sale.ClientOrderID, true)
 			}
-			have := w.reads(1_000, c.frozen, open...).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+			have := w.reads(1_000, c.frozen, open...).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
 			if noted := w.book.known(sale.ClientOrderID).unfrozen; have != c.want || noted != c.want {
 				t.Errorf("%s: want %t, have %t, noted %t", c.name, c.want, have, noted)
 			}
@@ -414,7 +414,7 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 	for _, afterMS := range []int64{4_000, 4_001} {
 		w.now = w.book.Placement(sale.ClientOrderID).SentMS() + afterMS
-		if have := w.reads(1_010, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin)); have != (afterMS > 4_000) {
+		if have := w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin)); have != (afterMS > 4_000) {
 			t.Errorf("after %d ms, L 15 s: want %t, have %t", afterMS, afterMS > 4_000, have)
 		}
 	}
@@ -431,7 +431,7 @@ func TestSaleOfTheMomentOfAReadHoldsNothingInIt(t *testing.T) {
 		w.now += laterMS
 		s := w.reads(1_000, 10)
 		s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
-		if have, want := s.noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)), laterMS > 0; have != want {
+		if have, want := s.unlistedOrders().noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)), laterMS > 0; have != want {
 			t.Errorf("read %d ms later: want nothing frozen for the stop %t, have %t", laterMS, want, have)
 		}
 	}
@@ -477,7 +477,7 @@ func frozenElsewhere(t testing.TB) {
 		if c.half {
 			frozen = 5
 		}
-		if have := w.reads(1_000, frozen, listed...).noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)); have != c.want {
+		if have := w.reads(1_000, frozen, listed...).unlistedOrders().noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want nothing frozen for the stop %t, have %t", name, c.want, have)
 		}
 	}
@@ -527,7 +527,7 @@ func endOfAStop(t testing.TB) {
 			w.now = sentMS + afterMS
 			s := w.reads(1_010, 0)
 			c.with(s.fetched, stop)
-			if have, want := s.noteUnfrozen(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin)), afterMS > c.after*1_000; have != want {
+			if have, want := s.unlistedOrders().noteUnfrozen(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin)), afterMS > c.after*1_000; have != want {
 				t.Errorf("%s: after %d ms want it ended %t, have %t", name, afterMS, want, have)
 			}
 		}
@@ -570,7 +570,7 @@ func frozenAgain(t testing.TB) {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.now += 1_001
-		w.reads(1_010, 0).presume(w.book.Symbol(coin))
+		w.reads(1_010, 0).unlistedOrders().presume(w.book.Symbol(coin))
 		if !w.book.known(stop.ClientOrderID).presumed {
 			t.Fatal("want the end of the stop presumed")
 		}
@@ -598,7 +598,7 @@ func frozenAgain(t testing.TB) {
 		if !c.sameRead {
 			w.now += 1_000
 		}
-		w.reads(1_010-c.frozen, c.frozen, listed...).presume(w.book.Symbol(coin))
+		w.reads(1_010-c.frozen, c.frozen, listed...).unlistedOrders().presume(w.book.Symbol(coin))
 		if known := w.book.known(stop.ClientOrderID); known.presumed == c.ends || (known.releasedMS == 0) != c.ends {
 			t.Errorf("%s: want it to stand again %t, have presumed %t, released at %d", name, c.ends, known.presumed, known.releasedMS)
 		}
@@ -738,7 +738,7 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 		}
 		symbol := w.book.Symbol(coin)
 		symbol.spot.presumed = c.before
-		at.s.presume(symbol)
+		at.s.unlistedOrders().presume(symbol)
 		if have := symbol.spot.presumed; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
@@ -780,7 +780,7 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 			c.with(w, sale)
 		}
 		symbol, former := w.book.Symbol(coin), w.book.known(sale.ClientOrderID).releasedMS
-		w.reads(c.baseBalance-frozen, frozen).presume(symbol)
+		w.reads(c.baseBalance-frozen, frozen).unlistedOrders().presume(symbol)
 		have := w.book.known(sale.ClientOrderID).presumed
 		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.known(sale.ClientOrderID).releasedMS != want {
 			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.known(sale.ClientOrderID).releasedMS)
@@ -788,14 +788,14 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
-		w.reads(c.baseBalance, 0, sale).presume(symbol)
+		w.reads(c.baseBalance, 0, sale).unlistedOrders().presume(symbol)
 		released := w.book.known(sale.ClientOrderID).releasedMS
 		if listed := released == former || c.want && released == 0; sale.ID != 0 && !listed {
 			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.known(sale.ClientOrderID).releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel
 			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-			if w.reads(c.baseBalance, 0, sale).presume(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
+			if w.reads(c.baseBalance, 0, sale).unlistedOrders().presume(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
 			}
 		}

@@ -83,7 +83,7 @@ func (s *SymbolState) TrustedVenuePosition() exchange.Quantity {
 
 // seekWitness searches for a witness of the quantity missing from the list. While nothing is missing, it
 // records the basis for later evidence.
-func (s *survey) seekWitness(symbol *SymbolState) {
+func (s positionComparison) seekWitness(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !symbol.Missing() {
 		t.by, t.untrusted = noWitness, false
@@ -115,7 +115,7 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 // noteEnded records the ended positions in the history. A position first shown while an opening was live
 // does not count as past while that opening is live, because its fill may not be booked yet. Neither
 // does a position left to others, because botd's openings add to it.
-func (s *survey) noteEnded(symbol *SymbolState) {
+func (s positionComparison) noteEnded(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !s.opens(symbol.Key()) {
 		t.unbooked = 0
@@ -133,7 +133,7 @@ func (e *evidence) opens(key exchange.SymbolKey) bool {
 	return e.book.AnyLive(func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
-func (s *survey) witness(symbol *SymbolState) witness {
+func (s positionComparison) witness(symbol *SymbolState) witness {
 	t := &symbol.futuresEvidence
 	switch {
 	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedUnseen(symbol) || s.closedByAnotherClock(symbol):
@@ -285,24 +285,24 @@ func (e *evidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(
 
 // noteEndedWithPosition records that a closePosition order ended without botd's action: the
 // exchange ends such orders with the position.
-func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
+func (s orderRows) noteEndedWithPosition(p *account.Placement, atMS int64) {
 	if t := &s.book.Symbol(p.Symbol()).futuresEvidence; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
 }
 
 // contradict declares that the list and botd's own fills contradict each other, or ends that state.
-func (e *evidence) contradict(symbol *SymbolState) {
+func (s positionComparison) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(e.book.Settle().StalenessMS)):
-		symbol.declare(contradiction, e.fetched.EndedMS)
-	case e.marginContradicts(symbol):
-		symbol.declare(heldMargin, e.fetched.EndedMS)
+	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.book.Settle().StalenessMS)):
+		symbol.declare(contradiction, s.fetched.EndedMS)
+	case s.marginContradicts(symbol):
+		symbol.declare(heldMargin, s.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
-		symbol.declare(beyondMargin, e.fetched.EndedMS)
-	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS,
-		symbol.refusedStopMS != 0 && e.fetched.BeganMS > symbol.refusedStopMS+e.book.Settle().StalenessMS:
-		symbol.declare(vanishedUnexplained, e.fetched.EndedMS)
+		symbol.declare(beyondMargin, s.fetched.EndedMS)
+	case symbol.endUnproved() && s.fetched.BeganMS > symbol.unexplainedMS+s.book.Settle().StalenessMS,
+		symbol.refusedStopMS != 0 && s.fetched.BeganMS > symbol.refusedStopMS+s.book.Settle().StalenessMS:
+		symbol.declare(vanishedUnexplained, s.fetched.EndedMS)
 	default:
 		symbol.clearContradiction()
 	}

@@ -85,7 +85,7 @@ const maxHistoryReads = 10
 
 // noteDifference records that a wallet differs from the fills, however old the wallet may be: the order
 // history is evidence by itself, and a missing stop must be placed at once.
-func (s *survey) noteDifference(symbol *SymbolState) {
+func (s walletComparison) noteDifference(symbol *SymbolState) {
 	t := &symbol.spot
 	switch by := s.book.walletDiffers(symbol); {
 	case by == 0:
@@ -209,7 +209,7 @@ func (t *spotEvidence) newestSale() (id int64) {
 
 // noteSoldUnknown records sales in the order history by orders with this instance's prefix that no
 // placement claims: the journal is older than they are.
-func (s *survey) noteSoldUnknown(symbol *SymbolState) {
+func (s otherBotds) noteSoldUnknown(symbol *SymbolState) {
 	rows := s.fetched.Newest
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
@@ -227,7 +227,7 @@ func (s *survey) noteSoldUnknown(symbol *SymbolState) {
 
 // decideShortWallet decides a wallet shortfall against the fills: with a witness the policy applies,
 // without one the wallet is contradicted.
-func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
+func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
 	if s.book.StandsDown() { // the journal lacks orders, and the sale may be one of them
 		symbol.short = -short
 	}
@@ -268,7 +268,7 @@ func (e *evidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity
 
 // awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether to
 // wait for the order history about it.
-func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
+func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()
 	if settle.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
@@ -292,7 +292,7 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 // observeExtra handles an order in the history under an id of botd's that no placement claims, or whose
 // placement was refused: the exchange executed it despite its refusal, or twice. Its fill counts as
 // botd's, is protected and limited as such, and needs manual resolution.
-func (s *survey) observeExtra(order *exchange.Order) {
+func (s orderRows) observeExtra(order *exchange.Order) {
 	order = s.repetition(order)
 	_, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)

@@ -8,11 +8,11 @@ var belief = []Row{
 		}},
 	{"lost_stop_waits", "if only a list shows the position as closed, a stop of unknown outcome waits for L", "39",
 		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
-			{"reconcile.survey.seekWitness", "unseen || stopMissing", "unseen"},
+			{"reconcile.positionComparison.seekWitness", "unseen || stopMissing", "unseen"},
 		}},
 	{"profit_is_a_stop", "if only a list shows the position as closed, an open take-profit makes a missing stop wait for L", "39",
 		"reconcile TestRefusedStopReturnsWithOpenTakeProfit", []Edit{
-			{"reconcile.survey.seekWitness", "p.Purpose() == placement.StopLoss", "true"},
+			{"reconcile.positionComparison.seekWitness", "p.Purpose() == placement.StopLoss", "true"},
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
 		"reconcile TestRowOpenAtAdoptionIsTheAdoptedPosition", []Edit{
@@ -20,7 +20,7 @@ var belief = []Row{
 		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
 		"reconcile TestPositionInEitherListIsProtected", []Edit{
-			{"reconcile.survey.takeShown", "row.Remaining != 0", "false"},
+			{"reconcile.positionComparison.takeShown", "row.Remaining != 0", "false"},
 		}},
 	{"unexplained_stripped", "one list alone cancels the stop of a position that no fill explains", "39",
 		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
@@ -61,7 +61,7 @@ var belief = []Row{
 		}},
 	{"confirmed_forgotten", "a sale confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedSaleIsRecognizedAfterConfirmation", []Edit{
-			{"reconcile.survey.confirmRefused", "s.book.noteConfirmed(r)", ""},
+			{"reconcile.refusalChecks.confirmRefused", "s.book.noteConfirmed(r)", ""},
 		}},
 	{"late_purchase_anothers", "a purchase confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
@@ -85,7 +85,7 @@ var belief = []Row{
 		}},
 	{"others_keep_stop", "coins of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
-			{"reconcile.survey.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
+			{"reconcile.unlistedOrders.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
 		}},
 	{"forgotten_sale_again", "coins that botd sold from a purchase missing in an old backup get a stop again after a start", "15",
 		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
@@ -109,7 +109,7 @@ var belief = []Row{
 		}},
 	{"entry_unread_strips", "one list alone cancels the stop while the row of the entry cannot be read", "43",
 		"reconcile TestStopStaysWhileEntryIsUnreadable", []Edit{
-			{"reconcile.survey.partialPosition", "s.noteUnexplained(symbol)", ""},
+			{"reconcile.positionComparison.partialPosition", "s.noteUnexplained(symbol)", ""},
 		}},
 	{"paid_once", "a purchase executed and paid twice, as the wallet shows, counts as a deposit", "41",
 		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
@@ -141,15 +141,15 @@ var belief = []Row{
 		}},
 	{"margin_confirms", "lists confirm that a refused opening was not executed while the account uses its margin", "41",
 		"reconcile TestMarginInUseConfirmsNoRefusal", []Edit{
-			{"reconcile.survey.confirms", "!s.holdsMargin(r)", "true"},
+			{"reconcile.refusalChecks.confirms", "!s.holdsMargin(r)", "true"},
 		}},
 	{"position_confirms", "a position that nothing explains confirms that a refused opening of its side was not executed", "41",
 		"reconcile TestPositionBeyondFillsConfirmsNoRefusal", []Edit{
-			{"reconcile.survey.confirms", "!s.exceedsFills(r)", "true"},
+			{"reconcile.refusalChecks.confirms", "!s.exceedsFills(r)", "true"},
 		}},
 	{"margin_undeclared", "lists that the account's margin contradicts are no declared state", "41",
 		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
-			{"reconcile.evidence.contradict", "e.marginContradicts(symbol)", "false"},
+			{"reconcile.positionComparison.contradict", "s.marginContradicts(symbol)", "false"},
 		}},
 	{"unanswered_waits", "on spot an unanswered stop delays the next until the client times out, though the wallet covers one only", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
@@ -161,7 +161,7 @@ var belief = []Row{
 		}},
 	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
 		"reconcile TestRowWithoutIDIsMatchedToEqualRefusedPurchase", []Edit{
-			{"reconcile.survey.unclaimedPurchases", "s.book.repeatsRefused(o)", "false"},
+			{"reconcile.unlistedOrders.unclaimedPurchases", "s.book.repeatsRefused(o)", "false"},
 		}},
 	{"step_outgrows", "a position smaller than a quantity step that has grown is not closed where its stop was passed", "45",
 		"reconcile TestPositionBelowAGrownStepIsClosed", []Edit{
@@ -181,7 +181,7 @@ var belief = []Row{
 		}},
 	{"vanished_opens", "openings are sent after a position ended without a fill, on the evidence of a list alone", "39",
 		"reconcile TestOpeningWaitsForEndOfUnexplainedPosition", []Edit{
-			{"reconcile.survey.observePosition", "!symbol.endUnproved()", "true"},
+			{"reconcile.positionComparison.observePosition", "!symbol.endUnproved()", "true"},
 		}},
 	{"unshown_reduced", "a part of a position that the list omits, and that may already be closed, is sold", "39",
 		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
@@ -193,7 +193,7 @@ var belief = []Row{
 		}},
 	{"hung_list_strips", "after a start a wallet cancels the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
-			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, maxBought, sinceMS)", "_, _ = maxBought, sinceMS"},
+			{"reconcile.walletComparison.partialWallet", "s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)", "_, _ = maxBought, sinceMS"},
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
@@ -281,7 +281,7 @@ var belief = []Row{
 		}},
 	{"refused_purchase_unseen", "a refused purchase that only the wallet shows as executed has no stop", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
-			{"reconcile.survey.unlistedPurchases", "refused > 0", "false"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "refused > 0", "false"},
 		}},
 	{"refused_any_money", "a manual purchase counts as a refused purchase of botd, whatever it cost", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
@@ -301,19 +301,19 @@ var belief = []Row{
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.survey.presume", "bought, maxBought = max(bought, inherited), max(maxBought, inherited)", ""},
+			{"reconcile.unlistedOrders.presume", "bought, maxBought = max(bought, inherited), max(maxBought, inherited)", ""},
 		}},
 	{"inherited_opens", "after a start botd opens next to such a stop without confirmation by a person", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.survey.noteInheritedStops", "explained == 0 && s.book.inheritedStops(symbol) > 0", "false"},
+			{"reconcile.unlistedOrders.noteInheritedStops", "explained == 0 && s.book.inheritedStops(symbol) > 0", "false"},
 		}},
 	{"history_unheard", "a stop that the history shows as open counts as ended because an older list and wallet omit it", "40",
 		"reconcile TestAStopWhoseEndTheHistoryDoesNotShowStandsForL", []Edit{
-			{"reconcile.survey.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.OrderID())", "false"},
+			{"reconcile.unlistedOrders.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.OrderID())", "false"},
 		}},
 	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and a second one is placed", "40",
 		"reconcile TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop", []Edit{
-			{"reconcile.survey.noteFrozenAgain", "s.book.endPresumption(p.ClientOrderID())", ""},
+			{"reconcile.unlistedOrders.noteFrozenAgain", "s.book.endPresumption(p.ClientOrderID())", ""},
 		}},
 	{"unread_wallet", "an unreadable wallet cancels a stop for an exit that sold nothing", "40",
 		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
@@ -321,15 +321,15 @@ var belief = []Row{
 		}},
 	{"inherited_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
 		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
-			{"reconcile.survey.holdInheritedStops", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
+			{"reconcile.unlistedOrders.holdInheritedStops", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
 		}},
 	{"inherited_halved", "half a wallet cancels such a stop", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
-			{"reconcile.survey.presume", "s.book.freezesLess(symbol)", "false"},
+			{"reconcile.unlistedOrders.presume", "s.book.freezesLess(symbol)", "false"},
 		}},
 	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
-			{"reconcile.survey.unclaimedPurchases", "!s.lost(o)", "true"},
+			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.lost(o)", "true"},
 		}},
 	{"young_stands_down", "while botd stands down, a wallet that may be older than the last fill prevents a stop", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
@@ -357,11 +357,11 @@ var belief = []Row{
 		}},
 	{"accepted_sale_refused", "an accepted sale that the wallet shows counts as a refused one", "41",
 		"reconcile TestSaleOfAcceptedExitIsNotThatOfRefusedStop", []Edit{
-			{"reconcile.survey.noteRefusedSales", "missing - s.possiblySoldUnlisted(symbol)", "missing"},
+			{"reconcile.unlistedOrders.noteRefusedSales", "missing - s.possiblySoldUnlisted(symbol)", "missing"},
 		}},
 	{"listed_again_sells_twice", "another botd's stop that is listed again counts twice: as open, and as one that has left the list", "15",
 		"reconcile TestAnothersStopThatIsListedAgainSellsOnce", []Edit{
-			{"reconcile.survey.noteUnlisted", "return listed(one.orderID)", "return false"},
+			{"reconcile.otherBotds.noteUnlisted", "return listed(one.orderID)", "return false"},
 		}},
 	{"equal_forgotten", "openings are placed next to such an order once botd's own has been canceled", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
@@ -373,7 +373,7 @@ var belief = []Row{
 		}},
 	{"old_list_confirms", "an open list that still shows an ended order confirms a refusal", "41",
 		"reconcile TestListThatShowsEndedOrderDoesNotConfirmRefusal", []Edit{
-			{"reconcile.survey.confirms", "!slices.Contains(s.old, r.Symbol.Market)", "true"},
+			{"reconcile.refusalChecks.confirms", "!slices.Contains(s.old, r.Symbol.Market)", "true"},
 		}},
 	{"form_ignored", "an opening is placed next to a stop of botd's form that is listed without an id", "42",
 		"runtime/engine TestStopOfBotdsFormWithoutIDBlocksOpenings", []Edit{
@@ -483,7 +483,7 @@ var belief = []Row{
 		}},
 	{"fetched_follows", "an opening read by id counts as shown, and half of a ladder follows, though no list has shown it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
-			{"reconcile.survey.keepNeverListed", "!p.Seen()", "true"},
+			{"reconcile.orderRows.keepNeverListed", "!p.Seen()", "true"},
 		}},
 	{"unannounced_follows", "half of a ladder follows its first opening though the list is too old to show a second botd's", "34",
 		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{

@@ -32,18 +32,18 @@ var protocol = []Row{
 	{"no_visibility", "the fence ignores how long an order takes to be listed", "D", "internal/simulation TestRehearsal", nil},
 	{"no_staleness", "reads count as current", "L", "", nil},
 	{"one_snapshot", "one snapshot decides an uncertain placement", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.survey.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
-		{"reconcile.survey.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS)", "false"},
+		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
+		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS)", "false"},
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
 		"reconcile TestSnapshotDuringPositionChangeDoesNotCount", []Edit{
-			{"reconcile.survey.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
+			{"reconcile.positionComparison.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
 	{"younger_exit_decided", "an exit of unknown outcome is decided with an older one", "equation", "reconcile TestUnansweredExitDoesNotWaitForYoungerExits",
-		[]Edit{{"reconcile.survey.decideUnknown", "p.Fence(s.book.Settle()) > symbol.equalFromMS", "false"}}},
+		[]Edit{{"reconcile.uncertainOrders.decideUnknown", "p.Fence(s.book.Settle()) > symbol.equalFromMS", "false"}}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestUncertainOrderIsNotDecidedWhileKnownOrdersFill", []Edit{
-			{"reconcile.survey.decideUnknown", "s.mayPredateFill(symbol)", "false"},
+			{"reconcile.uncertainOrders.decideUnknown", "s.mayPredateFill(symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.evidence.anyUnlistedThat", "!p.Seen()", "false"},
@@ -52,7 +52,7 @@ var protocol = []Row{
 		{"reconcile.evidence.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
-		{"reconcile.survey.decideUnknown", "s.fetched.BeganMS < fence", "true"},
+		{"reconcile.uncertainOrders.decideUnknown", "s.fetched.BeganMS < fence", "true"},
 	}},
 	{"always_absent", "a residual is never attributed to an uncertain placement", "equation", "", []Edit{
 		{"reconcile.explained", "side*residual <= 0", "true"},
@@ -62,27 +62,27 @@ var protocol = []Row{
 		{"reconcile.explained", "min(side*residual, most)", "most"},
 	}},
 	{"closed_once", "a position that opened and closed unseen is booked as opened only", "9", "", []Edit{
-		{"reconcile.survey.closedAlready", "grown := «filled - p.Filled()»", "0"},
+		{"reconcile.uncertainOrders.closedAlready", "grown := «filled - p.Filled()»", "0"},
 	}},
 	{"lost_at_once", "an acknowledged order that GET does not know counts as lost at once", "12", "", []Edit{
-		{"reconcile.survey.observeLost", "s.fetched.BeganMS < p.Fence(s.book.Settle())", "false"},
+		{"reconcile.orderRows.observeLost", "s.fetched.BeganMS < p.Fence(s.book.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
-		{"reconcile.survey.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
+		{"reconcile.orderRows.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
 		{"reconcile/account.Placement.fillTo", "grown <= 0", "grown == 0"},
 		{"reconcile/account.State.advance", "grown > 0", "grown != 0"},
 	}},
 	{"second_order_ignored", "a second order under one id is ignored", "14", "", []Edit{
-		{"reconcile.survey.observeList", "s.observeDuplicate(order)", ""},
+		{"reconcile.orderRows.observeList", "s.observeDuplicate(order)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
-		{"reconcile.survey.observePosition", "symbol.residualFor.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.positionComparison.observePosition", "symbol.residualFor.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
-		{"reconcile.survey.takePosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.positionComparison.takePosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
-		{"reconcile.survey.foreign", "s.book.foreignPolicy == ForeignAdopt", "true"},
+		{"reconcile.positionComparison.foreign", "s.book.foreignPolicy == ForeignAdopt", "true"},
 	}},
 
 	// Durable before the first byte, in order, and never an id twice.
@@ -196,7 +196,7 @@ var protocol = []Row{
 		{"runtime/engine.alarms.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
-		{"reconcile.survey.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
+		{"reconcile.otherBotds.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},
@@ -222,13 +222,13 @@ var protocol = []Row{
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
-		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
+		{"reconcile.positionComparison.observePosition", "symbol.Unwitnessed()", "false"},
 	}},
 	{"earlier_sweep", "the stops that ended with an earlier position witness the end of the next", "39", "", []Edit{
-		{"reconcile.survey.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
+		{"reconcile.positionComparison.witness", "t.sweptOf >= symbol.OpenedMS()", "true"},
 	}},
 	{"stop_stripped", "a stop is canceled when the list shows no position", "39", "", []Edit{
-		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
+		{"reconcile.positionComparison.observePosition", "symbol.Unwitnessed()", "false"},
 		{"reconcile.derivation.protect", "d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
@@ -248,23 +248,23 @@ var protocol = []Row{
 	}},
 	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41",
 		"reconcile TestRefusedExitThatIsLiveCountsAsExit", []Edit{
-			{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
+			{"reconcile.orderRows.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 		}},
 	{"wallet_unseen", "a purchase that only the wallet shows has no stop", "protection", "", []Edit{
-		{"reconcile.survey.presume", "min(own, bought)", "0"},
+		{"reconcile.unlistedOrders.presume", "min(own, bought)", "0"},
 	}},
 	{"others_purchases_presumed", "a manual purchase is presumed to be one of unknown outcome, and gets its stop", "17",
 		"reconcile TestManualPurchaseIsNotPresumed", []Edit{
-			{"reconcile.survey.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
+			{"reconcile.unlistedOrders.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
 		"reconcile TestSaleIsBookedAfterPurchaseInSameHistory", []Edit{
-			{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
+			{"reconcile.orderRows.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
 			{"reconcile.evidence.precedesPurchase", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
 	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
 		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
-			{"reconcile.survey.observeOpen", "s.precedesPurchase(p, order.Filled)", "false"},
+			{"reconcile.orderRows.observeOpen", "s.precedesPurchase(p, order.Filled)", "false"},
 		}},
 	{"reported_everywhere", "an order reported on one symbol explains orders of the same start on another", "35",
 		"reconcile TestLostJournalIsFoundOnLaterSymbol", []Edit{
@@ -285,11 +285,11 @@ var protocol = []Row{
 		}},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
-			{"reconcile.survey.witness", "s.closedUnseen(symbol)", "false"},
+			{"reconcile.positionComparison.witness", "s.closedUnseen(symbol)", "false"},
 		}},
 	{"clock_ahead_trusted", "a position is as young as a clock that was ahead has dated its entry", "39",
 		"reconcile TestPositionDatedByFastClockEndsByItsRow", []Edit{
-			{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
+			{"reconcile.orderRows.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		}},
 	{"stood_down_sells_again", "while botd stands down, a stop on spot covers coins that unjournalled orders have sold", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
@@ -297,11 +297,11 @@ var protocol = []Row{
 		}},
 	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
 		"reconcile TestTheMarginOfAPartConfirmsNoMoreThanThat", []Edit{
-			{"reconcile.survey.seekWitness", "symbol.residual.Abs() > t.freed", "false"},
+			{"reconcile.positionComparison.seekWitness", "symbol.residual.Abs() > t.freed", "false"},
 		}},
 	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
 		"reconcile TestWitnessedEndCountsWhileListIsUnreadable", []Edit{
-			{"reconcile.survey.standOpened", "t.by != noWitness", "false"},
+			{"reconcile.positionComparison.standOpened", "t.by != noWitness", "false"},
 		}},
 	{"double_stays", "a stop too many on spot stands while the open list cannot be read", "protection",
 		"reconcile TestExtraStopIsCanceledWithoutOpenList", []Edit{
@@ -317,7 +317,7 @@ var protocol = []Row{
 		}},
 	{"earlier_margin", "margin that agreed with an earlier position shows that this one is smaller", "39",
 		"reconcile TestMarginOfEarlierPositionIsNoWitness", []Edit{
-			{"reconcile.survey.witness", "t.shownOf == symbol.OpenedMS()", "true"},
+			{"reconcile.positionComparison.witness", "t.shownOf == symbol.OpenedMS()", "true"},
 		}},
 	{"unknown_entry_unprotected", "a list without the position cancels the stop of an entry of unknown outcome", "protection",
 		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
@@ -345,7 +345,7 @@ var protocol = []Row{
 		}},
 	{"bought_sold_with", "an unlisted purchase is reduced once an exit has sold", "protection",
 		"reconcile TestExitDoesNotReduceUnlistedPurchase", []Edit{
-			{"reconcile.survey.presume", "min(before, bought, own+sold)", "0"},
+			{"reconcile.unlistedOrders.presume", "min(before, bought, own+sold)", "0"},
 		}},
 	{"sold_stop_stays", "the stop of sold coins stays if a list cannot be read", "protection",
 		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{
@@ -361,7 +361,7 @@ var protocol = []Row{
 		}},
 	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39",
 		"reconcile TestTheOtherSideOfAPositionReleasesNoMargin", []Edit{
-			{"reconcile.survey.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
+			{"reconcile.positionComparison.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
 		}},
 	{"release_ignored", "the sale that replaces a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
@@ -370,12 +370,12 @@ var protocol = []Row{
 		{"reconcile.derivation.stoppable", "!young && !untrusted", "true"},
 	}},
 	{"spot_latch_removed", "a manual sale on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
-		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},
+		{"reconcile.walletComparison.decideMissing", "s.latchOn(symbol.Key())", ""},
 	}},
 	{"adoption_opens", "openings are sent right after an adoption", "16", "runtime/engine TestCase", []Edit{
 		{"reconcile/account.Symbol.HoldMS", "s.adoptedMS == 0", "true"},
-		{"reconcile.survey.foreign", "symbol.Known() != before", "false"},
-		{"reconcile.survey.decideMissing", "s.latchOn(symbol.Key())", ""},
+		{"reconcile.positionComparison.foreign", "symbol.Known() != before", "false"},
+		{"reconcile.walletComparison.decideMissing", "s.latchOn(symbol.Key())", ""},
 		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
 	}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestDepositOrWithdrawalIsNeitherGainNorLoss", []Edit{
@@ -392,13 +392,13 @@ var protocol = []Row{
 	}},
 	{"refusal_trusted", "a refused order counts as not executed, whatever a list shows", "3",
 		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
-			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
+			{"reconcile.refusalChecks.quarantineExecuted", "o.Filled > 0", "false"},
 			{"reconcile.evidence.repetition", `order.ClientOrderID != ""`, "true"},
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
 		"runtime/engine TestSpotOrderSettlesByItsOrderID", []Edit{
 			{"reconcile.evidence.match", "e.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
-			{"reconcile.survey.matchFrom", "p.OrderID() == order.ID", "false"},
+			{"reconcile.orderRows.matchFrom", "p.OrderID() == order.ID", "false"},
 		}},
 	{"removed_plan_stands", "the plan of a strategy that its removal flattens stays in force", "49",
 		"runtime/engine TestReturnedStrategyDecidesBeforeOpening", []Edit{

@@ -8,7 +8,7 @@ var peer = []Row{
 		}},
 	{"peer_unprotected", "another botd's purchase on spot has no stop", "15",
 		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
-			{"reconcile.survey.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
+			{"reconcile.otherBotds.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
 		}},
 	{"decision_forgotten", "a start forgets what a person has decided about orders of another botd", "53",
 		"reconcile TestStartKeepsDecisionAboutAnotherBotdsPurchase", []Edit{
@@ -24,7 +24,7 @@ var peer = []Row{
 		}},
 	{"unlisted_stop_forgotten", "another botd's stop that the open list omits counts as ended, though the wallet freezes its coins", "15",
 		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins", []Edit{
-			{"reconcile.survey.forgetUnlisted", "frozen < one.net", "true"},
+			{"reconcile.otherBotds.forgetUnlisted", "frozen < one.net", "true"},
 		}},
 	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
 		"reconcile TestStopReturnsDespiteLostExitWhileStandingDown", []Edit{
@@ -44,7 +44,7 @@ var peer = []Row{
 		}},
 	{"hung_list_freezes", "while the open list hangs, coins frozen for acknowledged stops count as frozen for a lost exit", "protection",
 		"reconcile TestStopStaysDespiteLostExitWithoutOpenList", []Edit{
-			{"reconcile.survey.noteUnfrozen", "b.Unlisted(q) || «unread»", "false"},
+			{"reconcile.unlistedOrders.noteUnfrozen", "b.Unlisted(q) || «unread»", "false"},
 		}},
 	{"refused_exit_beside", "a stop on spot is placed at once after a refused exit that may have been executed", "41",
 		"reconcile TestStopAfterRefusedExitCoversWhatIsLeft", []Edit{
@@ -72,7 +72,7 @@ var peer = []Row{
 		}},
 	{"stand_in_moves_once", "a stop is placed once the order in its place is moved again", "34",
 		"reconcile TestOrderInPlaceOfAStopMayMove", []Edit{
-			{"reconcile.survey.noteStandIns", "s.book.noteTakenStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
+			{"reconcile.otherBotds.noteStandIns", "s.book.noteTakenStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
 		}},
 	{"moment_excluded", "after a start, a foreign sale at the time of the last position change is no witness", "40",
 		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
@@ -80,11 +80,11 @@ var peer = []Row{
 		}},
 	{"second_buyer_ignored", "an opening is placed next to a purchase of botd's form that is listed without an id", "42",
 		"runtime/engine TestPurchaseOfBotdsFormWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.survey.quarantineSecondBuyer", "!purchaseOfForm(symbol.rules, newest)", "true"},
+			{"reconcile.otherBotds.quarantineSecondBuyer", "!purchaseOfForm(symbol.rules, newest)", "true"},
 		}},
 	{"lost_purchases_ignored", "after losing its journal, botd buys again next to its earlier purchases that are listed without ids", "42",
 		"runtime/engine TestPurchasesOfALostJournalBlockOpenings", []Edit{
-			{"reconcile.survey.observeNewest", "s.quarantineSecondBuyer(s.fetched.Newest)", ""},
+			{"reconcile.orderRows.observeNewest", "s.otherBotds().quarantineSecondBuyer(s.fetched.Newest)", ""},
 		}},
 	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
@@ -92,15 +92,15 @@ var peer = []Row{
 		}},
 	{"second_buyer_elsewhere", "another botd's order on one symbol hides its purchase on another if lists omit ids", "42",
 		"reconcile TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere", []Edit{
-			{"reconcile.survey.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
+			{"reconcile.otherBotds.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
 		}},
 	{"adopted_sale_again", "another botd's sale that was adopted counts again once a list names it", "42",
 		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
-			{"reconcile.survey.decideMissing", "symbol.spot.newestSale()", "0"},
+			{"reconcile.walletComparison.decideMissing", "symbol.spot.newestSale()", "0"},
 		}},
 	{"frozen_refusal_ignored", "a stop is placed although the wallet shows that a refused one is open", "41",
 		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
-			{"reconcile.survey.presume", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
+			{"reconcile.unlistedOrders.presume", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
 		}},
 	{"refused_exit_unprotected", "on futures an exit that waits after refusals prevents the stop", "protection",
 		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{
@@ -177,7 +177,7 @@ var peer = []Row{
 		}},
 	{"refused_stop_ignored", "lists without a position confirm a refused opening while the stop sent after it rests", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
-			{"reconcile.survey.confirms", "!hasStop(&s.evidence, r)", "true"},
+			{"reconcile.refusalChecks.confirms", "!hasStop(&s.evidence, r)", "true"},
 		}},
 	{"refused_stop_canceled", "after a start, the stop of a refused opening that was executed is canceled because no list shows a position", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{

@@ -21,7 +21,7 @@ var wallet = []Row{
 		}},
 	{"confirmed_unseen", "a purchase that the exchange executed after lists had confirmed its refusal has no stop", "3",
 		"reconcile TestPurchaseExecutedAfterItsConfirmationGetsAStop", []Edit{
-			{"reconcile.survey.noteRefusedPurchases", "s.reopenPaid(symbol)", ""},
+			{"reconcile.unlistedOrders.noteRefusedPurchases", "s.reopenPaid(symbol)", ""},
 		}},
 	{"unread_unprotected", "while no list can be read, a purchase has no stop, whatever the wallet shows", "43",
 		"reconcile TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead", []Edit{
@@ -29,7 +29,7 @@ var wallet = []Row{
 		}},
 	{"persons_money", "while no list can be read, the money that a person spent shows a purchase of botd's", "43",
 		"reconcile TestMoneyThatAPersonSpentShowsNoPurchase", []Edit{
-			{"reconcile.survey.partialWallet", "min(own, s.boughtUnread(symbol))", "max(min(0, own), s.boughtUnread(symbol))"},
+			{"reconcile.walletComparison.partialWallet", "min(own, s.boughtUnread(symbol))", "max(min(0, own), s.boughtUnread(symbol))"},
 		}},
 	{"found_stop_refused", "a refused stop that turns out to be open delays the next one like a repetition", "41",
 		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
@@ -73,7 +73,7 @@ var wallet = []Row{
 		}},
 	{"old_coins_of_others", "coins in a wallet from before a sale count as manual once nothing is held", "40",
 		"reconcile TestWalletReadBeforeASaleShowsNoForeignCoins", []Edit{
-			{"reconcile.survey.observeWallet", "s.book.showsBeforeSale(symbol)", "false"},
+			{"reconcile.walletComparison.observeWallet", "s.book.showsBeforeSale(symbol)", "false"},
 		}},
 	{"peer_stop_forgotten", "after a start, a history cancels the stop of another botd's purchase", "15",
 		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
@@ -81,7 +81,7 @@ var wallet = []Row{
 		}},
 	{"refused_sold_unread", "while the open list cannot be read, coins that a refused sale has sold are sold again", "41",
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
-			{"reconcile.survey.partialWallet", "s.noteRefusedSales(symbol)", ""},
+			{"reconcile.walletComparison.partialWallet", "s.unlistedOrders().noteRefusedSales(symbol)", ""},
 		}},
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
@@ -121,23 +121,23 @@ var wallet = []Row{
 		}},
 	{"old_wallet_bought", "a wallet as before a purchase counts as its result, because what it shows has been sold since", "40",
 		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{
-			{"reconcile.survey.unlistedPurchases", "s.book.unchanged(symbol, before)", "false"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "s.book.unchanged(symbol, before)", "false"},
 		}},
 	{"again_after_its_end", "a purchase that the exchange executed again has no stop for that once it has ended", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
-			{"reconcile.survey.unlistedPurchases", "again > 0", "false"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "again > 0", "false"},
 		}},
 	{"step_is_again", "a step that rounded fees have left counts as a second execution of a purchase", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
-			{"reconcile.executedAgain", "times < maxTimes", "false"},
+			{"reconcile.unlistedOrders.executedAgain", "times < maxTimes", "false"},
 		}},
 	{"again_undeclared", "a second execution that only the wallet shows is no declared state", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
-			{"reconcile.executedAgain", "t.shownFor.exceeds(s.book.Settle().StalenessMS)", "false"},
+			{"reconcile.unlistedOrders.executedAgain", "t.shownFor.exceeds(s.book.Settle().StalenessMS)", "false"},
 		}},
 	{"half_list_decides", "a list decides how much of an unknown opening was executed, though the margin in use shows more", "39",
 		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
-			{"reconcile.survey.decideUnknown", "s.marginShowsMore(symbol, unknown)", "false"},
+			{"reconcile.uncertainOrders.decideUnknown", "s.marginShowsMore(symbol, unknown)", "false"},
 		}},
 	{"margin_never_agreed", "the margin of an account that reports another one than botd computes keeps an unknown opening undecided", "39",
 		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
@@ -149,7 +149,7 @@ var wallet = []Row{
 		}},
 	{"part_outlives_position", "the part that was left to others is subtracted from a position that was opened later", "39",
 		"reconcile TestPartLeftToOthersEndsWithItsPosition", []Edit{
-			{"reconcile.survey.observePosition", "s.outlivesIgnored(symbol)", "false"},
+			{"reconcile.positionComparison.observePosition", "s.outlivesIgnored(symbol)", "false"},
 		}},
 	{"part_ends_at_once", "the part that was left to others ends with any list that shows none of it", "39",
 		"reconcile TestPartLeftToOthersEndsWithItsPosition", []Edit{
