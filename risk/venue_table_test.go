@@ -150,7 +150,7 @@ func venueTable() []venueRow {
 		{code: sim.CodeNoPrice, rule: "price",
 			why: "every market of the simulated exchange has a price from its start; the gate's side is TestEveryRuleRefusesAndLetsPass"},
 		{code: sim.CodeTooManyOrders, rule: "order_count", why: "TestOrdersAreCounted: " + "10000 open orders of an account and market"},
-		{code: sim.CodeClientOrderID, why: "botd's ids have at most 32 characters: TestAnIDLongerThanTheExchangeTakesIsNeverMade"},
+		{code: sim.CodeClientOrderID, why: "botd's ids have at most 32 characters: TestAnIDLongerThanTheExchangeAcceptsIsNeverMade"},
 	}
 }
 

@@ -18,9 +18,9 @@ const RandomLength = 5
 // its record was lost.
 const LaneIDs = 1_000
 
-// epochLength is the minimum length of an epoch that is followed by a random part: the length of Unix
-// seconds in base 36 until 2038, when it becomes 7. A shorter text is an epoch without a random part, as
-// older botds wrote it.
+// epochLength is the minimum length, in characters, of an epoch that is followed by a random part: the
+// length of Unix seconds in base 36 until 2038, when it becomes 7. A text shorter than the two parts
+// together is an epoch without a random part, as older versions wrote it.
 const epochLength = 6
 
 // Start is one start of botd, as named in its client order ids.
@@ -29,7 +29,7 @@ type Start struct {
 	Random string // distinguishes two starts in the same second; empty in older journals
 }
 
-// Compare orders starts by their epochs.
+// Compare orders starts by their epochs, and starts of the same epoch by their random parts.
 func (s Start) Compare(t Start) int {
 	return cmp.Or(cmp.Compare(s.Epoch, t.Epoch), strings.Compare(s.Random, t.Random))
 }
@@ -43,9 +43,9 @@ func (s Start) String() string {
 	return strings.Repeat("0", max(0, epochLength-len(epoch))) + epoch + s.Random
 }
 
-// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, with the epoch in base 36. An instance of
-// 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a process that has used them up must
-// restart.
+// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, with the epoch in base 36. It panics if
+// the id would exceed the exchange's limit. An instance of 10 characters leaves 8 digits for the
+// sequence, 7 from 2038 on: a process that has used them up must restart.
 func ClientOrderID(instance string, start Start, sequence int64) string {
 	id := "b" + instance + "-" + start.String() + "-" + strconv.FormatInt(sequence, 10)
 	if len(id) > maxClientOrderID {
@@ -60,8 +60,8 @@ type Serial struct {
 	Sequence int64
 }
 
-// ParseSerial parses one of botd's client order ids, with or without a random part, and reports
-// whether it is one.
+// ParseSerial parses a client order id of botd's form, with or without a random part, and reports
+// whether it has that form. It ignores the suffix #n that marks a second order under the same id.
 func ParseSerial(clientOrderID string) (Serial, bool) {
 	id, _, _ := strings.Cut(clientOrderID, "#")
 	last := strings.LastIndexByte(id, '-')
@@ -81,8 +81,8 @@ func ParseSerial(clientOrderID string) (Serial, bool) {
 	return Serial{Start{number, random}, sequence}, err == nil && failed == nil
 }
 
-// RandomFrom converts a number to a random part. A start uses the system's entropy, a simulation
-// its seed.
+// RandomFrom converts a number to a random part. A start draws the number from the system's entropy, a
+// simulation from its seed.
 func RandomFrom(number uint64) string {
 	var text [RandomLength]byte
 	for i := range text {

@@ -16,7 +16,7 @@ func TestIDContainsItsStart(t *testing.T) {
 		{"a random part after the epoch", "bmain-tox0wu7k2qz-12", Serial{Start{1_795_370_718, "7k2qz"}, 12}, true},
 		{"an epoch of 7 characters, after 2038", "bmain-100000000000-1", Serial{Start{2_176_782_336, "00000"}, 1}, true},
 		{"a small epoch, as a backtest has it", "bmain-00000100000-3", Serial{Start{1, "00000"}, 3}, true},
-		{"an older botd's, without a random part", "bmain-tox0wu-12", Serial{Start{1_795_370_718, ""}, 12}, true},
+		{"an older version's, without a random part", "bmain-tox0wu-12", Serial{Start{1_795_370_718, ""}, 12}, true},
 		{"a duplicate's", "bmain-tox0wu7k2qz-12#2", Serial{Start{1_795_370_718, "7k2qz"}, 12}, true},
 		{"a person's", "by-hand", Serial{}, false},
 		{"nothing", "", Serial{}, false},
@@ -45,24 +45,24 @@ func TestEveryIDReadsBack(t *testing.T) {
 	}
 }
 
-func TestAnIDLongerThanTheExchangeTakesIsNeverMade(t *testing.T) {
+func TestAnIDLongerThanTheExchangeAcceptsIsNeverMade(t *testing.T) {
 	t.Parallel()
 	start := Start{1_795_370_718, "7k2qz"}
 	if id := ClientOrderID("abcdefghij", start, 99_999_999); len(id) != maxClientOrderID {
-		t.Errorf("want the longest id to have %d characters, have %s", maxClientOrderID, id)
+		t.Errorf("want an id of %d characters, have %s", maxClientOrderID, id)
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("want one longer to end the process before it is sent, have it made")
+			t.Error("want a panic for a longer id, have none")
 		}
 	}()
 	fmt.Println(ClientOrderID("abcdefghij", start, 100_000_000))
 }
 
-func TestTwoStartsOfOneSecondMakeOtherIDs(t *testing.T) {
+func TestTwoStartsInOneSecondMakeDifferentIDs(t *testing.T) {
 	t.Parallel()
 	one, other := Start{1_795_370_718, RandomFrom(1)}, Start{1_795_370_718, RandomFrom(2)}
 	if ClientOrderID("main", one, 1) == ClientOrderID("main", other, 1) || one.Compare(other) == 0 {
-		t.Errorf("want other ids of %v and %v", one, other)
+		t.Errorf("want different ids from %v and %v", one, other)
 	}
 }

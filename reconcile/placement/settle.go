@@ -3,6 +3,6 @@ package placement
 // Settle holds the venue's bounds: W, D and L of exactly-once.md.
 type Settle struct {
 	WindowMS     int64 // W: maximum time in which a signed request can still be admitted
-	VisibilityMS int64 // D: time until an order is visible, final, or proven absent
+	VisibilityMS int64 // D: maximum time from an order's admission until lists show it
 	StalenessMS  int64 // L: maximum age of a read
 }

@@ -16,7 +16,7 @@ const (
 	Rejected                      // final: the exchange ended it by itself
 	Refused                       // final: the exchange never accepted it
 	Absent                        // final: proven to have had no effect
-	Expired                       // final: never sent, because its time to live had passed
+	Expired                       // final: never sent, because it came too late, was withdrawn or could not be sent
 	stateEnd
 )
 
@@ -47,6 +47,6 @@ func (s *State) UnmarshalText(text []byte) error {
 // Final reports whether the state can no longer change.
 func (s State) Final() bool { return s >= Filled }
 
-// OutcomeUnknown reports whether the placement's acceptance is unknown: from the first byte until a
-// parsed answer.
+// OutcomeUnknown reports whether botd does not know if the exchange accepted the order: from its sending
+// record until a parsed answer, and after a lost answer until evidence settles it.
 func (s State) OutcomeUnknown() bool { return s == Sending || s == Uncertain }
