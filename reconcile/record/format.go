@@ -56,6 +56,5 @@ var formats = [...]string{
 
 // FormatEpoch is the format of the records that this botd writes: it grows with every line of
 // formats. A journal carries the highest epoch with which it was written, and a botd that does not
-// support that epoch refuses the journal, because it would ignore records that it cannot read and
-// decide without them.
+// support that epoch refuses the journal: it would decide without the content that it does not know.
 const FormatEpoch = len(formats)

@@ -90,7 +90,7 @@ func shapeNow(t *testing.T) shape {
 	return s
 }
 
-// listed applies the lines of formats to the list of epoch 1.
+// listed returns the list of epoch 1 after all changes in formats.
 func listed(t *testing.T) shape {
 	text, err := os.ReadFile("testdata/format1.txt")
 	if err != nil {
@@ -106,7 +106,7 @@ func listed(t *testing.T) shape {
 		} else if line[0] == '-' && s[name] {
 			delete(s, name)
 		} else {
-			t.Errorf("line %d of formats, %q: want + before what is new, - before what there was", i+2, line)
+			t.Errorf("line %d of formats, %q: want + before an addition, - before a removal", i+2, line)
 		}
 	}
 	return s
@@ -129,7 +129,7 @@ func TestFormatsListEveryKindAndField(t *testing.T) {
 		}
 	}
 	if len(missing) > 0 {
-		t.Errorf("records hold other things than formats lists (epoch %d). Append to formats in reconcile/record/format.go:\n", FormatEpoch)
+		t.Errorf("formats (epoch %d) does not match the content of records. Append to formats in reconcile/record/format.go:\n", FormatEpoch)
 		for _, line := range missing {
 			t.Errorf("\t%q,", line)
 		}

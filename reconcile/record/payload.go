@@ -39,7 +39,7 @@ type Wallet struct {
 	ReadMS int64             `json:"read_ms,omitempty"`
 }
 
-// Acknowledged records the exchange's answer that it accepted an order.
+// Acknowledged records the exchange's answer that acknowledges an order and names its id.
 type Acknowledged struct {
 	OrderID int64 `json:"order_id"`
 }
@@ -86,7 +86,7 @@ type Adopted struct {
 	Evidence string            `json:"evidence,omitempty"`
 }
 
-// Plan records a strategy's plan in force. Fields that are not set keep their previous value.
+// Plan records a strategy's whole plan in force. It replaces the previous one, unset fields included.
 type Plan struct {
 	Plan *strategy.Plan `json:"plan"`
 }
@@ -192,7 +192,7 @@ type Accounted struct {
 	Keeps  bool            `json:"keeps,omitempty"`  // trades of strategies since the last reading are not yet included
 }
 
-// Breach records that a limit of the account, or of a strategy, was crossed. Without a cause it
+// Breach records that a limit of the account, or of a strategy, was breached. Without a reason it
 // records that the limit is no longer breached.
 type Breach struct {
 	Rule    string `json:"rule"`
@@ -245,8 +245,8 @@ type Liquidated struct {
 }
 
 // Checkpoint is the whole state produced by the records before it. A start reads the newest
-// checkpoint and the records after it. It contains nothing beyond those records, and replay proves
-// it.
+// checkpoint and the records after it. It contains nothing beyond those records: botd journal verify
+// replays them and compares.
 type Checkpoint struct {
 	Layout  string `json:"layout"` // of State: a botd with another layout replays all records
 	Epoch   int64  `json:"epoch"`
@@ -255,7 +255,7 @@ type Checkpoint struct {
 }
 
 // Declined records an order that botd's rules refused, for a strategy that watches events. It is
-// written once between two decisions.
+// written once per rule, key and direction (opening or reducing) between two decisions.
 type Declined struct {
 	Purpose  placement.Purpose `json:"purpose"`
 	Key      string            `json:"key,omitempty"`

@@ -47,7 +47,8 @@ func (c *QuarantineCause) UnmarshalText(text []byte) error {
 var causeTexts = [causeEnd]string{SoldByOthers: "the wallet holds less than the fills explain", ExecutedBeyond: "the exchange executed ",
 	JournalLost: "the journal is new and knows nothing of what is open here"}
 
-// FormerCause returns the cause of a quarantine journalled before records had a cause.
+// FormerCause returns the cause of a quarantine that was journalled before records had a cause, derived
+// from the beginning of its reason.
 func (q *Quarantined) FormerCause() QuarantineCause {
 	for cause, text := range causeTexts {
 		if text != "" && strings.HasPrefix(q.Reason, text) {

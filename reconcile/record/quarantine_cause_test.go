@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The cause comes from the record's field, or, in records from before the field existed, from the beginning of the text. The texts are
-// those of old journals.
+// The cause comes from the record's field, or, in records from before the field existed, from the beginning of the reason. The reasons
+// here are those of old journals.
 func TestTheCauseOfAQuarantine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"botd/exchange"
 )
 
-// Record is one entry of the journal: its time, its subject, and the payload of its kind.
+// Record is one record of the journal: its time, its subject, and the payload of its kind.
 type Record struct {
 	AtMS          int64              // server time
 	Strategy      string             // its strategy; empty for none
@@ -43,8 +43,8 @@ func (r *Record) Summary() string {
 	return strings.Join(s.parts, " ")
 }
 
-// Filled returns the order's cumulative fill by this record, and the mean price if known. It
-// returns false for a record without a fill.
+// Filled returns the order's cumulative fill as of this record, and its mean price, which is zero if
+// unknown. It returns false for a kind of record that states no fill.
 func (r *Record) Filled() (filled exchange.Quantity, price exchange.Amount, ok bool) {
 	switch body := r.Body.(type) {
 	case Fill:

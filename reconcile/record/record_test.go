@@ -21,8 +21,8 @@ var (
 
 func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
 
-// everyKind has records of each kind with all fields set: those that botd of schema 2 wrote to
-// testdata/version2.jsonl, line by line.
+// everyKind returns at least one record of each kind that version 2 had, with every field of that
+// version set: the records that version 2 wrote to testdata/version2.jsonl, line by line.
 func everyKind() []Record {
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
@@ -127,7 +127,7 @@ func everyKind() []Record {
 	}
 }
 
-// newerKinds are records of the kinds that version 2 did not have.
+// newerKinds returns records of kinds that version 2 did not have.
 func newerKinds() []Record {
 	return []Record{{AtMS: 12, Strategy: "one", Symbol: bitcoin, Body: Declined{placement.Order, "low", exchange.Buy, 5, "balance", "too little"}},
 		{AtMS: 12, Body: Transfer{ledger.Transfer{Market: exchange.Spot, Asset: "USDT", Amount: exchange.MustAmount("-5"), Note: "out"}}},
@@ -135,7 +135,6 @@ func newerKinds() []Record {
 			PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realized: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
 }
 
-// TestRecordsOfOlderJournalsAreRead decodes what version 2 wrote.
 func TestRecordsOfOlderJournalsAreRead(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/version2.jsonl")
@@ -176,7 +175,7 @@ func TestEveryKindComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// TestARecordIsOneFlatObject checks the format that people and programs read.
+// TestARecordIsOneFlatObject checks the JSON form that people and programs outside botd read.
 func TestARecordIsOneFlatObject(t *testing.T) {
 	t.Parallel()
 	const symbol = `"symbol":{"Market":"futures","Name":"BTC-USDT"}`
@@ -196,11 +195,12 @@ func TestARecordIsOneFlatObject(t *testing.T) {
 	}
 }
 
-// An export puts the sequence and the hash of the chain before the record's own keys, in the same object.
+// An export writes the record's sequence and its hash in the chain before the record's own keys, in the same
+// object.
 func TestNoPayloadRepeatsAKeyOfItsEnvelope(t *testing.T) {
 	t.Parallel()
 	taken := []string{"sequence", "hash", "v", "kind", "at_ms", "strategy", "symbol", "client_order_id"}
-	for _, r := range everyKind() {
+	for _, r := range append(everyKind(), newerKinds()...) {
 		text, err := json.Marshal(r.Body)
 		if err != nil {
 			t.Fatal(err)
