@@ -224,7 +224,7 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 	}
 }
 
-// adopted books a difference between exchange and journal as the strategy's. If this ends a
+// adopted books a difference between exchange and journal as the strategy's. If this ends a futures
 // position, it latches the strategies that trade the symbol.
 func (s *State) adopted(symbol *Symbol, body *record.Adopted, atMS int64) {
 	symbol.adopt(body, atMS)

@@ -31,8 +31,8 @@ func (c *circuit) sent(atMS int64) { c.sentMS = pushBounded(c.sentMS, atMS) }
 
 func (c *circuit) unknown(atMS int64) { c.unknownMS = pushBounded(c.unknownMS, atMS) }
 
-// ended counts endings without a fill. Neither the cancel of a resting order nor an order that was never
-// sent counts: they prove nothing about the exchange.
+// ended counts consecutive endings without a fill. It skips endings that say nothing about the exchange's
+// health: those of protective orders, of orders that were never sent, and of canceled orders with a price.
 func (c *circuit) ended(p *Placement) {
 	switch {
 	case p.filled > 0:
@@ -57,15 +57,14 @@ func since(times []int64, fromMS int64) int {
 	return len(times) - i
 }
 
-// Breaker returns the last trip of the breaker; see Breaking.
+// Breaker returns the breaker's last trip, which may be over: see Breaking.
 func (c *circuit) Breaker() Breaker { return c.breaker }
 
 // Breaking reports whether the breaker currently blocks openings.
 func (c *circuit) Breaking(nowMS int64) bool { return nowMS < c.breaker.UntilMS }
 
 // Tally returns the number of placements sent since a time, how many of them lost their answer, and
-// the number of consecutive endings without a fill. It ignores everything before the breaker's last
-// trip.
+// the number of consecutive endings without a fill. It ignores everything up to the breaker's last trip.
 func (c *circuit) Tally(fromMS int64) (sent, unknown, empty int) {
 	fromMS = max(fromMS, c.breaker.SinceMS+1)
 	return since(c.sentMS, fromMS), since(c.unknownMS, fromMS), c.empty

@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Doubted is a spot order, or a futures opening, that the exchange refused and may have executed anyway. On spot the evidence of that is what the wallet
-// showed before it was sent, which is journalled, because a start reads the wallet only later.
+// Doubted is a spot order, or a futures opening, that the exchange refused and may have executed anyway. On spot, comparing the wallet with Wallet shows
+// whether it did. Wallet is journalled, because a restarted process cannot read the wallet as it was before the order.
 type Doubted struct {
 	ClientOrderID string
 	Purpose       placement.Purpose
@@ -26,10 +26,10 @@ const maxDoubted = 16
 // doubts are the refused orders, oldest first, at most maxDoubted.
 type doubts struct{ refused []Doubted }
 
-// Doubted returns these orders, oldest first.
+// Doubted returns the refused orders that may have been executed, oldest first.
 func (d *doubts) Doubted() []Doubted { return slices.Clone(d.refused) }
 
-// note records the refusal of a placement.
+// note records the refusal of a futures opening, or of a spot order whose wallet was read before it was sent.
 func (d *doubts) note(p *Placement, atMS int64) {
 	if opening := p.order.Market == exchange.Futures && p.purpose.Opens(); !opening && p.wallet.ReadMS == 0 {
 		return
@@ -47,7 +47,7 @@ func (d *doubts) forget(clientOrderID string) {
 	d.refused = slices.DeleteFunc(d.refused, func(one Doubted) bool { return one.ClientOrderID == id })
 }
 
-// decide drops the orders of a symbol whose position has been decided without them.
+// decide drops a symbol's orders: the adoption of its position has decided their effect.
 func (d *doubts) decide(key exchange.SymbolKey) {
 	d.refused = slices.DeleteFunc(d.refused, func(one Doubted) bool { return one.Order.Key() == key })
 }

@@ -12,8 +12,8 @@ type Ending struct {
 	OrderID  int64
 	Filled   exchange.Quantity
 	Strategy string
-	Left     bool // a person left it to its owner
-	Absent   bool // it was assumed that it had never reached the exchange, or had vanished from it
+	Left     bool // a person left the order to its owner
+	Absent   bool // evidence showed that it never reached the exchange, or vanished from it, without effect
 }
 
 // endings are the newest ended placements, at most maxRemembered.
@@ -26,7 +26,7 @@ type endings struct {
 // ForgottenID returns the highest order id among the spot orders that are no longer remembered; 0 for none.
 func (e *endings) ForgottenID() int64 { return e.forgottenID }
 
-// Ended returns the ending of a placement.
+// Ended returns the ending of a placement, or false if it has not ended or is no longer remembered.
 func (e *endings) Ended(clientOrderID string) (Ending, bool) {
 	ending, ended := e.byID[clientOrderID]
 	return ending, ended

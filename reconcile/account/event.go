@@ -21,8 +21,8 @@ type events struct {
 	seen    int64 // number of events that the strategy has received
 }
 
-// Events yields the events since the strategy's last decision, oldest first, and returns the number
-// of those that were dropped, and the total number so far.
+// Events returns the stored events since the strategy's last decision, oldest first, the number of
+// events since then that were dropped, and the number of all events so far.
 func (s *Strategy) Events() (stored iter.Seq[strategy.Event], missed int, all int64) {
 	e := &s.events
 	return slices.Values(e.list), int(e.before - e.seen), e.before + int64(len(e.list))
@@ -36,7 +36,7 @@ func (s *Strategy) PendingEvents() int {
 // WatchesEvents reports whether events are stored for the strategy.
 func (s *Strategy) WatchesEvents() bool { return s.events.watched }
 
-// Declines reports whether an event that a rule refused such an order still waits for the strategy.
+// Declines reports whether the strategy has yet to receive an event that a rule refused such an order.
 func (s *Strategy) Declines(reduces bool, key, rule string) bool {
 	return slices.ContainsFunc(s.events.list, func(e strategy.Event) bool {
 		return e.Kind == strategy.EventRefused && e.Reduces == reduces && e.Key == key && e.Rule == rule
@@ -66,7 +66,7 @@ func (e *events) take(seen int64) {
 	e.seen = min(seen, e.before)
 }
 
-// eventOf is an event about an order.
+// eventOf returns an event about an order.
 func eventOf(p *Placement, kind strategy.EventKind, atMS int64) strategy.Event {
 	event := strategy.Event{AtMS: atMS, Kind: kind, Side: p.order.Side, Reduces: !p.purpose.Opens()}
 	if !p.purpose.Protects() {
@@ -104,7 +104,7 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 		return
 	case p.state == placement.Refused, p.state == placement.Rejected:
 		event.Kind, event.Reason = strategy.EventRefused, p.reason
-	case p.purpose.Protects(): // it ends with the position it protects, and each time it moves
+	case p.purpose.Protects(): // a protective order is canceled with its position, and each time it moves
 		return
 	default:
 		event.Reason = p.evidence

@@ -15,8 +15,8 @@ type keyFill struct {
 	purpose   placement.Purpose
 	key       string
 	filled    exchange.Quantity
-	refusedMS int64 // when the exchange last refused an order under it
-	at        int   // its index in the plan in force, approximately
+	refusedMS int64 // when the exchange last refused an order under the key; 0 for never
+	at        int   // the key's index in the plan in force, approximately
 }
 
 // FilledByKey returns the quantity filled under a key.
@@ -27,7 +27,7 @@ func (s *Strategy) FilledByKey(purpose placement.Purpose, key string) exchange.Q
 	return 0
 }
 
-// FilledAt yields the indexes of a plan's orders under whose keys something has filled.
+// FilledAt yields the index of each order of a plan whose key has a fill, and the filled quantity.
 func (s *Strategy) FilledAt(keys *Keys, purpose placement.Purpose) iter.Seq2[int, exchange.Quantity] {
 	return func(yield func(int, exchange.Quantity) bool) {
 		for i := range s.keys {
@@ -42,7 +42,7 @@ func (s *Strategy) FilledAt(keys *Keys, purpose placement.Purpose) iter.Seq2[int
 	}
 }
 
-// Fills yields each key of the plan with a fill, orders first.
+// Fills yields each key of the plan that has a fill, with its quantity: opening orders first, then exits.
 func (s *Strategy) Fills() iter.Seq2[string, exchange.Quantity] {
 	return func(yield func(string, exchange.Quantity) bool) {
 		for i := range s.keys {
@@ -53,8 +53,8 @@ func (s *Strategy) Fills() iter.Seq2[string, exchange.Quantity] {
 	}
 }
 
-// RefusedByKey returns when the exchange last refused an order under a key; 0 if it accepted the
-// last one.
+// RefusedByKey returns when the exchange last refused or rejected an order under a key of the plan in
+// force; 0 for never.
 func (s *Strategy) RefusedByKey(purpose placement.Purpose, key string) int64 {
 	if i, found := s.findKey(purpose, key); found {
 		return s.keys[i].refusedMS
@@ -102,10 +102,10 @@ type Keys struct {
 	byKey  map[string]int // nil until many keys were missed
 }
 
-// Keys finds orders among them.
+// Keys returns a finder of the orders by their keys.
 func (o Orders) Keys() Keys { return Keys{orders: o.list} }
 
-// fewMissed is the number of misses up to which a linear search is faster.
+// fewMissed is the number of misses up to which linear searches cost less than a map of all keys.
 const fewMissed = 8
 
 // Find returns the index of a key, or -1. It searches near the expected index first.

@@ -78,10 +78,11 @@ func (p *Placement) Filled() exchange.Quantity { return p.filled }
 // Price returns the mean price of its fills; zero if unknown.
 func (p *Placement) Price() exchange.Amount { return p.price }
 
-// SentMS returns the journalled server time for its sending.
+// SentMS returns the server time of its sending record; for an order found on the exchange, the time at
+// which it was found.
 func (p *Placement) SentMS() int64 { return p.sentMS }
 
-// UnknownMS returns the time at which its answer was lost.
+// UnknownMS returns the time at which its answer was lost; 0 if it was not.
 func (p *Placement) UnknownMS() int64 { return p.unknownMS }
 
 // EndedMS returns the time at which it ended; 0 if it has not.

@@ -11,9 +11,9 @@ import (
 // maxRefusals bounds the number of remembered intents that the exchange refused.
 const maxRefusals = 64
 
-// Refusal is an intent whose placements the exchange has refused in a row. It is journalled, so
-// that a restarted process waits as long as its predecessor would have: frequent restarts send no
-// more orders than one long run.
+// Refusal is an intent whose placements the exchange has refused in a row. It derives from records, so
+// a restarted process waits as long as its predecessor would have: frequent restarts send no more
+// orders than one long run.
 type Refusal struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
@@ -96,8 +96,8 @@ func (f *refusals) add(p *Placement, refused Refused) {
 	one.Of = append(one.Of, refused)
 }
 
-// drop forgets the refusals of an intent that the exchange has now accepted. An order from before the
-// refusals does not count.
+// drop forgets the refusals of an intent of which the exchange has now filled an order, unless the order
+// was sent before the newest refusal.
 func (f *refusals) drop(p *Placement) {
 	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
 		f.inForce = slices.Delete(f.inForce, i, i+1)

@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// A sale on spot beyond what the fills explain sold a person's coins, unless a purchase that has not ended may explain it. Where botd stands down,
-// on the account or on the symbol, it sold what another botd has bought, until a person decides that.
+// A spot sale beyond what the fills explain has sold a person's coins, unless a purchase that has not ended may explain it. While botd stands
+// down, on the account or on the symbol, such a sale counts as one of another botd's purchases, until a person decides.
 func TestSaleBeyondTheFillsIsOfOthers(t *testing.T) {
 	t.Parallel()
 	coin, future := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
@@ -38,7 +38,7 @@ func TestSaleBeyondTheFillsIsOfOthers(t *testing.T) {
 		{"as much", 10, coin, exchange.Sell, stands, 0, 0},
 		{"one more", 9, coin, exchange.Sell, nil, 1, 0},
 		{"one more, while botd stands down", 9, coin, exchange.Sell, stands, 1, 1},
-		{"one more, on a symbol on which it does", 9, coin, exchange.Sell, quarantined, 1, 1},
+		{"one more, on a symbol on which botd stands down", 9, coin, exchange.Sell, quarantined, 1, 1},
 		{"one more, while the account is paused", 9, coin, exchange.Sell, halted, 1, 0},
 		{"all of it", 0, coin, exchange.Sell, stands, 10, 10},
 		{"a purchase", 0, coin, exchange.Buy, stands, 0, 0},
@@ -60,14 +60,14 @@ func TestSaleBeyondTheFillsIsOfOthers(t *testing.T) {
 		s.Apply(&record.Record{ClientOrderID: "it", Body: record.Ended{OrderID: 5, State: placement.Filled, Filled: 10, Price: exchange.AmountOf(90)}})
 		fills, want := slices.Collect(s.Watch("one").Fills()), Filled{10 * exchange.Quantity(c.side.Sign()), c.others, exchange.AmountOf(90)}
 		if spot := c.key == coin; (len(fills) == 1) != spot || spot && fills[0] != want {
-			t.Errorf("%s: want one fill with %d of others, have %+v", c.name, c.others, fills)
+			t.Errorf("%s: want one fill, %d of it from the holdings of others, have %+v", c.name, c.others, fills)
 		}
 		if have := s.Track(c.key).Oversold(); have != c.oversold {
 			t.Errorf("%s: want %d sold of another botd's, have %d", c.name, c.oversold, have)
 		}
 		decided := adopts(0)
 		if s.Apply(&decided); s.Track(coin).Oversold() != 0 {
-			t.Errorf("%s: want none once it is decided, have %d", c.name, s.Track(coin).Oversold())
+			t.Errorf("%s: want none after the decision, have %d", c.name, s.Track(coin).Oversold())
 		}
 	}
 }

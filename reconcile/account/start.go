@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxStarts bounds the number of remembered starts, newest first.
+// maxStarts bounds the number of remembered starts; the oldest are dropped.
 const maxStarts = 10_000
 
 // knownStart is a start recorded in the journal, or known from the id of an order.
@@ -31,11 +31,11 @@ type starts struct {
 // reported are the unknown ids on one symbol that a person was notified of, or that were adopted.
 type reported struct {
 	before int64              // ids of earlier epochs are reported
-	former int64              // its value before the newest quarantine
-	ids    []placement.Serial // of each start that is not earlier, the newest reported id: it covers those before it
+	former int64              // the value of before until the newest such report
+	ids    []placement.Serial // the newest reported id of each start that is not earlier: it covers the start's ids before it
 }
 
-// maxReported limits the number of such starts per symbol; the oldest are dropped.
+// maxReported limits the number of starts in reported.ids, per symbol; the starts reported first are dropped.
 const maxReported = 64
 
 // Epoch returns the highest journalled epoch.
@@ -44,7 +44,7 @@ func (s *starts) Epoch() int64 { return s.newest.Epoch }
 // Start returns the newest journalled start.
 func (s *starts) Start() placement.Start { return s.newest }
 
-// boot adds a start.
+// boot adds a start, unless a later one is known.
 func (s *starts) boot(body *record.Boot) {
 	start := placement.Start{Epoch: body.Epoch, Random: body.Random}
 	if body.Epoch < s.newest.Epoch {
@@ -57,8 +57,8 @@ func (s *starts) boot(body *record.Boot) {
 	}
 }
 
-// Booted reports whether the start was made by a process that wrote this journal. An order of such a start that the journal does not contain was sent
-// after the journal was copied or truncated: it sold quantity that the journal holds, or that it bought later itself.
+// Booted reports whether the process of a start wrote this journal. An order of such a start that the journal does not contain was sent after the
+// journal was copied or truncated: the process sold what this journal counts as held, or what it bought itself after that.
 func (s *starts) Booted(start placement.Start) bool {
 	i, found := s.find(start)
 	return found && s.known[i].booted

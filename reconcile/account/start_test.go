@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// A person was notified of an order of a botd whose clock was ahead. That does not show what later starts send, of which a backup may
-// lack orders: these are reported too, and each of them only once.
+// A person was notified of an order of a botd whose clock was ahead. That report does not cover later starts, whose orders a backup may
+// lack: botd reports those too, each once.
 func TestReportedOrderOfAClockAheadAccountsForNoLaterStart(t *testing.T) {
 	t.Parallel()
 	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
@@ -52,7 +52,7 @@ func TestReportedOrderOfAClockAheadAccountsForNoLaterStart(t *testing.T) {
 	}
 }
 
-// The starts are bounded, of which a person was notified and which the newest start does not exceed: the oldest report gives way.
+// The number of reported starts later than this journal's newest start is bounded: the oldest report is dropped.
 func TestReportedStartsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := New(Options{})

@@ -46,7 +46,7 @@ type recorded struct {
 	live       []*Placement // oldest first
 	ledger     *ledger.Ledger
 	books      ledger.Writer
-	seasoned   bool // the journal contains more than starts and plans
+	seasoned   bool // see New
 }
 
 // unrecorded are the symbols and strategies that callers observe although no record names them. The
@@ -97,20 +97,20 @@ func (s *State) findSymbol(key exchange.SymbolKey) (at int, found bool) {
 	return slices.BinarySearchFunc(s.recorded.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
 }
 
-// Strategy returns a strategy's state. If neither the journal nor the roster knows the strategy, the
+// Strategy returns a strategy's state. If neither a record nor EnsureStrategy has named the strategy, the
 // returned state is empty and not part of the account's.
 func (s *State) Strategy(name string) *Strategy {
 	if i, found := s.findStrategy(name); found {
 		return s.recorded.strategies[i]
 	}
-	if enlisted := s.unrecorded.strategies[name]; enlisted != nil {
-		return enlisted
+	if unrecorded := s.unrecorded.strategies[name]; unrecorded != nil {
+		return unrecorded
 	}
 	return &Strategy{name: name}
 }
 
-// EnsureStrategy returns the state of a strategy of the roster, which is empty until a record names the
-// strategy.
+// EnsureStrategy returns a strategy's state, which is empty until a record names the strategy. The caller
+// may keep it: later records change the same value.
 func (s *State) EnsureStrategy(name string) *Strategy {
 	if i, found := s.findStrategy(name); found {
 		return s.recorded.strategies[i]
@@ -181,18 +181,18 @@ func (s *State) Settle() placement.Settle { return s.settle }
 // Ledger returns the account's ledger.
 func (s *State) Ledger() *ledger.Ledger { return s.ledger }
 
-// New reports whether the journal contains nothing but starts and plans.
+// New reports whether the journal contains no fact yet about orders, positions, results or halts. Starts, the
+// configuration, strategies' plans and memories, limits, audits and postings of the ledger do not count.
 func (s *State) New() bool { return !s.seasoned }
 
-// Orphan is a symbol that no configured strategy trades, although it has a position, orders, or trades
-// that the ledger still expects.
+// Orphan is a symbol that no configured strategy trades, although trading on it is not finished: see Orphans.
 type Orphan struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
 }
 
-// Orphans returns the symbols that none of the configured strategies trades and that have a
-// position or live orders of a strategy, or trades that are not all booked or part of a result.
+// Orphans returns the symbols that no configured strategy trades and that have a position or live orders
+// of a strategy, or trades that are missing in the ledger or in the strategy's result.
 func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
 	var orphans []Orphan
 	for _, symbol := range s.recorded.symbols {

@@ -28,7 +28,7 @@ func TestAskingCreatesNothing(t *testing.T) {
 	bitcoin := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	one, symbol := s.EnsureStrategy("one"), s.Track(bitcoin)
 	if s.EnsureStrategy("one") != one || s.Strategy("one") != one || s.Track(bitcoin) != symbol || string(s.Snapshot()) != string(before) {
-		t.Error("want the same empty states each time, and no part of what a checkpoint holds")
+		t.Error("want the same empty states each time, and an unchanged snapshot")
 	}
 	if strategies, symbols := slices.Collect(s.Strategies()), slices.Collect(s.Symbols()); len(strategies) != 0 || len(symbols) != 0 {
 		t.Errorf("want nothing in the journal, have %v and %v", strategies, symbols)
@@ -37,14 +37,14 @@ func TestAskingCreatesNothing(t *testing.T) {
 	s.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{}})
 	strategies, symbols := slices.Collect(s.Strategies()), slices.Collect(s.Symbols())
 	if !slices.Equal(strategies, []*Strategy{one}) || !slices.Equal(symbols, []*Symbol{symbol}) || one.Symbol() != bitcoin || symbol.Owner() != "one" {
-		t.Errorf("want the states that were observed, as the record has changed them, have %+v and %+v", strategies, symbols)
+		t.Errorf("want the states returned before, changed by the record, have %+v and %+v", strategies, symbols)
 	}
 	if s.Watch("two").Day().StartMS != 5 || string(s.Snapshot()) == string(before) {
-		t.Error("want a watch, and another state than the empty one")
+		t.Error("want a watch, and a snapshot that differs from the empty state's")
 	}
 }
 
-// A plan and a ledger that were given out show the state and cannot change it.
+// A returned plan shows the state and cannot change it.
 func TestAPlanInForceIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	s := New(Options{})
@@ -62,7 +62,7 @@ func TestAPlanInForceIsOnlyRead(t *testing.T) {
 	}
 }
 
-// unknownBody is a body that Apply does not know, as one would be whose rule was forgotten.
+// unknownBody is a body that Apply does not handle, like a new kind without a case there.
 type unknownBody struct{ record.Breaker }
 
 func TestUnknownBodyIsRefusedLoudly(t *testing.T) {

@@ -40,7 +40,7 @@ func (s *Strategy) Memory() strategy.Memory { return s.memory }
 type latch struct {
 	side      int // 0 for none
 	atMS      int64
-	protected bool // closed by a stop-loss or take-profit
+	protected bool // closed by a stop-loss or take-profit, or by exits placed alongside the target
 	idle      bool // the strategy has desired no position since
 }
 
@@ -50,14 +50,14 @@ func (s *Strategy) Latch() int { return s.latch.side }
 // LatchMS returns the time at which the side was closed.
 func (s *Strategy) LatchMS() int64 { return s.latch.atMS }
 
-// LatchedByProtection reports whether a stop-loss or take-profit closed the side. The strategy's
-// policy then decides when it may enter again.
+// LatchedByProtection reports whether a stop-loss or take-profit, or the plan's exits placed alongside
+// its target, closed the side. The strategy's re-entry policy then decides when it may enter again.
 func (s *Strategy) LatchedByProtection() bool { return s.latch.protected }
 
 // LatchIdle reports whether the strategy has desired no position since the latch began.
 func (s *Strategy) LatchIdle() bool { return s.latch.idle }
 
-// OnRemove returns the action when the strategy is removed: flatten or leave.
+// OnRemove returns what happens to the position when the strategy is removed: flatten or leave.
 func (s *Strategy) OnRemove() string { return s.onRemove }
 
 // Priced returns the signed quantity at which a target was priced, or false if it was not.
@@ -104,7 +104,7 @@ func (s *Strategy) setPlan(plan *strategy.Plan) {
 	s.plan.Reset()
 	s.plan.Merge(plan)
 	if s.plan.Target != s.target {
-		s.priced = false // it is another target: if the previous one returns later, it is priced again
+		s.priced = false // if the previous target returns later, it is priced again
 	}
 }
 

@@ -103,22 +103,23 @@ func (s *Symbol) QuarantineMS() int64 { return s.quarantineMS }
 // FilledMS returns when a fill last changed Known.
 func (s *Symbol) FilledMS() int64 { return s.filledMS }
 
-// OpenedMS returns when the position was first ordered or adopted; 0 for never.
+// OpenedMS returns when the order that opened the position was sent, or when the position was adopted; 0
+// if there was none.
 func (s *Symbol) OpenedMS() int64 { return s.openedMS }
 
-// DatedMS returns OpenedMS by the exchange's clock, corrected for a botd clock known to have been
-// ahead.
+// DatedMS returns OpenedMS, or the exchange's date of the opening if that is earlier, because botd's
+// clock was ahead.
 func (s *Symbol) DatedMS() int64 { return cmp.Or(s.datedMS, s.openedMS) }
 
 // AdoptedMS returns when a difference between exchange and journal was last adopted; 0 for never.
 func (s *Symbol) AdoptedMS() int64 { return s.adoptedMS }
 
-// Opened returns the signed position from openings and adoptions, less reductions. It is smaller than
-// Known if a reduction reduced a position that botd did not know it had opened.
+// Opened returns the signed position from openings and adoptions, less reductions. It is nearer zero
+// than Known after a reduction of a position whose opening is not booked.
 func (s *Symbol) Opened() exchange.Quantity { return s.opened }
 
-// Traded returns the signed sum of botd's own filled openings, less its own reductions, since the
-// position was last settled at zero. It excludes changes that others made to the position.
+// Traded returns the signed sum of botd's own filled openings, less its own reductions and fees, since
+// the position was last settled at zero. It excludes changes that others made to the position.
 func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity {
 	if s.settledZero(nowMS, settle) {
 		return 0
@@ -144,12 +145,12 @@ func (s *Symbol) HoldMS(settle *placement.Settle) int64 {
 // ChangedMS returns when Known last changed.
 func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
 
-// Sold returns, on spot, the quantity sold by the last fills, as long as each followed the previous one
-// within L.
+// Sold returns, on spot, the quantity sold by the newest series of fills in which each followed the
+// previous one within L.
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
 // Oversold returns, on spot, the quantity that botd's own orders have sold beyond Known while botd stood down, since a difference was last adopted:
-// they sold the other botd's purchases, or purchases that the journal does not know.
+// purchases of the other botd, or purchases that the journal does not know.
 func (s *Symbol) Oversold() exchange.Quantity { return s.oversold }
 
 // DecidedID returns, on spot, the id of the newest order of another botd with this prefix whose effect has been decided; 0 for none. The effects of
@@ -214,7 +215,7 @@ func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settl
 	}
 }
 
-// towardZero adds a reduction to a position, at most down to zero.
+// towardZero adds a reduction to a signed position, without going past zero.
 func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 	if after := position + reduction; after.Sign() == position.Sign() {
 		return after
@@ -222,7 +223,7 @@ func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 	return 0
 }
 
-// within returns a part of a position, at most the whole position: if an opening is booked after its reduction, less of it is left.
+// within bounds a part of a signed position to the position. A part can be larger if its opening was booked after its reduction.
 func within(part, position exchange.Quantity) exchange.Quantity {
 	if part.Sign() != position.Sign() {
 		return 0
@@ -230,8 +231,8 @@ func within(part, position exchange.Quantity) exchange.Quantity {
 	return min(max(part, min(position, 0)), max(position, 0))
 }
 
-// buy updates the mean price of the spot position. mean is the mean price of the order's whole
-// fill, of which grown is new. An unreported price changes nothing.
+// buy updates the mean price of the spot position with a purchase. mean is the mean price of the order's
+// whole fill, of which grown is new; zero, an unreported price, changes nothing.
 func (s *Symbol) buy(p *Placement, grown exchange.Quantity, mean exchange.Amount) {
 	if mean.IsZero() || grown <= 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Watch is what the limits of one scope, the account or a strategy, remember. It derives from records,
+// Watch holds what the limits of one scope, the account or a strategy, remember. It derives from records,
 // so a restart restores the same utilization.
 type Watch struct {
 	strategy string
@@ -33,7 +33,7 @@ type Day struct {
 	Spot    exchange.Amount // of the account: the part of Equity that is on spot
 }
 
-// Breach is a crossed limit that blocks entries.
+// Breach is a breached limit, which blocks entries.
 type Breach struct {
 	Rule    string
 	Reason  string
@@ -105,7 +105,7 @@ func (w *Watch) Known() bool { return w.known }
 // wallet that the results include: its money is in no result yet.
 func (w *Watch) Traded() exchange.Quantity { return w.traded }
 
-// maxFills bounds the fills that wait for a result; each round has one.
+// maxFills bounds the fills that are not in a result yet; each round journals a result.
 const maxFills = 256
 
 // Filled is one fill of an order.
@@ -141,7 +141,7 @@ func (w *watches) unaccounted(strategy string) bool {
 	return found && w.all[i].traded != 0 && w.Watch("").known
 }
 
-// account records which wallet the results include.
+// account records the futures wallet that the results include.
 func (w *watches) account(body *record.Accounted) {
 	one := w.watch("")
 	one.wallet, one.losses, one.known = body.Wallet, body.Losses, true
@@ -169,7 +169,7 @@ func (w *Watch) Breach(rule string) *Breach {
 	return nil
 }
 
-// breached records a breach, or its end if it has no cause.
+// breached records a breach, or its end if it has no reason.
 func (w *Watch) breached(atMS int64, body *record.Breach) {
 	w.breaches = slices.DeleteFunc(slices.Clone(w.breaches), func(b Breach) bool { return b.Rule == body.Rule })
 	if body.Reason != "" {
