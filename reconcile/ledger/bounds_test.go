@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// at books a futures reading at a time.
+// at books a futures reading made at the given time.
 func (a *accounts) at(atMS int64, wallet string, open []Position) map[Account]string {
 	a.t.Helper()
 	return a.book(&Reading{AtMS: atMS, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: open})
@@ -102,7 +102,7 @@ func TestTheTermsThatAReadingBringsHold(t *testing.T) {
 		other.Symbol.Name, hourly.FundingHours = "AAA-USDT", 1
 		r := &Reading{AtMS: 2*3_600_000 + 90_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: open,
 			Instruments: []Instrument{other, hourly}}
-		a.want(a.book(r), want) // funded each 8 hours before: it were a withdrawal
+		a.want(a.book(r), want) // with the former 8 hours it would be a withdrawal
 	}
 }
 
@@ -158,7 +158,7 @@ func TestALiquidationMayCostMoreThanATrade(t *testing.T) {
 	}
 }
 
-// An order that rests pays the maker's rate, which is learned from a reading with nothing else: 0.05 of 500 are 0.01 %.
+// An order that rests pays the maker rate, which is learned from a reading with nothing else: 0.05 of 500 is 0.01 %.
 func TestRestingOrdersPayTheMakersRate(t *testing.T) {
 	t.Parallel()
 	rest := func(a *accounts, side exchange.Side, quantity exchange.Quantity) {
@@ -172,7 +172,7 @@ func TestRestingOrdersPayTheMakersRate(t *testing.T) {
 	half := position(1, false, "0.01", "0.005", "50000", "10")
 	a.want(a.futures("1009.624", []Position{half}, nil), map[Account]string{Realized: "-10", Fees: "0.026", Funding: "0.3"})
 	a.now += 8 * 3_600_000
-	a.trades(exchange.Sell, 5) // which taker orders do not: 0.05 % of 250
+	a.trades(exchange.Sell, 5) // taker orders do not: 0.05 % of 250
 	a.want(a.futures("1009.299", nil, []Position{over(1, false, "0.01", "50000", "51000", "10")}), map[Account]string{Fees: "0.125", Funding: "0.2"})
 }
 
@@ -243,7 +243,7 @@ func TestRatesAreLearnedFromOneKindOfOrderAlone(t *testing.T) {
 	}
 }
 
-// A symbol that was traded long ago has no part in it. One whose position is no longer reported may have.
+// A symbol that was traded before the last reading has no part in the change. One whose position is no longer reported may have.
 func TestOnlySymbolsThatMayHavePaidPreventLearning(t *testing.T) {
 	t.Parallel()
 	ether := position(2, false, "5", "5", "100", "0")
@@ -274,7 +274,7 @@ func TestOnlySymbolsThatMayHavePaidPreventLearning(t *testing.T) {
 	}
 }
 
-// Both kinds of order filled: half of the usual fee may be missing or too much.
+// Orders of both kinds filled: the fee may differ from the usual one by half.
 func TestFeesOfBothKindsOfOrderVary(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.625": true, "999.6249": false, "999.875": true, "999.8751": false} {
@@ -289,7 +289,7 @@ func TestFeesOfBothKindsOfOrderVary(t *testing.T) {
 	}
 }
 
-// The tolerance is a fiftieth of the fee of the symbol that paid least, whichever is first: 0.005 of 10, beside 0.25 of 500.
+// The tolerance is a fiftieth of the fee of the symbol that paid least, in either order: 0.005 of 10, beside 0.25 of 500.
 func TestTheToleranceIsOfTheSmallestFee(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.7449": true, "999.7451": true, "999.7448": false, "999.7452": false} {

@@ -27,8 +27,7 @@ func (t *Transfer) Lines() []Line {
 // maxOpenItems bounds the remembered unexplained changes and declarations, each.
 const maxOpenItems = 256
 
-// openItem is a wallet change that waits for its explanation, or a declared transfer that no wallet
-// has shown yet.
+// openItem is an unexplained wallet change, or a declared transfer that no wallet has shown yet.
 type openItem struct {
 	market exchange.Market
 	asset  string
@@ -42,16 +41,16 @@ type Matched struct {
 	AtMS   int64 // time at which the wallet showed it
 }
 
-// Match returns the unexplained changes that a transfer explains, newest first. The rest of the
-// transfer waits for a future wallet change.
+// Match returns the unexplained changes that declaring a transfer would explain, newest first. It changes
+// nothing.
 func (l *Ledger) Match(t *Transfer) (matched []Matched) {
 	_, rest := consume(slices.Clone(l.declared), t.Market, t.Asset, t.Amount, nil)
 	consume(slices.Clone(l.unexplained), t.Market, t.Asset, rest.Neg(), func(m Matched) { matched = append(matched, m) })
 	return matched
 }
 
-// consume subtracts an amount from a wallet's items of the other sign, newest first. It returns the
-// remaining items and the rest of the amount.
+// consume offsets an amount against a wallet's items of the other sign, newest first. It returns the
+// remaining items and the rest of the amount. The items' array is reused.
 func consume(items []openItem, market exchange.Market, asset string, amount exchange.Amount, each func(Matched)) ([]openItem, exchange.Amount) {
 	for i := len(items) - 1; i >= 0 && !amount.IsZero(); i-- {
 		item := &items[i]
@@ -77,8 +76,8 @@ func remember(items []openItem, item openItem) []openItem {
 	return items
 }
 
-// declare books a transfer: it cancels declarations of the other sign, then explains unexplained
-// changes; the rest waits until the wallet shows it.
+// declare books a transfer: it cancels earlier declarations of the other sign, then explains unexplained
+// changes, and stores the rest until the wallet shows it.
 func (l *Ledger) declare(t *Transfer, atMS int64) {
 	for _, line := range t.Lines() {
 		l.add(&line)
@@ -127,8 +126,8 @@ func (l *Ledger) outside(lines []Line, market exchange.Market, asset string, res
 	return lines
 }
 
-// Flow returns the external transfers of an asset in a reading, positive into a market's wallet:
-// found by themselves or declared in advance.
+// Flow returns the external transfers of an asset in the lines of a reading, positive into a market's
+// wallet: those that the ledger recognized, and those declared in advance.
 func (l *Ledger) Flow(lines []Line, market exchange.Market, asset string) exchange.Amount {
 	return External(lines, asset).Add(l.expected(market, asset, unexplained(lines, asset)))
 }

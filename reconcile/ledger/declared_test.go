@@ -40,7 +40,7 @@ func TestATransferExplainsTheNewestChangesOfItsWalletFirst(t *testing.T) {
 	shows(l, exchange.Spot, "BTC", "60", 4)
 	shows(l, exchange.Futures, "BTC", "70", 4)
 	shows(l, exchange.Futures, "USDT", "30", 5)
-	for range 2 { // the question changes nothing
+	for range 2 { // Match changes nothing
 		wantMatched(t, l, "35", Matched{amount("30"), 5}, Matched{amount("5"), 1})
 	}
 	wantMatched(t, l, "36", Matched{amount("30"), 5}, Matched{amount("6"), 1})
@@ -48,7 +48,7 @@ func TestATransferExplainsTheNewestChangesOfItsWalletFirst(t *testing.T) {
 	declare("35")
 	wantDeclared(t, l, "0")
 	wantMatched(t, l, "3", Matched{amount("1"), 1})
-	declare("3") // 1 is explained, and 2 wait
+	declare("3") // explains 1; the wallet has yet to show 2
 	wantDeclared(t, l, "2")
 	wantMatched(t, l, "3")
 	have := l.Unexplained()
@@ -75,7 +75,7 @@ func TestADeclaredTransferWaitsForTheWallet(t *testing.T) {
 	declare(exchange.Futures, "USDT", "2")
 	declare(exchange.Spot, "USDT", "90")
 	declare(exchange.Futures, "BTC", "90")
-	declare(exchange.Futures, "USDT", "-5") // cancels the first, and 3 wait to leave
+	declare(exchange.Futures, "USDT", "-5") // cancels the first; the wallet has yet to show 3 leaving
 	wantDeclared(t, l, "-3")
 	for _, c := range []struct {
 		change, flow string

@@ -17,10 +17,11 @@ func FuturesWallet(a *exchange.MarginAccount) []Asset {
 
 // Futures orders report neither price nor fee. A position's realizedPNL is its exact profit; any further
 // wallet change is fees and funding. If only one of the two can have occurred, the change is that one.
-// If both can, fees are booked at the rate last seen on its own, and the rest is funding. If the rest is
-// more than can be due, the fees had other rates: they are booked as near to the usual ones, otherwise
-// to the possible ones, as leaves the least funding. Exactly the fee of takers is a fee alone while the
-// funding may not be charged yet. An amount outside these bounds is booked as unexplained.
+// If both can, fees are booked at the rates last observed alone, and the rest as funding. If that rest is
+// more than can be due, the fees had other rates: they take as much of the change as lies between the
+// observed and the taker rates, or else between the possible ones. While the funding may not have been
+// charged yet, a change of exactly the taker fee is a fee alone. An amount outside these bounds is booked
+// as unexplained.
 const (
 	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee has occurred on its own
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
@@ -39,12 +40,12 @@ type part struct {
 	realized  exchange.Amount
 	traded    exchange.Amount // value of all executions
 	exact     bool            // traded is exact to the last digit
-	expected  exchange.Amount // fees, at the rates last seen
+	expected  exchange.Amount // fees, at the rate last observed
 	taking    exchange.Amount // fees if all of it filled as taker
 	takes     bool            // some of it filled by taker orders
 	rests     bool            // some of it filled by orders that may rest
 	valueHeld exchange.Amount // value of the position, summed over the funding times it was held
-	charged   bool            // at least one of these fundings is due for so long that it must have been charged
+	charged   bool            // at least one of these fundings has been due for so long that it must have been charged
 	cap       exchange.Rate
 	forced    bool
 }
@@ -89,8 +90,8 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 	return lines
 }
 
-// untouched reports whether nothing can have cost or earned money on any position since the last
-// reading: nothing traded, nothing ended, no funding due. Then a wallet change is an external transfer.
+// untouched reports whether no position can have changed the wallet since the last reading: nothing
+// traded, nothing ended, no funding due. Then a wallet change is an external transfer.
 func untouched(r *Reading, parts []part) bool {
 	if r.Partial || r.Unstable || len(r.Closed) > 0 {
 		return false
@@ -139,7 +140,7 @@ func walletOf(r *Reading) exchange.Amount {
 	return exchange.Amount{}
 }
 
-// divide divides a paid amount among the parts, as fees and funding. The undivided rest is
+// divide divides a paid amount among the parts, as fees and funding. What it does not divide is
 // unexplained.
 func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(parts)), make([]exchange.Amount, len(parts))
@@ -214,7 +215,7 @@ func apportion(into []exchange.Amount, amount, whole exchange.Amount, weight fun
 	}
 }
 
-// parts returns each symbol that was traded or held, in order of symbol.
+// parts returns the parts of the symbols that were traded or held since the last reading, sorted by symbol.
 func (l *Ledger) parts(r *Reading) []part {
 	var parts []part
 	of := func(symbol string) *part {
@@ -274,8 +275,8 @@ func onGrid(value, grid exchange.Amount) exchange.Amount {
 	return grid.Mul(value.Add(grid.Div(2)).Quo(grid))
 }
 
-// overFunding computes the position at each funding time since the last reading. An ended position
-// reports its time.
+// overFunding sums the value of a symbol's positions at the funding times since the last reading. A
+// position that grew or shrank counts with its larger quantity, an ended one until its end.
 func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
 	if instrument.FundingCap > 0 {
 		p.cap = instrument.FundingCap
@@ -309,7 +310,7 @@ func (g *Position) value(quantity exchange.Amount) exchange.Amount {
 	return g.Entry.MulQuo(quantity, unit)
 }
 
-// proceeds returns the value received at an exit: cost plus profit.
+// proceeds returns the value at which a quantity was closed, from its value at entry and its profit.
 func (g *Position) proceeds(cost, profit exchange.Amount) exchange.Amount {
 	if g.Short {
 		return cost.Sub(profit)
@@ -325,7 +326,8 @@ func (l *Ledger) position(now *Position) *Position {
 	return &l.positions[i]
 }
 
-// addMovement adds the quantities of an open position opened and closed since the last reading.
+// addMovement adds the profit of an open position since the last reading, and the value of what was
+// opened and closed of it. The value is an estimate if both happened.
 func (l *Ledger) addMovement(p *part, now *Position) {
 	before := l.position(now)
 	if before == nil {
@@ -346,7 +348,7 @@ func (l *Ledger) addMovement(p *part, now *Position) {
 	}
 }
 
-// ended adds a position that ended since the last reading.
+// ended adds the profit and the traded value of a position that ended since the last reading.
 func (l *Ledger) ended(p *part, now *Position) {
 	before := l.position(now)
 	p.forced = p.forced || now.Liquidated
@@ -365,9 +367,9 @@ func (l *Ledger) ended(p *part, now *Position) {
 }
 
 // WantsClosed reports whether the ended positions must be requested: the wallet has changed, or one
-// of the ledger's positions is no longer open. A position may have opened and ended in between, by
-// botd or manually. Before the first trade none are requested: the wallet is taken over in the
-// round that read it.
+// of the ledger's positions is no longer open. If only the wallet has changed, a position may have
+// opened and ended in between, whoever opened it. Before the first trade none are requested: the
+// wallet is taken over in the round that read it.
 func (l *Ledger) WantsClosed(r *Reading) bool {
 	if l.Untouched(exchange.Futures) {
 		return false
@@ -385,9 +387,9 @@ func (l *Ledger) endedBeforeTakeover(g *Position) bool {
 	return g.UntilMS != 0 && l.position(g) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
-// Fresh returns the ended positions that are not booked. whole is false if one of the ledger's own
-// positions is in neither list, because the exchange does not report it yet, or if one ended after the
-// reading that already omits it, because that wallet does not contain its result.
+// Fresh returns the ended positions that are not booked. whole is false if the reading cannot be booked
+// yet: one of the ledger's positions is in neither list, because the exchange does not report its end yet,
+// or a position ended after the reading, whose wallet therefore does not contain its result.
 func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bool) {
 	whole = true
 	for _, g := range ended {
@@ -407,9 +409,11 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 	return fresh, whole
 }
 
-// nearExpectedFees reports whether the paid amount is close to the expected fees. The tolerance is below both the
-// profit of a trade and the fees of the symbol that paid least, so that a wallet that does not include a
-// trade yet does not pass. If funding is due, its amount is unknown and may equal the missing trade.
+// nearExpectedFees reports whether the paid amount is close to the expected fees, so that a wallet that
+// does not include a trade yet does not pass. The tolerance is the sum of half the fees of each symbol with
+// both kinds of orders or a liquidation, a tenth of the fees of each symbol whose traded value is an
+// estimate, and a fiftieth of the lowest fee of the others. If funding is due, the result is false: its
+// amount is unknown and may equal the missing trade.
 func (l *Ledger) nearExpectedFees(r *Reading) bool {
 	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {

@@ -25,8 +25,8 @@ func TestWalletWithoutExitIsImplausible(t *testing.T) {
 	}
 }
 
-// 600 of BTC received 0.225 of funding, and 42.12 of PEPE ended with a profit of 0.301 at a fee of 0.02121. A
-// wallet without that end has as plausible a funding as one with it.
+// 600 of BTC received 0.225 of funding, and 42.12 of PEPE ended with a profit of 0.301 at a fee of 0.02121.
+// Funding explains a wallet that does not include that end as well as one that does.
 func TestUnstableReadOverFundingTimeIsImplausible(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -56,7 +56,7 @@ func (a *Account) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown account %q", text)
 }
 
-// Line is one amount of an entry.
+// Line is one amount of a posting.
 type Line struct {
 	Account  Account            `json:"account"`
 	Strategy string             `json:"strategy,omitempty"` // owner; empty for the account as a whole
@@ -66,14 +66,14 @@ type Line struct {
 	Derived  bool               `json:"derived,omitempty"` // derived from realizedPNL, entryPrice and the wallet; otherwise as reported by the exchange
 }
 
-// Posting is one entry of the ledger: a reading, and the lines that follow from it and from the
+// Posting is one posting of the ledger: a reading, and the lines that follow from it and from the
 // earlier records. Its lines sum to zero in each asset.
 type Posting struct {
 	Reading Reading `json:"reading"`
 	Lines   []Line  `json:"lines"`
 }
 
-// Balanced returns the first asset whose lines do not sum to zero, and the sum.
+// Balanced returns the first asset whose lines do not sum to zero, and the sum; nothing and zero if all do.
 func (e *Posting) Balanced() (asset string, sum exchange.Amount) {
 	for _, line := range e.Lines {
 		sum = exchange.Amount{}
@@ -98,13 +98,13 @@ type Reading struct {
 	Open        []Position      `json:"open,omitempty"`        // futures positions
 	Closed      []Position      `json:"closed,omitempty"`      // ended since the last reading
 	Trades      []Trade         `json:"trades,omitempty"`      // spot: the account's own
-	Instruments []Instrument    `json:"instruments,omitempty"` // of symbols with new terms
+	Instruments []Instrument    `json:"instruments,omitempty"` // new or changed since the last reading
 
 	Unstable bool `json:"unstable,omitempty"` // the reading was not confirmed as consistent
 	Partial  bool `json:"partial,omitempty"`  // the exchange did not report everything that filled or ended meanwhile
 }
 
-// Same reports whether two readings have the same money.
+// Same reports whether two readings have the same wallet and the same open positions.
 func (r *Reading) Same(other *Reading) bool {
 	return slices.Equal(r.Wallet, other.Wallet) && slices.Equal(r.Open, other.Open)
 }
@@ -195,8 +195,8 @@ type Moved struct {
 // exchange reports it.
 const maxClosed = 1_000
 
-// Ledger is one account's money and quantities, in double entry. Like the Book that contains it, it
-// changes only by records.
+// Ledger is one account's money and quantities, in double entry. Like the account's state that contains
+// it, it changes only by records.
 type Ledger struct {
 	balances    []Balance    // sorted by strategy, symbol, account, asset
 	moved       []Moved      // sorted by strategy, symbol
@@ -206,9 +206,9 @@ type Ledger struct {
 	futures     progress
 	spot        progress
 	positions   []Position // open at the last reading, sorted by id
-	closed      []int64    // spot: current positions, sorted by symbol
-	costs       []cost     // changes that no transfer explains yet, oldest first
-	unexplained []openItem // that no transfer explains yet, oldest first
+	closed      []int64    // ids of the booked ended positions, oldest first, at most maxClosed
+	costs       []cost     // spot: current positions, sorted by symbol
+	unexplained []openItem // changes that no transfer explains yet, oldest first
 	declared    []openItem // transfers that no wallet has shown yet, oldest first
 	taker       exchange.Rate
 	maker       exchange.Rate
@@ -216,7 +216,7 @@ type Ledger struct {
 
 // progress is the state of one market's booking.
 type progress struct {
-	opened   bool
+	opened   bool  // the wallet was taken over
 	traded   bool  // something filled since the last reading
 	unstable bool  // the last reading was not confirmed as consistent
 	openedMS int64 // time at which the wallet was taken over
@@ -251,7 +251,7 @@ func New() (*Ledger, Writer) {
 	return l, Writer{l}
 }
 
-// Writer changes a ledger. Only its owner applies records.
+// Writer changes a ledger. Only the state that applies the journal's records has it.
 type Writer struct{ l *Ledger }
 
 // Fill books an order's new fill. Each fill must be passed once.
@@ -283,8 +283,8 @@ func (l *Ledger) Sum(account Account, strategy, asset string) (sum exchange.Amou
 	return sum
 }
 
-// Unexplained returns the changes that no entry explains, by market and asset. It excludes
-// declarations that no wallet has shown yet.
+// Unexplained returns the wallet changes without an explanation, by market and asset. Declared transfers
+// that no wallet has shown yet do not count.
 func (l *Ledger) Unexplained() (all []Balance) {
 	for i := range l.balances {
 		b := l.balances[i]
@@ -315,7 +315,7 @@ func (l *Ledger) wallet(market exchange.Market, asset string) exchange.Amount {
 	return l.balances[i].Amount
 }
 
-// Instrument returns the ledger's terms of a symbol.
+// Instrument returns a symbol's instrument, or false if no booked reading contained it.
 func (l *Ledger) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 	i, found := slices.BinarySearchFunc(l.instruments, key, func(t Instrument, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
 	if !found {
@@ -332,7 +332,7 @@ func (l *Ledger) learn(instrument Instrument) {
 	l.instruments[i] = instrument
 }
 
-// owner returns a symbol's owner and creates it if it is new.
+// owner returns a symbol's owner, which is added if it is new. The pointer is valid until the next addition.
 func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 	i, found := slices.BinarySearchFunc(l.owners, key, func(o owner, k exchange.SymbolKey) int { return o.symbol.Compare(k) })
 	if !found {
@@ -341,8 +341,9 @@ func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 	return &l.owners[i]
 }
 
-// Awaits reports whether part of botd's trading on a symbol is not booked yet: the symbol moved
-// since the last reading, or had an open position then.
+// Awaits reports whether part of botd's trading on a symbol is not booked yet: on spot, an order has
+// unbooked executions; on futures, an order has filled since the last reading, or that reading showed a
+// position.
 func (l *Ledger) Awaits(key exchange.SymbolKey) bool {
 	if key.Market == exchange.Spot {
 		return slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol == key && !p.settled() })
@@ -408,7 +409,7 @@ func (l *Ledger) Untouched(market exchange.Market) bool {
 // Booked reports whether an ended position has been booked.
 func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
 
-// Due reports whether a reading contains anything unbooked.
+// Due reports whether a reading must be booked: it shows something new, or executions are not booked yet.
 func (l *Ledger) Due(r *Reading) bool {
 	progress := l.progress(r.Market)
 	if !progress.opened || progress.traded && r.Market == exchange.Futures ||
@@ -443,7 +444,7 @@ func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
 	return r.Market == exchange.Spot || !l.futures.opened || l.nearExpectedFees(r)
 }
 
-// opening takes over the existing balances.
+// opening returns the lines that take over the existing balances.
 func opening(r *Reading) (lines []Line) {
 	for _, a := range r.Wallet {
 		lines = transfer(lines, r.Market, a, Transferred)

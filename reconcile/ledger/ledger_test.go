@@ -14,7 +14,7 @@ func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// accounts is a ledger driven directly; the reads are an hour apart.
+// accounts drives a ledger directly, with readings that are an hour apart.
 type accounts struct {
 	t   testing.TB
 	l   *Ledger
@@ -48,7 +48,7 @@ func (a *accounts) trades(side exchange.Side, quantity exchange.Quantity) {
 	a.l.fill(&Order{ClientOrderID: id, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: side}, quantity)
 }
 
-// futures books a read a minute later and returns the entries by account.
+// futures books a reading a minute later and returns the sums of its lines by account.
 func (a *accounts) futures(wallet string, open, closed []Position) map[Account]string {
 	a.t.Helper()
 	a.now += 60_000
@@ -238,7 +238,7 @@ var spotInstrument = Instrument{
 	Grid:   amount("0.0000000000001"),
 }
 
-// spot is an account with 1 BTC of the user's, and an order that filled.
+// spot returns a ledger that has taken over a wallet with 1 BTC of the user's, and an order that filled.
 func spot(t *testing.T) (*accounts, *Order) {
 	a := &accounts{t: t, l: newLedger(), now: 1_000_000}
 	a.wallet("1", "10000", false)
@@ -303,7 +303,7 @@ func TestASaleReportsItsProfitOverTheCost(t *testing.T) {
 		Side:          exchange.Sell,
 		Rests:         true,
 	}
-	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: booked in at the price, without profit
+	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: transferred in at the price, without profit
 	a.l.end(sale.ClientOrderID, sale.OrderID)
 	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
 		map[Account]string{Holding: "-5000", Transferred: "-3000", Realized: "-1000", Fees: "10"})
@@ -461,8 +461,8 @@ func TestMissingSmallTradeMakesReadImplausible(t *testing.T) {
 	}
 }
 
-// When a strategy starts to trade an asset, the wallet's holding is taken over. A later increase without a
-// trade is unexplained, even if the wallet held none before.
+// When a strategy starts to trade an asset, the wallet's balance of it is taken over. A later increase
+// without a trade is unexplained, even if the wallet had none before.
 func TestAnAssetThatIsTradedLaterIsTakenOver(t *testing.T) {
 	t.Parallel()
 	a, _ := spot(t)

@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// Orders of 500 and of 0.02 % to 0.05 % filled, and a position of 50 may have paid or received at most 0.45 of funding. What such funding beside the
-// usual fee does not explain is a fee of another rate: between those of resting and of taking orders if possible, at most 0.3 %.
+// Orders worth 500 filled at 0.02 % to 0.05 %, and a position of 50 may have paid or received at most 0.45 of funding. What the usual fee and such
+// funding do not explain is a fee at another rate: between the maker and taker rates if possible, at most 0.3 %.
 func TestFeesExplainWhatFundingDoesNot(t *testing.T) {
 	t.Parallel()
 	const due = 8 * 3_600_000
@@ -45,8 +45,8 @@ func TestFeesExplainWhatFundingDoesNot(t *testing.T) {
 	}
 }
 
-// A resting order took liquidity right before a funding, and the first reading shows the fee alone. If that is exactly the fee of takers, the funding is
-// charged later; a reading a minute after its time would show it.
+// An order that could rest took liquidity right before a funding, and the first reading shows the fee alone. If that is exactly the taker fee, the
+// funding is charged later; a reading a minute after its time would include it.
 func TestFeeBeforeFundingThatIsChargedLater(t *testing.T) {
 	t.Parallel()
 	const due = 8 * 3_600_000
@@ -87,7 +87,7 @@ func feeBeforeFunding(t testing.TB, fromMS, afterMS int64, paid string, first, t
 	a.want(a.futures(amount("999.7").Sub(amount(paid)).String(), []Position{bought}, nil), then)
 }
 
-// Orders were free of fees until now, so that their usual fees are no measure of how a fee is divided.
+// Orders were free of fees until now, so a fee is divided by traded value, not by expected fees.
 func TestFirstFeeAfterFreeTradesIsAFee(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)

@@ -78,7 +78,7 @@ func TestTheFuturesWalletIsOneAsset(t *testing.T) {
 	}
 }
 
-// A strategy's money waits for the next reading from its fill on, and as long as its position is open.
+// Awaits is true from a fill until the next reading, and as long as the position is open.
 func TestTradingIsAwaitedUntilItIsBooked(t *testing.T) {
 	t.Parallel()
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}

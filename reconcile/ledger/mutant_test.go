@@ -6,7 +6,7 @@ import (
 	"botd/internal/mutant/mutanttest"
 )
 
-// TestRulesOfFeesShowWhenTheyAreBroken reads fees near a funding time.
+// TestRulesOfFeesShowWhenTheyAreBroken books fees near a funding time.
 func TestRulesOfFeesShowWhenTheyAreBroken(t *testing.T) {
 	const due = 8 * 3_600_000
 	mutanttest.Shown(t, "reconcile/ledger", map[string]func(testing.TB){

@@ -2,8 +2,7 @@ package ledger
 
 import "botd/exchange"
 
-// Pairing pairs executions from flat to flat. Backtests and the journal's reports of live trading
-// use it alike.
+// Pairing pairs executions from flat to flat. Both backtests and the reports from the journal use it.
 type Pairing struct {
 	Side    exchange.Side   // side of the first execution
 	Held    exchange.Amount // signed, of the base asset
@@ -11,7 +10,7 @@ type Pairing struct {
 	Sold    exchange.Amount
 	Paid    exchange.Amount // value bought
 	Taken   exchange.Amount // value sold
-	Fees    exchange.Amount // worth of all fees
+	Fees    exchange.Amount // value of all fees, in the quote asset
 	Charged exchange.Amount // the part of the fees that left the wallet in the quote asset
 }
 
@@ -21,7 +20,7 @@ type Execution struct {
 	Quantity exchange.Amount // of the base asset
 	Value    exchange.Amount // in the quote asset
 	Fee      exchange.Amount // in the asset of the fee
-	Worth    exchange.Amount // of the fee, in the quote asset
+	Worth    exchange.Amount // value of the fee, in the quote asset
 	InBase   bool            // the fee was deducted from the purchased asset
 }
 
@@ -63,8 +62,8 @@ func (t *Pairing) Prices() (entry, exit exchange.Amount) {
 	return entry, exit
 }
 
-// Stock is the spot position in a base asset and its cost. Most round trips leave less than can be
-// traded, because fees are deducted from purchases; the next round trip starts with it at its cost.
+// Stock is the spot position in a base asset and its cost. Most round trips leave a remainder too small
+// to trade, because fees are deducted from purchases; the next round trip starts with it at its cost.
 type Stock struct {
 	Quantity exchange.Amount // base
 	Paid     exchange.Amount // quote

@@ -19,7 +19,7 @@ type Report struct {
 
 // Row is the trading of one strategy on one symbol.
 type Row struct {
-	Strategy string          `json:"strategy"` // empty for trading by no strategy of botd's
+	Strategy string          `json:"strategy"` // empty for trading that belongs to no strategy
 	Market   exchange.Market `json:"market"`
 	Symbol   string          `json:"symbol"`
 	Bought   exchange.Amount `json:"bought"` // base, exact
@@ -68,8 +68,8 @@ func (l *Ledger) Report() Report {
 	return r
 }
 
-// open lists unexplained changes, and declared ones that have not appeared yet, as wallet changes.
-// Their source is negative.
+// open lists an asset's unexplained change, and its declared transfers that no wallet has shown yet. Both
+// have the sign of the wallet change, the opposite of the account's balance.
 func (r *Report) open(l *Ledger, row AccountRow) {
 	declared := l.Declared(row.Market, row.Asset)
 	if row.Amount = declared.Sub(row.Amount); !row.Amount.IsZero() {

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Two strategies trade, a person opens a position, two wallets show changes that nothing explains, and a
-// transfer is declared of which a part is there.
+// Two strategies trade, a person opens a position, both wallets show unexplained changes, and of a declared
+// transfer only a part has arrived.
 func reported(t *testing.T) *accounts {
 	a := newAccounts(t)
 	ether := position(2, false, "3", "3", "100", "0")

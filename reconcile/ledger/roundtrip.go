@@ -9,9 +9,9 @@ import (
 
 // RoundTrip is a closed round trip as recorded in the journal.
 type RoundTrip struct {
-	Strategy   string // empty for trading by no strategy of botd's
+	Strategy   string // empty for trading that belongs to no strategy
 	Symbol     exchange.SymbolKey
-	Asset      string // asset of the money
+	Asset      string // asset of the amounts of money below
 	PositionID int64  // futures
 	Side       exchange.Side
 	Quantity   exchange.Amount // of the base asset
@@ -71,12 +71,12 @@ type quantityTrip struct {
 // spotTrip is the current round trip on a spot symbol.
 type spotTrip struct {
 	Pairing
-	strategy  string
-	by        placement.Purpose
-	enteredMS int64
-	stock     Stock           // kept between two round trips
-	realized  exchange.Amount // price difference only
-	odd       bool            // part of its money is unknown
+	strategy   string
+	by         placement.Purpose
+	enteredMS  int64
+	stock      Stock           // kept between two round trips
+	realized   exchange.Amount // price difference only
+	incomplete bool            // part of its money is unknown
 }
 
 // NewRoundTrips returns an empty RoundTrips.
@@ -84,7 +84,7 @@ func NewRoundTrips() *RoundTrips {
 	return &RoundTrips{orders: map[string]*Order{}, byID: map[int64]*Order{}}
 }
 
-// Send stores an order that was journalled or found on the exchange.
+// Send adds an order, when it is journalled or found on the exchange.
 func (t *RoundTrips) Send(o *Order) {
 	t.orders[o.ClientOrderID] = o
 	t.identify(o, o.OrderID)
@@ -153,7 +153,7 @@ func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
 	s.endTrip()
 }
 
-// move changes the position; an increase counts as opened. Each call is followed by over, so that a flat span is empty here.
+// move changes the position; an increase counts as opened. A call of endTrip follows each call, so that a span that is flat here is empty.
 func (s *tripSymbol) move(by exchange.Quantity) *quantityTrip {
 	f := &s.filling
 	before := f.net.Abs()
@@ -180,7 +180,7 @@ func (t *RoundTrips) Adopt(key exchange.SymbolKey, quantity exchange.Quantity) {
 		s.endTrip()
 		return
 	}
-	if s.spot.odd = true; quantity < 0 {
+	if s.spot.incomplete = true; quantity < 0 {
 		s.spot = spotTrip{} // sold outside botd: the price is not reported
 	}
 }

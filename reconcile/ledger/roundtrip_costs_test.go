@@ -46,7 +46,7 @@ func TestCostsAreSharedByPositionsOfOneReading(t *testing.T) {
 	d.want(first, second)
 }
 
-// The exchange does not report the end of a position with the reading that no longer shows it: what that reading paid is nobody's.
+// The exchange reports the end of a position later than the reading that no longer shows it: what that reading paid belongs to no round trip.
 func TestAPositionWhoseEndIsReportedLateIsNotWhole(t *testing.T) {
 	t.Parallel()
 	for _, next := range []bool{false, true} { // whether another position was opened meanwhile
@@ -71,7 +71,7 @@ func TestAPositionWhoseEndIsReportedLateIsNotWhole(t *testing.T) {
 	}
 }
 
-// One reading does not show the position: what that one paid is nobody's, either.
+// One reading omits the position: what that reading paid belongs to no round trip, either.
 func TestAPositionThatAReadingLacksIsNotWhole(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t)

@@ -21,8 +21,8 @@ func (t *RoundTrips) futures(e *Posting) (ended []RoundTrip) {
 	return ended
 }
 
-// positionSymbols returns the symbols that a reading concerns, sorted: those it names, and those
-// with an open position.
+// positionSymbols returns the symbols that a reading concerns, sorted: those with a position in it, and
+// those whose position was open at the last reading.
 func positionSymbols(r *Reading, known []*tripSymbol) (names []string) {
 	for _, s := range known {
 		if s.position.ID != 0 {
@@ -74,7 +74,7 @@ func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip)
 		s.missing = s.position.ID
 	}
 	switch {
-	case open.ID == 0: // the next position would overwrite these anyway, but the stored state must not contain costs of an ended position
+	case open.ID == 0: // the state must not contain the costs of an ended position
 		s.fees, s.funding, s.whole = exchange.Amount{}, exchange.Amount{}, false
 	case open.ID != s.position.ID:
 		s.fees, s.funding, s.whole = fees[closed], funding[closed], open.ID != s.missing
@@ -152,7 +152,7 @@ func (s *tripSymbol) attribute(trip *RoundTrip, g *Position, instrument Instrume
 		s.spans = slices.Delete(s.spans, 0, i+1) // earlier ones belong to positions that will never be reported
 	case s.filling.opened != 0 && same(&s.filling): // not ended by an order of botd's, or by one that has not been fetched yet
 		trip.Strategy, s.filling.reported = s.filling.strategy, true
-	case len(s.spans) > 0: // another party contributed to it
+	case len(s.spans) > 0: // another party's orders changed the position, too
 		trip.Strategy = s.spans[0].strategy
 		s.spans = slices.Delete(s.spans, 0, 1)
 	}

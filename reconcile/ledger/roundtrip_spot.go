@@ -8,7 +8,7 @@ func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 		x := &r.Trades[i]
 		o := t.byID[x.OrderID]
 		if o == nil {
-			continue // older than the stored orders
+			continue // the order ended so long ago that it is no longer stored
 		}
 		if trip, over := t.symbol(o.Symbol).execute(o, x, t.instrumentOf(o.Symbol), r.AtMS); over {
 			ended = append(ended, trip)
@@ -16,15 +16,14 @@ func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 	}
 	if r.Partial {
 		for _, s := range t.symbols {
-			s.spot.odd = s.spot.odd || s.spot.Begun()
+			s.spot.incomplete = s.spot.incomplete || s.spot.Begun()
 		}
 	}
 	return ended
 }
 
 // execute applies one execution. A quantity sold beyond the purchases was held before and does not
-// count. Most round trips leave less than can be traded; the next round trip starts with this rest at
-// its cost, as in the ledger.
+// count. A remainder too small to trade passes to the next round trip at its cost, as in the ledger.
 func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int64) (trip RoundTrip, over bool) {
 	open, quantity := &s.spot, x.Quantity
 	if o.Side == exchange.Sell {
@@ -32,7 +31,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 			return trip, false
 		}
 		open.by = o.Purpose
-		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(instrument.smallestAmount())
+		open.incomplete = open.incomplete || !x.Quantity.Sub(quantity).Less(instrument.smallestAmount())
 	}
 	if !open.Begun() {
 		*open = spotTrip{strategy: o.Strategy, enteredMS: atMS, stock: open.stock, Pairing: Pairing{Held: open.stock.Quantity}}
@@ -43,7 +42,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		e.InBase, e.Worth = true, x.Price.MulQuo(x.Fee, unit)
 	case instrument.Quote, "":
 	default: // a third asset whose value is unknown
-		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
+		e.Fee, e.Worth, open.incomplete = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)
 	open.realized = open.realized.Add(open.stock.Move(&e))
@@ -61,7 +60,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		EnteredMS: open.enteredMS,
 		LeftMS:    atMS,
 		By:        open.by,
-		Whole:     !open.odd,
+		Whole:     !open.incomplete,
 	}
 	trip.Entry, trip.Exit = open.Prices()
 	*open = spotTrip{stock: open.stock}

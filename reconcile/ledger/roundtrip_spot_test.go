@@ -64,7 +64,7 @@ func TestExecutionsOfUnknownOrdersAreLeftOut(t *testing.T) {
 	}
 }
 
-// Orders 1 and 2, a purchase and a sale, have ended, and so have others after them. Order 3 is a purchase that has not.
+// Orders 1 and 2, a purchase and a sale, have ended, and many others after them. Order 3 is a purchase that has not ended.
 func TestTheLast1000EndedOrdersAreKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -135,7 +135,7 @@ func TestAPairingCountsWhatCameInAndWentOut(t *testing.T) {
 	if net := p.Net(); net != amount("295.5") || p.Fees != amount("7.5") {
 		t.Errorf("want 295.5 net of 7.5 of fees, have %s of %s", net, p.Fees)
 	}
-	var dust Pairing // less than can be traded is bought: nothing is over, as nothing was sold
+	var dust Pairing // a purchase too small to trade: without a sale no round trip is over
 	dust.Execute(&Execution{Side: exchange.Buy, Quantity: amount("0.0001"), Value: amount("5")})
 	if entry, exit := dust.Prices(); dust.Flat(amount("0.001")) || entry != amount("50000") || !exit.IsZero() {
 		t.Errorf("want it under way, bought at 50000, have %s, %s, %+v", entry, exit, dust)

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// diary passes the records of a journal to RoundTrips. It computes the entries of the ledger itself.
+// diary passes the records of a journal to RoundTrips. It computes the ledger's postings itself.
 type diary struct {
 	t     *testing.T
 	trips *RoundTrips
@@ -22,7 +22,7 @@ func newDiary(t *testing.T) *diary {
 	return d
 }
 
-// fills fills an order; a purchase is positive.
+// fills fills an order; a positive quantity is a purchase.
 func (d *diary) fills(strategy string, purpose placement.Purpose, quantity exchange.Quantity) {
 	d.next++
 	id, side := placement.ClientOrderID("t", placement.Start{Epoch: 1}, d.next), exchange.Buy
@@ -38,7 +38,7 @@ func (d *diary) fills(strategy string, purpose placement.Purpose, quantity excha
 
 func (d *diary) post(p *Posting) { d.ended = append(d.ended, d.trips.Post(p)...) }
 
-// futures books a read a minute later.
+// futures books a futures reading a minute later.
 func (d *diary) futures(wallet string, open, closed []Position) {
 	d.a.now += 60_000
 	r := Reading{
@@ -67,14 +67,14 @@ func (d *diary) want(want ...RoundTrip) {
 	}
 }
 
-// over is a position that ended.
+// over returns a position that has ended.
 func over(id int64, short bool, opened, entry, exit, realized string) Position {
 	g := position(id, short, opened, "0", entry, realized)
 	g.Close = amount(exit)
 	return g
 }
 
-// trip is the expected round trip of a futures position, opened 0.100 at 50000.
+// trip returns the expected round trip of a futures position of 0.100, opened at 50000.
 func trip(id int64, by placement.Purpose, exit, realized, fees string) RoundTrip {
 	return RoundTrip{
 		Strategy:   "one",
@@ -181,14 +181,14 @@ func TestAnAdoptedPositionIsTheStrategysThatLeavesIt(t *testing.T) {
 	d.futures("997.5", []Position{position(1, false, "0.1", "0.1", "50000", "0")}, nil)
 	d.fills("one", placement.Exit, -100)
 	d.futures("995", nil, []Position{over(1, false, "0.1", "50000", "50000", "0")})
-	d.trips.Adopt(bitcoin, 100) // and a person's own position
+	d.trips.Adopt(bitcoin, 100) // a person's own position
 	d.futures("992.5", []Position{position(2, false, "0.1", "0.1", "50000", "0")}, nil)
 	d.fills("one", placement.Exit, -100)
 	d.futures("990", nil, []Position{over(2, false, "0.1", "50000", "50000", "0")})
 	d.want(trip(1, placement.Exit, "50000", "0", "5"), trip(2, placement.Exit, "50000", "0", "5"))
 }
 
-// spotDiary is a diary whose spot wallet was taken over. Every order has an execution.
+// spotDiary returns a diary whose spot wallet was taken over.
 func spotDiary(t *testing.T) *diary {
 	d := &diary{t: t, trips: NewRoundTrips()}
 	d.post(&Posting{Reading: Reading{Market: exchange.Spot, Instruments: []Instrument{spotInstrument}}})
@@ -256,7 +256,7 @@ func TestASpotRoundTripWithAnUnreportedPartIsNotWhole(t *testing.T) {
 func TestRemainderEntersNextRoundTripAtCost(t *testing.T) {
 	t.Parallel()
 	d := spotDiary(t)
-	for at := int64(10); at < 50; at += 20 { // half of the minimum quantity goes as a fee, half is left
+	for at := int64(10); at < 50; at += 20 { // the fee takes half of the minimum quantity, and half is left
 		d.executes(at, placement.Entry, exchange.Buy, trade(at, 0, "50000", "0.01", "0.000005", "BTC"))
 		sold := "0.00999"
 		if at > 10 {

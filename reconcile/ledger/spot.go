@@ -34,7 +34,7 @@ func (l *Ledger) setCost(c cost) {
 	l.costs[i] = c
 }
 
-// storePending stores an order until its executions are reported.
+// storePending adds a fill to an order whose executions are to be booked.
 func (l *Ledger) storePending(o *Order, grown exchange.Quantity) {
 	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == o.ClientOrderID })
 	if i < 0 {
@@ -67,13 +67,14 @@ func (l *Ledger) WantsTrades() (orders []SpotOrder) {
 type SpotOrder struct {
 	Symbol   string
 	OrderID  int64
-	Before   exchange.Quantity // its first executions, which the taken-over wallet included
+	Before   exchange.Quantity // filled before the wallet was taken over, and included in it
 	Quantity exchange.Quantity // filled, not booked
 	Booked   []int64           // its booked trades
 }
 
-// spotLines books executions as reported. Any further wallet change is unexplained, except for an
-// asset that no reading had before.
+// spotLines returns the lines of a spot reading: executions as reported, and any further change of the
+// wallet as unexplained. Two changes are transfers instead: the balance of an asset that is new to the
+// ledger, and a change of a single asset while nothing can have traded.
 func (l *Ledger) spotLines(r *Reading) []Line {
 	b := spotBooking{ledger: l, reading: r}
 	for i := range r.Trades {
@@ -112,7 +113,7 @@ func (l *Ledger) onlyAssetMoved(r *Reading) bool {
 	return changed == 1 && len(r.Trades) == 0 && len(l.pending) == 0 && !r.Partial && !r.Unstable
 }
 
-// tracksAsset reports whether a booked reading contained an asset of the spot wallet.
+// tracksAsset reports whether an asset is the base or quote asset of a spot instrument of the ledger.
 func (l *Ledger) tracksAsset(asset string) bool {
 	return slices.ContainsFunc(l.instruments, func(t Instrument) bool {
 		return t.Symbol.Market == exchange.Spot && (t.Base == asset || t.Quote == asset)
@@ -170,8 +171,8 @@ func (b *spotBooking) trade(t *Trade) {
 	b.fee(put, p, &instrument, c, t)
 }
 
-// sold subtracts a sale from the holding. A quantity sold beyond the holding was held before: it is
-// booked in at its sale price, without profit.
+// sold subtracts a sale from the holding at its cost. A quantity sold beyond the holding was in the wallet
+// before: it is transferred in at its sale price, without profit.
 func (b *spotBooking) sold(
 	put func(Account, string, string, exchange.Amount),
 	p *pending,
@@ -226,8 +227,8 @@ func (l *Ledger) bookSpot(r *Reading) {
 	for _, c := range b.costs {
 		l.setCost(c)
 	}
-	// An order that has ended and is completely booked is removed, and so is one whose executions are
-	// never reported. An order that may fill again keeps its bookings.
+	// After a partial reading the missing executions are no longer expected. An order that has ended and
+	// expects none is removed; one that may still fill stays, with the ids of its booked trades.
 	for i := range l.pending {
 		if r.Partial {
 			l.pending[i].quantity = 0

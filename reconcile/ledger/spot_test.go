@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// Two symbols of one quote asset. Purchases of 0.0999 and of 2 leave that much, at 4995 and 6000; sales in parts take their share of the cost.
+// Two symbols have one quote asset. After fees the holdings are 0.0999 at a cost of 4995 and 2 at 6000; partial sales take their share of the cost.
 func TestEachSymbolsHoldingHasItsOwnCost(t *testing.T) {
 	t.Parallel()
 	l, writer := New()
