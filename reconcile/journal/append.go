@@ -22,7 +22,8 @@ const (
 
 // Append makes the records durable, in order, all or none. After ErrFull or a busy file the caller
 // may retry: the journal contains nothing of the batch. After ErrBroken its state is unknown, and
-// the process must end (exactly-once.md, case 7).
+// the process must end (exactly-once.md, case 7). If the journal's files are lost or truncated, Append
+// writes the records to another file, as far as possible, and returns nil: see divert and Watch.
 func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -44,7 +45,7 @@ func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 	return err
 }
 
-// append tries once.
+// append tries once to append the records, in one transaction.
 func (j *Journal) append(ctx context.Context, records []record.Record) error {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return j.failed(ctx, fmt.Errorf("begin a journal append: %w", err))
@@ -103,9 +104,9 @@ func (j *Journal) appendOne(ctx context.Context, end *position, r *record.Record
 	return derive(&j.tables, end.sequence, r)
 }
 
-// failed ends a failed transaction and classifies the failure. After a full disk the journal must
-// contain nothing of the batch, which is checked. After a failed write or sync the file may contain
-// anything, whatever it seems to contain when it is read again.
+// failed rolls a failed transaction back and classifies the failure. It checks that the journal still
+// ends where it ended before, so that a retry appends nothing twice. After a failed write or sync that
+// check proves nothing: what a read shows then may not be on the disk.
 func (j *Journal) failed(ctx context.Context, cause error) error {
 	_, rollback := j.writer.ExecContext(ctx, "ROLLBACK") // SQLite may have rolled back itself, which makes this an error
 	sequence, hash, err := tail(ctx, j.writer)
@@ -132,7 +133,8 @@ func resultCode(err error) int {
 	return 0
 }
 
-// Keep maintains the journal's disk reserve: runtime.Keeper.
+// Keep writes the journal's head if it is due, and takes the disk reserve again once there is room. It
+// returns why the reserve is missing; empty if it is not. It implements runtime.Keeper.
 func (j *Journal) Keep(context.Context) (low string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

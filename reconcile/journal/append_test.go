@@ -15,7 +15,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// failures are errors that SQLite returns, by their meaning.
+// failures are errors of SQLite, keyed by what they mean.
 func failures(t *testing.T) map[string]error {
 	t.Helper()
 	ask := func(path, query string) error {
@@ -86,7 +86,7 @@ func TestFailedAppend(t *testing.T) {
 	}
 }
 
-// Nothing of the batch is written, and the append may be repeated.
+// A balance that is no number fails the append. Nothing of the batch is written, and the append may be repeated.
 func TestABalanceThatCannotBeReadIsNotAddedTo(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)

@@ -28,7 +28,7 @@ type Backup struct {
 	Report
 }
 
-// stamp is the format of the time in the names of files that were set aside.
+// stamp is the format of the time in the names of copies and of files that were set aside.
 const stamp = "20060102T150405Z"
 
 // partial is the suffix of an incomplete file.
@@ -46,7 +46,7 @@ func (j *Journal) Backup(ctx context.Context, path string) (Backup, error) {
 	return b, err
 }
 
-// copyTo is Backup without the note of the journal's head: it writes nothing but the copy.
+// copyTo is Backup without the note of the journal's head: it writes only the copy and its account.
 func (j *Journal) copyTo(ctx context.Context, path string) (b Backup, err error) {
 	copied := path + partial
 	for _, file := range []string{path, accountOf(path)} {
@@ -92,17 +92,17 @@ func (j *Journal) copyTo(ctx context.Context, path string) (b Backup, err error)
 	b.File = path
 	if b.Account != nil {
 		b.Account.File = accountOf(path)
-		if err := settle(accountOf(copied), accountOf(path)); err != nil {
+		if err := renameDurably(accountOf(copied), accountOf(path)); err != nil {
 			return b, errors.Join(err, discard(accountOf(path)))
 		}
 	}
-	if err := settle(copied, path); err != nil {
+	if err := renameDurably(copied, path); err != nil {
 		return b, errors.Join(err, discard(path), discard(accountOf(path))) // a journal without its account, or the reverse, is not a backup
 	}
 	return b, nil
 }
 
-// holds reports whether the journal contains the last record of a copy.
+// holds returns an error unless the journal contains the last record of a copy.
 func (j *Journal) holds(ctx context.Context, copied *Report) error {
 	if copied.Records == 0 {
 		return nil
@@ -117,7 +117,7 @@ func (j *Journal) holds(ctx context.Context, copied *Report) error {
 	return nil
 }
 
-// CheckBackup verifies a whole copy of a journal. It returns an error if the copy has problems.
+// CheckBackup verifies a whole copy of a journal. If the copy has problems, the error is an UnsoundError.
 func CheckBackup(ctx context.Context, path string, key *Key) (Backup, error) {
 	b := Backup{File: path}
 	j, err := ReadKeyed(ctx, path, key)
@@ -163,8 +163,8 @@ func sumOf(path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// settle makes a file durable under its name.
-func settle(from, to string) error {
+// renameDurably syncs a file, renames it, and syncs the directory of its new name.
+func renameDurably(from, to string) error {
 	file, err := os.OpenFile(from, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -225,14 +225,14 @@ func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) 
 	if err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
-	if err := r.exchange(ctx, copied, path, now); err != nil {
+	if err := r.install(ctx, copied, path, now); err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
 	return r, nil
 }
 
-// exchange moves both journal and account into place, or neither.
-func (r *Restored) exchange(ctx context.Context, copied, path string, now time.Time) (err error) {
+// install moves both journal and account into place, or neither.
+func (r *Restored) install(ctx context.Context, copied, path string, now time.Time) (err error) {
 	head := readHead(path)
 	if r.Replaced, err = setAside(ctx, path, now); err != nil {
 		return err
@@ -260,11 +260,11 @@ func (r *Restored) exchange(ctx context.Context, copied, path string, now time.T
 	if err := discard(HeadPath(path)); err != nil { // records of the other journal are not missing in this one
 		return err
 	}
-	return settle(copied, path)
+	return renameDurably(copied, path)
 }
 
-// takeBack restores a file's name and removes the other one, because botd refuses an account with two
-// names.
+// takeBack gives a file that was set aside its own name again and removes the other one, because botd
+// refuses an account with two names.
 func takeBack(path, moved string) error {
 	if moved == "" { // there was no file
 		return discard(path)
@@ -280,8 +280,8 @@ func takeBack(path, moved string) error {
 	return os.Rename(moved, path)
 }
 
-// fits reports whether the readable journal at the backup's destination, if any, belongs to the
-// same account.
+// fits returns a BindingError if the journal at the backup's destination belongs to another account. A
+// missing or unreadable journal fits.
 func (r *Restored) fits(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil

@@ -47,7 +47,7 @@ func leftovers(t *testing.T, directory, want string) {
 	}
 }
 
-// outgrown is a journal that has one record more than its backup.
+// outgrown returns a journal that has one record more than its backup.
 func outgrown(t *testing.T) (path, backup string, j *journal.Journal) {
 	t.Helper()
 	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
@@ -124,8 +124,8 @@ func TestUnsoundJournalIsNotBackedUp(t *testing.T) {
 	leftovers(t, target, "")
 }
 
-// TestARestoredJournalIsTheBackup restores a journal from a backup, whatever is in the way. The replaced
-// files are saved.
+// TestARestoredJournalIsTheBackup restores a journal from a backup, whatever is at its path. The replaced
+// files get other names.
 func TestARestoredJournalIsTheBackup(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, path string){

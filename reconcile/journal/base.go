@@ -10,12 +10,12 @@ import (
 	"slices"
 )
 
-// base is where the records in the journal's file begin; earlier ones are sealed in segments. Its zero
-// value is the first record.
+// base is the position after which the records in the journal's file begin; earlier ones are sealed in
+// segments. Its zero value means that none is sealed.
 type base struct {
 	Through int64   `json:"through"` // the last sealed record
 	Hash    string  `json:"hash"`    // of that record
-	Rows    carried `json:"rows"`    // rows of the derived tables after the sealed records
+	Rows    carried `json:"rows"`    // rows that the sealed records leave in the derived tables
 }
 
 // sealedBase is the stored form of a base.
@@ -27,7 +27,7 @@ type sealedBase struct {
 // baseMark is the key of its row in the meta table.
 const baseMark = "sealed"
 
-// coder returns the function that computes the codes of bases.
+// coder returns the function that computes the codes of bases, or nil without a key.
 func (k *Key) coder() func([]byte) string { return k.Coder("journal base") }
 
 func (b *base) text(key *Key) (string, error) {
@@ -43,7 +43,7 @@ func (b *base) text(key *Key) (string, error) {
 	return string(text), err
 }
 
-// readBase reads the start of the records.
+// readBase reads where the records in the file begin.
 func readBase(ctx context.Context, q querier) (*base, error) {
 	b, _, err := readSealedBase(ctx, q)
 	return b, err

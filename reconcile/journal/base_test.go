@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// opened is a journal of one start and one halt, for tests of unexported methods.
+// opened returns a journal of one start and one halt, for tests of unexported methods.
 func opened(t *testing.T, key *Key) *Journal {
 	t.Helper()
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Binding{Mode: "demo"}, Options{Reserve: -1, Key: key})
@@ -27,8 +27,7 @@ func opened(t *testing.T, key *Key) *Journal {
 	return j
 }
 
-// The base shows which records are sealed and is read first. If it cannot be read, the journal does not proceed as if all records were
-// there.
+// The base shows which records are sealed. If it cannot be read, no operation proceeds as if the file contained all records.
 func TestABaseThatCannotBeReadHidesNoRecord(t *testing.T) {
 	t.Parallel()
 	for stored, want := range map[string]string{
@@ -58,7 +57,7 @@ func TestABaseThatCannotBeReadHidesNoRecord(t *testing.T) {
 	}
 }
 
-// Without the code, whoever can write the file could have open orders forgotten together with the sealed records.
+// Without the base's code, anyone who can write the file could make botd forget open orders together with the sealed records.
 func TestTheCodeOfABaseIsChecked(t *testing.T) {
 	t.Parallel()
 	key, other := NewKey([]byte("a secret of thirty-two characters")), NewKey([]byte("another one of thirty-two letters"))
@@ -148,8 +147,8 @@ func TestCarriedStateIsSorted(t *testing.T) {
 	}
 }
 
-// A start uses a checkpoint in a journal of more than ten thousand records, or with sealed ones. One of another layout belongs to another
-// botd version, and an altered one fails the start.
+// A start uses a checkpoint in a journal of more than ten thousand records, or with sealed ones. It ignores a checkpoint of another layout,
+// which another version of botd wrote, and fails at an altered one.
 func TestStartReadsNewestKnownCheckpoint(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)

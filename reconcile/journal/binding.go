@@ -13,13 +13,13 @@ import (
 func (b Binding) Text() string {
 	text, err := json.Marshal(b)
 	if err != nil {
-		panic("journal: " + err.Error()) // four strings
+		panic("journal: " + err.Error()) // impossible: a Binding has only strings
 	}
 	return string(text)
 }
 
-// chained returns the binding in the last start's record, or false if it has none, like those of
-// older botds.
+// chained returns the binding in the last start's record, or false if that record has none because an
+// older version wrote it.
 func chained(ctx context.Context, conn *sql.Conn) (b Binding, found bool, err error) {
 	text, err := newestOf(ctx, conn, "boot", "account")
 	if err == nil && text == "" {

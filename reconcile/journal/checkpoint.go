@@ -13,19 +13,19 @@ import (
 // CheckpointEvery is the number of records between two checkpoints of the state.
 const CheckpointEvery = 20_000
 
-// FewRecords is the number of records below which the whole journal is replayed, whatever
-// checkpoints exist, because that takes only a moment.
+// FewRecords is the number of records up to which a journal without sealed records is replayed whole,
+// whatever checkpoints exist, because that takes only a moment.
 const FewRecords = 10_000
 
-// Checkpoint is the newest checkpoint that this botd can read, and its position.
+// Checkpoint is the newest checkpoint, and its position in the chain.
 type Checkpoint struct {
 	Sequence int64
 	Hash     string
 	record.Checkpoint
 }
 
-// Checkpoint finds the newest checkpoint from which to replay, or nil if all records must be
-// replayed, because there are few or no checkpoint has this botd's layout.
+// Checkpoint returns the checkpoint from which to replay, or nil if all records must be replayed: there
+// are few of them, there is no checkpoint, or the newest one has another layout.
 func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
 	b, err := readBase(ctx, j.db)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// trader writes the records of a trading daemon in batches: orders from sending to end.
+// trader writes records as a trading daemon does, in batches: orders from sending to end.
 type trader struct {
 	t    testing.TB
 	j    *journal.Journal
@@ -70,7 +70,7 @@ func (m *trader) checkpoint() {
 	m.add(record.Record{Body: m.book.Checkpoint(binding.Text())})
 }
 
-// started returns the book that a start derives from the journal, and the number of records that it read.
+// started returns the book that a start derives from the journal, and the number of records that the start read.
 func started(t testing.TB, j *journal.Journal) (book *reconcile.Book, read int) {
 	t.Helper()
 	book = reconcile.NewBook(placement.Settle{})
@@ -152,8 +152,8 @@ func TestCheckpointIsVerifiedAfterMissingRecords(t *testing.T) {
 	}
 }
 
-// TestReadingASymbolDoesNotChangeState asks for a symbol without records, as a read of the account does. The
-// checkpoint must equal the state derived from the records, for verify and for a backup.
+// TestReadingASymbolDoesNotChangeState reads a symbol without records, as a read of the account does. The
+// checkpoint must still equal the state derived from the records, for verify and for a backup.
 func TestReadingASymbolDoesNotChangeState(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))

@@ -54,7 +54,7 @@ func conforms(t *testing.T, key *journal.Key) {
 	})
 }
 
-// files are a journal's files.
+// files gives access to a journal's files past the journal.
 type files struct {
 	t    *testing.T
 	path string

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// tables are the derived tables of an implementation: the content of the records, ready to read.
-// They change in the transaction of their record.
+// tables are the derived tables: what the records say of placements and balances, ready to read. In
+// the file they change in the transaction of the record.
 type tables interface {
 	placement(clientOrderID string) (placementRow, bool, error)
 	putPlacement(placementRow) error
@@ -51,7 +51,7 @@ type balance struct {
 	balanceKey
 	amount   string // exact
 	derived  bool
-	sequence int64 // sequence of the last entry
+	sequence int64 // of the record that last changed it
 }
 
 func (b balance) row() Row {
@@ -62,8 +62,8 @@ func (b balance) row() Row {
 // Row is one row of a derived table, its values as text.
 type Row struct{ Table, Key, Values string }
 
-// derive changes the derived tables by one record. Every implementation of a
-// journal and its verification go through here.
+// derive changes the derived tables by one record. Appends and verification both use it, so the rows
+// in the file and the recomputed ones follow the same rules.
 func derive(t tables, sequence int64, r *record.Record) error {
 	switch body := r.Body.(type) {
 	case record.Sending:
@@ -131,7 +131,8 @@ func advancePlacement(t tables, r *record.Record) error {
 	return t.putPlacement(p)
 }
 
-// advance applies a record to a placement. A final placement can only get additional fills.
+// advance applies a record to a placement. The state of a final placement stays; its filled quantity and
+// order id can still grow.
 func (p *placementRow) advance(r *record.Record) {
 	state, ended := p.State, false
 	switch body := r.Body.(type) {

@@ -16,8 +16,8 @@ import (
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// The cases list the row after each record. A record without an id or a filled quantity deletes neither, and a final state stays, except
-// for the filled quantity.
+// The cases list the row after each record. A record without an order id or a filled quantity deletes neither, and a final row changes only
+// in its filled quantity and order id.
 func TestPlacementRowFromRecords(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -67,7 +67,7 @@ func TestPlacementRowFromRecords(t *testing.T) {
 	}
 }
 
-// Sums are exact by account, strategy, symbol and asset, with the newest entry. Once marked as derived, a balance stays marked.
+// Sums are exact for each account, strategy, symbol and asset, and name the newest posting. Once marked as derived, a balance stays marked.
 func TestBalancesFromPostings(t *testing.T) {
 	t.Parallel()
 	m := newMemoryTables()

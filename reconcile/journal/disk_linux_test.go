@@ -14,7 +14,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// tmpfs mounts a small file system, or returns why it cannot.
+// tmpfs mounts a small file system, or skips the test if it cannot.
 func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -58,8 +58,8 @@ func fill(t *testing.T, directory string, leave int64) (free func()) {
 	}
 }
 
-// TestAFullDiskSpendsTheReserveThenWaits fills a real, small disk under the journal. Facts and exits use up
-// the reserve, then appends fail without a trace, and once there is room they continue in order.
+// TestAFullDiskSpendsTheReserveThenWaits fills a small file system under the journal. Facts and exits use up
+// the reserve, then appends fail and write nothing, and once there is room they continue in order.
 func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "8m")

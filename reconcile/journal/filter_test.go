@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// filtersOf returns all combinations of filters that leave out some of the records, at their bounds.
+// filtersOf returns all combinations of field values, each of which leaves out some of the records, at its bound.
 func filtersOf(all []journal.Stored) (filters []journal.Filter) {
 	middle := all[len(all)/2]
 	for _, after := range []int64{0, 1, 100, 300, middle.Sequence, int64(len(all)) - 1, int64(len(all))} {
@@ -30,7 +30,7 @@ func filtersOf(all []journal.Stored) (filters []journal.Filter) {
 	return filters
 }
 
-// chosen returns the records that a filter selects, as its fields are documented.
+// chosen returns the records that a filter selects, computed from the documentation of its fields.
 func chosen(all []journal.Stored, f *journal.Filter) (hashes []string) {
 	for i := range all {
 		s := &all[i]

@@ -24,8 +24,8 @@ func current() Format {
 	return Format{record.FormatEpoch, version.Spaced(info.Version, info.Revision)}
 }
 
-// NewerError means that a newer botd has written the journal: this one would ignore records that it
-// cannot read, and decide without them.
+// NewerError means that a newer botd has written the journal: this one would decide without the content
+// that it does not know.
 type NewerError struct {
 	Path        string
 	What        string // schema, format epoch

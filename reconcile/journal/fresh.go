@@ -23,7 +23,7 @@ func copyRecords(ctx context.Context, from, to string) error {
 	return writing(ctx, to, func(conn *sql.Conn) error { return copyRows(ctx, conn, from) })
 }
 
-// writing durably opens a file of records and closes it after use.
+// writing passes use a connection to a journal's file whose commits are durable, and closes the file.
 func writing(ctx context.Context, path string, use func(*sql.Conn) error) error {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=synchronous(FULL)")
 	if err != nil {

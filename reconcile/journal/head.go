@@ -23,7 +23,7 @@ type Head struct {
 
 const (
 	headEnding = ".head"
-	headEvery  = time.Minute // while the journal is written
+	headEvery  = time.Minute // minimum time between two heads; closing the journal writes one too
 )
 
 // HeadPath returns the path of the file with the head of a journal.
@@ -57,7 +57,8 @@ func writeHead(path string, h Head) error {
 	return os.Rename(HeadPath(path)+partial, HeadPath(path))
 }
 
-// missing describes the part of its head that a journal lacks; empty if it lacks nothing.
+// missing describes what a journal has in place of the record that the head notes; empty if it contains
+// that record, or has sealed it.
 func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	var hash string
 	err := conn.QueryRowContext(ctx, "SELECT hash FROM record WHERE sequence = ?", h.Records).Scan(&hash)
@@ -112,7 +113,8 @@ func (j *Journal) keepHead(now bool) {
 	}
 }
 
-// Has reports whether the journal contains the record with a hash, such as one noted elsewhere.
+// Has reports whether the journal, or one of its segments, contains the record with a hash, such as one
+// that a person noted elsewhere.
 func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 	var sequence int64
 	err := j.db.QueryRowContext(ctx, "SELECT sequence FROM record WHERE hash = ?", hash).Scan(&sequence)

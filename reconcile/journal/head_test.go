@@ -15,7 +15,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// closed makes a journal with records of every kind, and closes it.
+// closed creates a journal with records of every kind, and closes it.
 func closed(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.db")

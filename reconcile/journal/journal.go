@@ -2,7 +2,8 @@
 //
 // It has one append-only table of records, each carrying the hash of its predecessor, and tables
 // derived from it in the same transaction. Append returns once the commit is durable (WAL,
-// synchronous=FULL). The suite of its tests (suite_test.go) specifies an implementation.
+// synchronous=FULL). The oldest records of a long journal move to compressed files (seal.go). The suite
+// of tests (suite_test.go) states what any implementation must do.
 package journal
 
 import (
@@ -31,7 +32,7 @@ const maxConnections = 4
 // and the next start replays the stored records.
 var ErrBroken = errors.New("journal broken")
 
-// ErrFull means that there was no room: nothing was written, and the caller may retry.
+// ErrFull means that the disk has no room: nothing was written, and the caller may retry.
 var ErrFull = errors.New("no room for the journal")
 
 // ErrEpoch means that a start's epoch is not above every journalled one.
@@ -220,8 +221,8 @@ func (j *Journal) prepare(ctx context.Context, binding Binding, beginKey bool) (
 	return j.beginHead(ctx)
 }
 
-// migrate updates the schema in one transaction: records and their chain stay unchanged, and
-// derived tables are rebuilt.
+// migrate updates the schema in one transaction. The records' texts and their chain stay unchanged; the
+// derived tables are rebuilt if the older schema's differ.
 func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema); err != nil {
 		return err
@@ -296,7 +297,7 @@ func (j *Journal) readTail(ctx context.Context) error {
 	return nil
 }
 
-// Records returns the number of records, for its one writer.
+// Records returns the number of records, sealed ones included. Only the goroutine that appends may call it.
 func (j *Journal) Records() int64 { return j.sequence }
 
 func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err error) {
@@ -323,7 +324,7 @@ func ReadKeyed(ctx context.Context, path string, key *Key) (*Journal, error) {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), db.Close())
 	}
 	if j.schema == 0 {
-		return nil, errors.Join(fmt.Errorf("%s is no journal", path), db.Close())
+		return nil, errors.Join(fmt.Errorf("%s is not a journal", path), db.Close())
 	}
 	if j.format, err = readFormat(ctx, db, path, j.schema); err != nil {
 		return nil, errors.Join(err, db.Close())

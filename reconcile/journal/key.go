@@ -65,7 +65,8 @@ func (k *Key) Coder(kind string) func(text []byte) string {
 	}
 }
 
-// fits checks a link. It cannot check a code without the key.
+// fits returns an error if a link does not follow from the previous one and the record's text. Without
+// the key it checks the hash, not the code.
 func (k *Key) fits(previous string, body []byte, hash string) error {
 	plain, code, coded := strings.Cut(hash, codeMark)
 	switch {
@@ -77,7 +78,7 @@ func (k *Key) fits(previous string, body []byte, hash string) error {
 	return nil
 }
 
-// Faults of a link.
+// The faults of a link, each completing the sentence "record N ...".
 var (
 	errAltered = errors.New("was altered or one before it is missing")
 	errForged  = errors.New("has a link that was not made with the configured key: the journal was rewritten, or the key is the wrong one")
@@ -98,7 +99,7 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("journal %s is not keyed, although journal_key_file is set: its %d records may have been rewritten", e.Path, e.Records)
 }
 
-// Hint is shown below the error.
+// Hint returns what a person can do about the error.
 func (e *KeyError) Hint() string {
 	if e.Keyed {
 		return "set journal_key_file in botd.yaml to the key's file; a keyed journal stays keyed"
@@ -106,8 +107,8 @@ func (e *KeyError) Hint() string {
 	return "if it was never keyed, \"botd journal key\" keys it from its next record on; if it was, somebody replaced it: restore a backup (botd restore)"
 }
 
-// checkKey refuses to write a keyed journal without its key, and an unkeyed one with a configured
-// key unless keying is to begin.
+// checkKey refuses to write a keyed journal without a key, and an unkeyed one with a key unless begin is
+// set. An empty journal takes either.
 func (j *Journal) checkKey(begin bool) error {
 	if j.sequence == 0 || keyed(j.hash) == (j.key != nil) || begin && j.key != nil {
 		return nil

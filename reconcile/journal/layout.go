@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// SchemaError means that a file contains an object that botd does not create: a trigger, a view, an
-// index, or a table with another definition. Such an object could change what is written, so the
-// file is neither written nor copied.
+// SchemaError means that a file's schema differs from botd's: it has an object that botd does not create,
+// such as a trigger or a view, another definition of one, or lacks one. A planted object could change
+// what is written, so the file is neither written nor restored.
 type SchemaError struct {
 	Path     string
 	Problems []Problem
@@ -22,9 +22,9 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("journal %s has a schema that botd did not create: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
 }
 
-// madeObjects returns the tables of the schema with their definitions, and the indexes that SQLite
-// creates for their primary keys without a definition.
-func madeObjects() map[string]string {
+// expectedObjects returns the tables and indexes of the schema with their definitions, and the indexes
+// that SQLite creates for primary keys without a definition.
+func expectedObjects() map[string]string {
 	all := map[string]string{}
 	for statement := range strings.SplitSeq(schema, ";") {
 		if _, definition, found := strings.Cut(statement, "CREATE TABLE IF NOT EXISTS "); found {
@@ -60,7 +60,7 @@ func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem,
 	defer rows.Close()
 	want, have := map[string]string{}, map[string]string{}
 	if version > 0 {
-		want = madeObjects()
+		want = expectedObjects()
 	}
 	for rows.Next() {
 		var kind, name, definition string

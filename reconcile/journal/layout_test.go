@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// alter runs a statement on a journal's file, as anyone with write access can.
+// alter executes a statement on a journal's file, as anyone with write access can.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -93,8 +93,7 @@ func TestRestoreCopiesOnlyRecords(t *testing.T) {
 	}
 }
 
-// Balances came with schema 2, the indexes with 5. Tables that an older botd did not create are not missing, and those that it did create
-// are required.
+// Balances came with schema 2, the indexes with 5. A journal of an older schema need not have what came later, and must have the rest.
 func TestEachSchemaHasItsOwnTablesAndIndexes(t *testing.T) {
 	t.Parallel()
 	const balances, starts, checkpoints = "DROP TABLE balance;", "DROP INDEX record_boot;", "DROP INDEX record_checkpoint;"

@@ -25,8 +25,8 @@ func lockOf(directory string) (path, what string) {
 	return filepath.Join(directory, "botd.lock"), "data directory " + directory
 }
 
-// Holder keeps the data directory locked while it runs, even if the directory is removed and
-// recreated, so that another botd does not find it without a lock.
+// Holder keeps the data directory locked, even if the directory is removed and recreated, so that another
+// botd does not find it without a lock. Its owner calls Renew regularly.
 type Holder struct {
 	directory string
 	mu        sync.Mutex  // guards all below
@@ -46,7 +46,7 @@ func (h *Holder) Renew() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	path, what := lockOf(h.directory)
-	if now, _ := os.Lstat(path); os.SameFile(now, h.lockFile) { // neither may be there
+	if now, _ := os.Lstat(path); os.SameFile(now, h.lockFile) { // false if either is nil
 		return nil
 	}
 	release, err := lock(path, what)
@@ -58,7 +58,7 @@ func (h *Holder) Renew() error {
 	return err
 }
 
-// Release releases the directory.
+// Release releases every lock that the holder has taken.
 func (h *Holder) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func lock(path, what string) (release func() error, err error) {
 	if err := file.Truncate(0); err == nil {
 		file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
 	}
-	return func() error { // unlock explicitly, because a process being started has a copy of the file until it executes its program
+	return func() error { // unlock explicitly: a child process has a copy of the file descriptor between fork and exec
 		return errors.Join(disk.Unlock(file), file.Close())
 	}, nil
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The holder renews its lock in the recreated directory, which keeps other processes out, unless another one
-// was faster.
+// In a recreated directory the holder takes its lock again, which keeps other processes out, unless another
+// process was faster.
 func TestRemovedDirectoryIsLockedAgain(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
@@ -145,7 +145,7 @@ func TestALockNamesItsHolder(t *testing.T) {
 	}
 }
 
-// The directory is accessible to its owner alone, and the trial leaves nothing in it.
+// Only its owner may access the directory, and the check leaves nothing in it.
 func TestDataDirectoryIsCreatedAndTested(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "a", "b")

@@ -73,9 +73,9 @@ func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migrati
 	return done, nil
 }
 
-// BackupOlder copies a journal with an older schema or format to a file next to it before this botd
-// writes it, because the older botd then refuses it. It returns the copy's name, or none if no copy
-// was needed.
+// BackupOlder copies a journal with an older schema or format to a file next to it. Once this botd has
+// written the journal, the older version refuses it, so that a downgrade needs the copy. BackupOlder
+// returns the copy's name; empty if no copy is needed, or if opening the journal will fail anyway.
 func BackupOlder(ctx context.Context, path string, key *Key) (name string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil

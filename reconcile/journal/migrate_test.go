@@ -23,7 +23,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// oldJournal is a journal that botd wrote with schema 2 (testdata, as text), and what that botd reported of
+// oldJournal is a journal that botd wrote with schema 2 (testdata, as SQL), and what that botd reported about
 // it.
 type oldJournal struct {
 	name string
@@ -268,7 +268,7 @@ func TestAMigrationThatCannotBeDoneLeavesTheJournal(t *testing.T) {
 	}
 }
 
-// A copy is made only of a journal that this botd can read and writes in another format. Opening an unreadable one returns the error.
+// Only a journal that this botd can read, and would continue in another format, is copied. For one that it cannot read, opening returns the error.
 func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

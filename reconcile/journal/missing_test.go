@@ -35,7 +35,7 @@ func filled(t *testing.T) *Journal {
 	return j
 }
 
-// change changes a journal's file past its chain.
+// change changes a journal's file outside its chain.
 func change(t *testing.T, j *Journal, query string) {
 	t.Helper()
 	if _, err := j.db.ExecContext(t.Context(), query); err != nil {
@@ -52,7 +52,7 @@ func on(j *Journal, use func(conn *sql.Conn) error) error {
 	return errors.Join(use(conn), conn.Close())
 }
 
-// reader is a use of a journal, and how its error begins when a table is missing.
+// reader is an operation on a journal, and the beginning of its error when a table is missing.
 type reader struct {
 	name, begins string
 	read         func(ctx context.Context, j *Journal) error
@@ -61,7 +61,7 @@ type reader struct {
 // take accepts each record.
 func take(*Stored) error { return nil }
 
-// readersOf are the uses of each table.
+// readersOf lists the operations that read each table.
 func readersOf() map[string][]reader {
 	rows := func(ctx context.Context, j *Journal) error {
 		return on(j, func(conn *sql.Conn) error { _, err := readRows(ctx, conn); return err })
@@ -160,7 +160,7 @@ func readersOf() map[string][]reader {
 	}
 }
 
-// Every use of a table returns the error with the table's name, and a journal's verification lists the table.
+// Every operation on a missing table returns an error that names the table, and verification lists the table.
 func TestMissingTableIsNamedByEachUse(t *testing.T) {
 	t.Parallel()
 	for table, readers := range readersOf() {
@@ -216,7 +216,7 @@ func TestUnreadableRowIsAnError(t *testing.T) {
 	}
 }
 
-// Its tail could not be read, so the process must end. A journal that takes no changes gives its reason.
+// A journal whose tail cannot be read is broken: the process must end. The error of a journal that accepts no changes gives the reason.
 func TestInterruptedBeginBreaksTheJournal(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
@@ -272,7 +272,7 @@ func TestFailedExchangeRestoresAllFiles(t *testing.T) {
 			put(filepath.Join(directory, "backup"), "after")
 			r.Account = &AccountCopy{File: filepath.Join(directory, "backup")}
 		}
-		if err := r.exchange(t.Context(), filepath.Join(directory, "missing"), j.path, time.Unix(1, 0)); !errors.Is(err, os.ErrNotExist) {
+		if err := r.install(t.Context(), filepath.Join(directory, "missing"), j.path, time.Unix(1, 0)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("an account %t: want %v, have %v", withAccount, os.ErrNotExist, err)
 		}
 		for path, want := range files {
@@ -286,7 +286,7 @@ func TestFailedExchangeRestoresAllFiles(t *testing.T) {
 	}
 }
 
-// A copy is made only of a file that is the same before and after the newest record was read.
+// The account is copied only if its file is the same before and after the newest record is read.
 func TestChangingAccountIsNotCopied(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -347,20 +347,20 @@ func TestCutOfOlderSchemaKeepsRows(t *testing.T) {
 	}
 }
 
-// Only a checkpoint of this layout is a state.
+// Only a checkpoint of this layout is returned.
 func TestStateIsACheckpointOfThisLayout(t *testing.T) {
 	t.Parallel()
-	if have := begun(&Stored{Record: record.Record{Body: record.Config{}}}); have != nil {
+	if have := checkpointOf(&Stored{Record: record.Record{Body: record.Config{}}}); have != nil {
 		t.Errorf("another record: have %v", have)
 	}
 	for _, layout := range []string{account.Layout, account.Layout + "x", ""} {
-		if have := begun(&Stored{Record: record.Record{Body: record.Checkpoint{Layout: layout}}}); (have != nil) != (layout == account.Layout) {
+		if have := checkpointOf(&Stored{Record: record.Record{Body: record.Checkpoint{Layout: layout}}}); (have != nil) != (layout == account.Layout) {
 			t.Errorf("layout %q: have %v", layout, have)
 		}
 	}
 }
 
-// Each file is followed from the moment it is there.
+// The watch follows each file from the moment it first exists.
 func TestFileThatDoesNotExistYetIsNotLost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)

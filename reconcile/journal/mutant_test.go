@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// TestRulesOfTheJournalShowWhenTheyAreBroken has a start read planted objects.
+// TestRulesOfTheJournalShowWhenTheyAreBroken lets each mutant of the journal accept what its rule refuses.
 func TestRulesOfTheJournalShowWhenTheyAreBroken(t *testing.T) {
 	refused := func(path string, key *journal.Key) bool {
 		j, err := openKeyed(t, path, key)

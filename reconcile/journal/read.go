@@ -172,7 +172,7 @@ func (f *Filter) matches(s *Stored) bool {
 		(f.Symbol == "" || f.Symbol == s.Symbol.Name) && (f.Strategy == "" || f.Strategy == s.Strategy)
 }
 
-// pick passes on the records that the filter selects.
+// pick passes on those of all records that the filter selects.
 func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) error) error {
 	var last []Stored
 	if err := all(func(s *Stored) error {
@@ -200,8 +200,8 @@ func (f *Filter) all() bool {
 	return f.After == 0 && f.SinceMS == 0 && len(f.Kinds) == 0 && f.Symbol == "" && f.Strategy == "" && f.Last == 0
 }
 
-// Select passes on the records that a filter selects, in order. It checks each record against its
-// own hash; completeness is checked only if all are selected.
+// Select passes on the records that a filter selects, in order. It checks each record against its own
+// hash, and the chain only if all records are selected. If a segment is missing, Select begins after it.
 func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
 	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		segments, missing, err := j.segments(b)
@@ -209,7 +209,7 @@ func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) 
 			return err
 		}
 		for len(missing) > 0 && len(segments) > 0 && segments[0].First <= missing[len(missing)-1].First {
-			segments = segments[1:] // the missing part is between it and the file
+			segments = segments[1:] // records between this segment and the file are missing
 		}
 		if filter.all() || j.schema < sameTables { // older schemas have other names for some kinds
 			return filter.pick(take, func(take func(*Stored) error) error { return j.each(ctx, conn, segments, b, take) })

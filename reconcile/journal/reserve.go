@@ -11,7 +11,7 @@ import (
 	"botd/internal/private"
 )
 
-// defaultReserve is the space reserved for facts and exits: some thousand records.
+// defaultReserve is the size of the reserve for facts and exits: room for some thousand records.
 const defaultReserve = 4 << 20
 
 // reserve is a file that occupies space on the journal's disk. When the disk is full it is released

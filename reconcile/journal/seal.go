@@ -23,7 +23,7 @@ const (
 
 // SealOptions configure sealing.
 type SealOptions struct {
-	Keep    int64             // bytes of records to keep in the file
+	Keep    int64             // bytes in use in the file up to which nothing is sealed
 	Records int64             // minimum number of records in a segment; 0 for segmentRecords
 	Step    func(step string) // called after each step at which a kill can happen; nil for none
 }
@@ -75,7 +75,7 @@ func (j *Journal) Seal(ctx context.Context, options SealOptions) (*Sealed, error
 	return &Sealed{Span{h.First, h.Last}, path, found.Size()}, j.dropSealed(ctx, options.Step)
 }
 
-// sealable finds the due segment, or nil.
+// sealable returns the header of the segment that is due, or nil.
 func (j *Journal) sealable(ctx context.Context, options *SealOptions) (h *segmentHeader, err error) {
 	err = j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		var pages, free, size int64
@@ -127,7 +127,7 @@ func (j *Journal) writeChecked(ctx context.Context, h *segmentHeader, path strin
 		return nil, nil, err
 	}
 	step("checked")
-	if err := settle(path+partial, path); err != nil {
+	if err := renameDurably(path+partial, path); err != nil {
 		return nil, nil, err
 	}
 	if err := private.SyncDirectory(filepath.Dir(filepath.Dir(path))); err != nil { // of the segments' directory itself
@@ -139,7 +139,8 @@ func (j *Journal) writeChecked(ctx context.Context, h *segmentHeader, path strin
 	return next, ended, nil
 }
 
-// move moves the base behind a durable segment.
+// move moves the base behind a durable segment and removes the placements that ended in it from the
+// derived tables.
 func (j *Journal) move(ctx context.Context, next *base, ended []string) error {
 	text, err := next.text(j.key)
 	if err != nil {
@@ -217,8 +218,8 @@ func (j *Journal) change(ctx context.Context, make func() error) error {
 	return nil
 }
 
-// begun returns the state in a journal's first record if it is a checkpoint of this layout.
-func begun(s *Stored) *record.Checkpoint {
+// checkpointOf returns the checkpoint in a record, or nil if it is none or has another layout.
+func checkpointOf(s *Stored) *record.Checkpoint {
 	if c, is := s.Body.(record.Checkpoint); is && c.Layout == account.Layout {
 		return &c
 	}

@@ -26,7 +26,7 @@ import (
 // small seals all records, in segments of at least a hundred.
 var small = journal.SealOptions{Records: 100}
 
-// longJournal is a journal with four checkpoints, and records before, between and after them.
+// longJournal returns a journal with four checkpoints, and records before, between and after them.
 func longJournal(t *testing.T, j *journal.Journal) *trader {
 	t.Helper()
 	m := newTrader(t, j)
@@ -65,7 +65,7 @@ func (m *trader) wallet(usdt int64) {
 	m.add(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: reading, Lines: m.book.Ledger().Lines(&reading)}}})
 }
 
-// again returns a trader of a later start.
+// again returns the trader of the next start.
 func again(t *testing.T, j *journal.Journal) *trader {
 	t.Helper()
 	m := &trader{t: t, j: j, at: 2_000_000}
@@ -153,8 +153,8 @@ func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
 	}
 }
 
-// TestAYearOfOrdersHasDocumentedSize seals a journal, and computes the size of a year at the pace of a soak from the bytes of a
-// record. docs/operations.md states 64 GB, at 5.5 records an order and 5.3 orders a second.
+// TestAYearOfOrdersHasDocumentedSize seals a journal, and computes from the bytes per record the size of a year at the soak's rate.
+// docs/operations.md states 64 GB, at 5.5 records an order and 5.3 orders a second.
 func TestAYearOfOrdersHasDocumentedSize(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))

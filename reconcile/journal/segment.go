@@ -185,7 +185,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the segments with records %s are not in %s", e.Span, e.Directory)
 }
 
-// Hint is shown below the error.
+// Hint returns what a person can do about the error.
 func (e *MissingError) Hint() string { return "put the moved segments back" }
 
 // segments returns the segments of one history, oldest first, and the spans missing between and
@@ -244,7 +244,7 @@ func (j *Journal) segmentsDirectory() string {
 	return SegmentsPath(j.path)
 }
 
-// Segments sets the directory in which a journal opened for reading looks for its segments.
+// Segments sets the directory from which a journal that is open for reading reads its segments.
 func (j *Journal) Segments(directory string) { j.elsewhere = directory }
 
 // reading reads a consistent snapshot of the file: records that are sealed meanwhile stay visible in it.

@@ -129,7 +129,7 @@ func TestALineIsReadWholeUpToItsBound(t *testing.T) {
 	}
 }
 
-// unopened is a journal of which only its segments are read, in journal.db.segments (docs/operations.md).
+// unopened returns a journal of which only the segments are read, from journal.db.segments (docs/operations.md).
 func unopened(t *testing.T) *Journal {
 	t.Helper()
 	j := &Journal{path: filepath.Join(t.TempDir(), FileName)}
@@ -139,8 +139,8 @@ func unopened(t *testing.T) *Journal {
 	return j
 }
 
-// TestSegmentsOfOneHistoryAreFoundByTheirHashes has a journal whose first thirty records are sealed, next to its segments, those of others,
-// or only some of its own. A segment is written here as FIRST-LAST PREVIOUS HASH.
+// TestSegmentsOfOneHistoryAreFoundByTheirHashes reads a journal whose first thirty records are sealed, next to all of its segments, some of
+// them, or segments of other histories. A segment is written here as FIRST-LAST PREVIOUS HASH.
 func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 	t.Parallel()
 	const first, second, third = "1-10 - a", "11-20 a b", "21-30 b c"

@@ -39,7 +39,7 @@ func survivesCrash(t *testing.T, s *store) {
 	want := everyKind()
 	for i := range want {
 		j := got[anyJournal](t)(s.Open(binding))
-		add(t, j, want[i]) // durable before it returns: a kill may come right after
+		add(t, j, want[i]) // durable before it returns, even if a kill follows at once
 		s.Crash()
 	}
 	j := s.open(t)

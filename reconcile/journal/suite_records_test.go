@@ -63,7 +63,7 @@ func everyKind() []record.Record {
 	}
 }
 
-// Entry returns a first ledger entry, which takes over a futures wallet.
+// Entry returns the ledger's first posting, which takes over a futures wallet.
 func entryOf(usdt int64) record.Record {
 	key, amount := exchange.SymbolKey{Market: exchange.Futures}, exchange.AmountOf(usdt)
 	return record.Record{AtMS: 10, Body: record.Posting{Posting: ledger.Posting{

@@ -56,8 +56,8 @@ func alteredBalance(t *testing.T, s *store) {
 	}
 }
 
-// wrongEntry checks that a journal refuses an entry whose lines do not add up to zero, one
-// that does not follow from its reading, and a record that no start could apply.
+// wrongEntry checks that verification finds a posting whose lines do not add up to zero, one that does
+// not follow from its reading, and a record that no start could apply.
 func wrongEntry(t *testing.T, s *store) {
 	j := s.open(t)
 	lame, other := entryOf(10_000), entryOf(10_000)

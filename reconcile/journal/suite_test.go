@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// anyJournal is a journal under test.
+// anyJournal is what the suite requires of a journal.
 type anyJournal interface {
 	Append(ctx context.Context, records []record.Record) error
 	Replay(ctx context.Context, take func(*record.Record) error) error
@@ -23,8 +23,8 @@ type anyJournal interface {
 // store.
 type store struct {
 	Open   func(binding journal.Binding) (anyJournal, error) // the one journal of this store
-	Read   func() (anyJournal, error)                        // the same, for reading beside a writer
-	Crash  func()                                            // ends the owner like a kill: Close is not called
+	Read   func() (anyJournal, error)                        // the same journal, for reading while another has it open for writing
+	Crash  func()                                            // ends the journal's process as a kill would, without Close
 	Backup func() (restore func())                           // saves its state; restore puts it back when the journal is closed
 
 	Full     func(full bool)                   // no room, or room again
@@ -38,8 +38,7 @@ type store struct {
 // binding is the binding of the suite's journals.
 var binding = journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
 
-// runSuite runs the whole suite, which tests every journal alike: SQLite, and any store to come. newStore returns an
-// empty store.
+// runSuite runs the whole suite, which any implementation of a journal must pass. newStore returns an empty store.
 //
 // A journal that passes has the properties that exactly-once.md requires: order is
 // preserved under failure, appends are durable when they return, the chain reveals
@@ -57,7 +56,7 @@ func runSuite(t *testing.T, newStore func(t *testing.T) *store) {
 		{"an altered record is found", alteredRecord},
 		{"an altered row is found with its place", alteredRow},
 		{"an altered balance is found", alteredBalance},
-		{"an entry of the ledger that does not follow is found", wrongEntry},
+		{"a posting that does not follow from its reading is found", wrongEntry},
 		{"derived rows belong to the transaction of their record", rowsInTransaction},
 		{"a journal belongs to one account", bound},
 		{"a journal has one writer", oneWriter},

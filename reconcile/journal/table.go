@@ -7,8 +7,7 @@ import (
 	"fmt"
 )
 
-// sqlTables are the prepared statements of the writing connection. They are its derived tables
-// during appends.
+// sqlTables are the derived tables in the file, as prepared statements of the writing connection.
 type sqlTables struct {
 	insert       *sql.Stmt
 	getPlacement *sql.Stmt
@@ -111,8 +110,8 @@ func (t *sqlTables) putBalance(b balance) error {
 	return err
 }
 
-// rederive rebuilds the derived tables and the selection columns from the records, in the current
-// transaction.
+// rederive rebuilds the derived tables from the records, and corrects the kind column of kinds that were
+// renamed, in the current transaction.
 func (t *sqlTables) rederive(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, "DELETE FROM placement; DELETE FROM balance"); err != nil {
 		return err

@@ -39,9 +39,9 @@ func accountOf(backup string) string { return backup + "." + AccountFile }
 var errMoves = errors.New("the account's file keeps changing: try again")
 
 // copyConsistently copies the account next to a journal and returns the last record that was durable at that
-// moment. botd journals an order before the account receives it, and the account stores every change
-// before it answers. If the file is the same before and after the newest record is read, records and
-// file match exactly.
+// moment, or found false if there is no account. botd journals an order before the account receives it, and
+// the account stores every change before it answers. If the file is the same before and after the newest
+// record is read, records and file match exactly.
 func (j *Journal) copyConsistently(ctx context.Context, to string) (sequence int64, found bool, err error) {
 	from := filepath.Join(filepath.Dir(j.path), AccountFile)
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +151,8 @@ func (j *Journal) account(ctx context.Context) (*AccountCopy, error) {
 	return &have, nil
 }
 
-// place moves a backup's account into place and keeps the previous one next to it.
+// place copies a backup's account into a data directory and returns the name under which it keeps the
+// previous one; empty for none.
 func (a *AccountCopy) place(directory string, now time.Time) (replaced string, err error) {
 	to := filepath.Join(directory, AccountFile)
 	text, err := os.ReadFile(a.File)
@@ -170,7 +171,7 @@ func (a *AccountCopy) place(directory string, now time.Time) (replaced string, e
 			}
 		}
 	}
-	if err := settle(copied, to); err != nil {
+	if err := renameDurably(copied, to); err != nil {
 		return "", errors.Join(err, takeBack(to, replaced), discard(copied))
 	}
 	return replaced, nil

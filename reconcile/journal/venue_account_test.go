@@ -17,9 +17,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestABackupEndsWhereItsAccountDoes writes as botd does: the record of an order first, then the account,
-// then the record of its answer. In no copy may the account contain an order without a record, nor the
-// records an answer that the account lacks.
+// TestABackupEndsWhereItsAccountDoes writes as botd does: first the record of an order, then the account,
+// then the record of its answer. In no copy may the account contain an order without a record, or the
+// records an answer to an order that the account lacks.
 func TestABackupEndsWhereItsAccountDoes(t *testing.T) {
 	t.Parallel()
 	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
@@ -99,7 +99,7 @@ func TestCopyOfOlderJournalIncludesAccount(t *testing.T) {
 	o.check(t, reader, true)
 }
 
-// together returns a backup of a journal with the account next to it, and the journal's path.
+// together returns the backup of a journal that has an account next to it, and the journal's path.
 func together(t *testing.T) (path, backup string) {
 	t.Helper()
 	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "copy.db")

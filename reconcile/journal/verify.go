@@ -26,7 +26,7 @@ type Report struct {
 	Missing  []Span    `json:"missing,omitempty"`    // sealed records whose segments are missing; they were not verified
 	Postings int       `json:"entries"`              // of the ledger
 	Rows     int       `json:"rows"`                 // of derived tables
-	Hash     string    `json:"hash"`                 // of the last record: two copies of a journal with the same hash are equal
+	Hash     string    `json:"hash"`                 // of the last record: two copies of a journal with the same hash have the same records
 	Head     *Head     `json:"head,omitempty"`       // the externally noted end of the journal, which was compared
 	Keyed    int64     `json:"keyed_from,omitempty"` // the first record whose link carries a code of the journal's key; 0 for none
 	Proves   string    `json:"proves"`               // what the chain proves if no problem is listed: ProvesConsistency, ProvesAuthenticity
@@ -68,7 +68,7 @@ func newVerifier() *verifier {
 // take handles one record whose link has been checked.
 func (v *verifier) take(s *Stored) error {
 	v.report.Records, v.report.Hash = int(s.Sequence), s.Hash
-	if c := begun(s); v.blind && c != nil {
+	if c := checkpointOf(s); v.blind && c != nil {
 		if book, err := reconcile.Restore(placement.Settle{}, c); err == nil {
 			v.book, v.account, v.blind = book, c.Account, false
 			return nil
@@ -138,7 +138,7 @@ func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 	}
 }
 
-// broke handles the end of a chain at an invalid link.
+// broke reports an invalid link as a problem. It returns false for any other error.
 func (v *verifier) broke(err error) bool {
 	var altered *AlteredError
 	if !errors.As(err, &altered) {
@@ -257,9 +257,9 @@ func (v *verifier) compare(have map[[2]string]string) {
 }
 
 // Verify checks a consistent snapshot of the whole journal, even while a daemon writes it: the
-// file's pages and indexes, the chain of records, every entry of the ledger against its reading,
-// and every row of the derived tables against the records. Problems are in the report; an error
-// means that it could not be read.
+// file's pages and indexes, the chain of records, every posting of the ledger against its reading,
+// every checkpoint, and every row of the derived tables against the records. Problems are in the
+// report; an error means that the journal could not be read.
 func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	head := readHead(j.path) // read before the journal, so that it is never newer
 	conn, err := j.db.Conn(ctx)
@@ -312,8 +312,8 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 // maxDamage bounds the reported damage of a file.
 const maxDamage = 10
 
-// pages checks the file itself: its pages and its indexes. No record and no row proves an index, but the
-// next record uses it to change rows.
+// pages checks the pages and indexes of the file. Every row can be intact while an index is damaged, and
+// the next record would find its row by that index.
 func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
 	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", maxDamage))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// A report lists no more than that, however many are found at once.
+// A report lists at most maxProblems problems, however many are found at once.
 func TestAReportListsAHundredProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ first, then, want int }{{0, 0, 0}, {99, 1, 100}, {99, 2, 100}, {100, 1, 100}, {60, 30, 90}, {150, 10, 100}} {
@@ -124,7 +124,7 @@ func TestTheDamageOfAFileIsListedLineByLine(t *testing.T) {
 	}
 }
 
-// Such a file is not opened either, and the error names the file and the reason.
+// A file that is not this account's journal is not opened, and the error names the file and the reason.
 func TestNonJournalFileIsRefused(t *testing.T) {
 	t.Parallel()
 	run := func(path, statement string) error {
@@ -151,10 +151,10 @@ func TestNonJournalFileIsRefused(t *testing.T) {
 		open string // the error of opening it; empty where it becomes a journal
 	}{
 		"nothing":       {func(string) error { return nil }, "open journal PATH: ", ""},
-		"an empty file": {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "PATH is no journal", ""},
+		"an empty file": {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "PATH is not a journal", ""},
 		"a text":        {func(path string) error { return os.WriteFile(path, make([]byte, 2_000), 0o600) }, "open journal PATH: ", "open journal PATH: "},
 		"a directory":   {func(path string) error { return os.Mkdir(path, 0o700) }, "open journal PATH: ", "open journal: "},
-		"another database": {func(path string) error { return run(path, "CREATE TABLE t (a TEXT)") }, "PATH is no journal",
+		"another database": {func(path string) error { return run(path, "CREATE TABLE t (a TEXT)") }, "PATH is not a journal",
 			"journal PATH has a schema that botd did not create: schema table t"},
 		"of a newer schema": {altered("PRAGMA user_version = 7"), "journal PATH has schema 7, this botd knows 6",
 			"journal PATH has schema 7, this botd knows 6"},

@@ -21,7 +21,7 @@ import (
 type watch struct {
 	files [2]watched // the journal, and SQLite's log
 	lost  string     // the fault, once found; empty for none
-	cut   bool       // the journal's own pages are missing: SQLite can no longer append
+	cut   bool       // a file was truncated: SQLite can no longer append
 }
 
 // watched is the last known state of one file.
@@ -34,7 +34,7 @@ func newWatch(path string) watch {
 	return watch{files: [2]watched{{path: path}, {path: path + "-wal"}}}
 }
 
-// poll compares again and returns the fault, if any. A fault is permanent: records written
+// poll compares again and returns the fault; empty for none. A fault is permanent: records written
 // meanwhile are in no file that the next start reads.
 func (w *watch) poll() string {
 	for i := range w.files {
@@ -72,9 +72,9 @@ func (j *Journal) Watch() string {
 	return j.watch.poll()
 }
 
-// divert takes records that can no longer be written to the journal's files: exits and the kill switch
-// continue without them, and nothing opens. It appends them, one per line, to a file next to the
-// journal, if that can be written.
+// divert accepts records that can no longer be written to the journal's files, so that exits and the kill
+// switch continue while nothing opens. It appends the records, one per line, to a file next to the journal;
+// if that fails, they are lost, and divert returns nil all the same.
 func (j *Journal) divert(records []record.Record) error {
 	var text strings.Builder
 	for i := range records {
@@ -118,13 +118,12 @@ func Rescued(path string) string {
 	return newest
 }
 
-// rescue saves the content of the still open files of a lost journal at the end of the process, and
-// returns the copy's name.
+// rescue copies the content of a lost journal, whose files are still open, and returns the copy's name.
 func (j *Journal) rescue() (name string, err error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return "", err
 	}
-	name = j.path + rescued + time.Now().UTC().Format("20060102T150405Z")
+	name = j.path + rescued + time.Now().UTC().Format(stamp)
 	if _, err := j.writer.ExecContext(context.Background(), "VACUUM INTO ?", name); err != nil {
 		return "", errors.Join(err, discard(name))
 	}

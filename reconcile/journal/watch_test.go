@@ -14,8 +14,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestLostJournalFileIsNoticedWhileRunning does what people do to the files of an open journal (finding
-// 6, case 48).
+// TestLostJournalFileIsNoticedWhileRunning removes, replaces and truncates the files of an open journal, as
+// people do (exactly-once.md, case 48).
 func TestLostJournalFileIsNoticedWhileRunning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -114,8 +114,8 @@ func TestTruncatedLogIsNoticed(t *testing.T) {
 	}
 }
 
-// A journal that was removed, and whose disk then fails, accepts no records. Each one goes to a file next to it, readable by the owner
-// alone, one per line, in order, even if the directory was removed.
+// The records of a journal that was removed, and whose disk then fails, go to a file next to it, one per line, in order. Only its owner can
+// read the file, and it is created even if the directory was removed.
 func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo", "journal.db")
