@@ -16,7 +16,7 @@ type key struct {
 	unit    string // of a number
 	modes   string // in which it applies; all when empty
 	example string // its value, or with a colon in it the whole block
-	instead string // another way to set it, which takes precedence
+	instead string // another way to set it; a credential applies only where no file is named
 	live    string // the default in mode live, if it differs
 
 	required func() string                     // nil for an optional key; otherwise returns the text to write for it

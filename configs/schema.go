@@ -23,7 +23,7 @@ type Key struct {
 	Unit    string `json:"unit,omitempty"`    // of a number
 	Modes   string `json:"modes,omitempty"`   // in which it applies; all when empty
 	Example string `json:"example"`           // a value, or the whole block if it needs another key
-	Instead string `json:"instead,omitempty"` // another way to set it, which takes precedence
+	Instead string `json:"instead,omitempty"` // another way to set it; a credential applies only where no file is named
 }
 
 // The kinds of keys.

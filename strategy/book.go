@@ -2,7 +2,7 @@ package strategy
 
 import "botd/exchange"
 
-// OrderBookLevels is the maximum number of levels on each side of a Book.
+// OrderBookLevels is the maximum number of levels on each side of an OrderBook.
 const OrderBookLevels = 20
 
 // OrderBook is the top of the symbol's order book at its last read, for a strategy that watches it. Its
@@ -14,7 +14,7 @@ type OrderBook struct {
 	AtMS int64            // time of the read; 0 for never
 }
 
-// OrderBookOf returns the Book of a depth that was read at a time. It is empty if a side is empty or the
+// OrderBookOf returns the OrderBook of a depth that was read at a time. It is empty if a side is empty or the
 // sides cross.
 func OrderBookOf(depth *exchange.Depth, atMS int64) OrderBook {
 	if len(depth.Bids) == 0 || len(depth.Asks) == 0 || depth.Bids[0].Price <= 0 || depth.Bids[0].Price >= depth.Asks[0].Price {

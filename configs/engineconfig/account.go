@@ -15,11 +15,11 @@ import (
 	"botd/runtime/engine"
 )
 
-// Pace of the live engine, in milliseconds (DESIGN, The idea).
+// Pace of the live engine.
 const (
-	busyRoundMS = 1_000
-	closeLagMS  = 2_000
-	timeToLive  = 5_000
+	busyRoundMS  = 1_000
+	closeLagMS   = 2_000
+	timeToLiveMS = 5_000
 )
 
 // Supported refuses settings that botd knows but does not implement yet: money must not depend on a silently ignored
@@ -50,7 +50,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
 		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
-		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: closeLagMS, TimeToLiveMS: timeToLive, TakerFee: spotTakerFee, Ledger: true,
+		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: closeLagMS, TimeToLiveMS: timeToLiveMS, TakerFee: spotTakerFee, Ledger: true,
 	}
 	for i := range config.Strategies {
 		c := &config.Strategies[i]

@@ -49,8 +49,8 @@ type NoteDecision struct {
 	Position exchange.Quantity
 }
 
-// NoteStrategyFailed reports that a strategy is stopped because it panicked or desired something
-// impossible.
+// NoteStrategyFailed reports that a strategy is stopped, because it panicked or its plan is invalid, or does
+// not run, because the exchange no longer lists its symbol.
 type NoteStrategyFailed struct{ Reason string }
 
 // NoteHung reports that a strategy does not answer, or answers again.

@@ -12,7 +12,7 @@ type Unit struct {
 }
 
 // UnitFile returns a hardened systemd unit: botd runs as its own user, sees only its own configuration
-// and state on the machine, and gets its key as a credential. systemd-analyze security rates it 1.1.
+// and state on the machine, and gets its key as a credential. systemd-analyze security rates it 1.2.
 func UnitFile(u Unit) string {
 	confirm := ""
 	if u.Mode != "" {

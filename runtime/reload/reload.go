@@ -169,7 +169,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	does = changesOf(differences)
 	for _, name := range r.held {
 		if config.Strategy(name) == nil {
-			does = append(does, "strategies."+name+" is gone")
+			does = append(does, "strategies."+name+" is removed")
 			reload.Confirmed = append(reload.Confirmed, name)
 		}
 	}
@@ -358,7 +358,7 @@ func changesOf(differences []configs.Difference) (all []string) {
 		if name, is := strings.CutSuffix(d.Path, ".strategy"); is && d.Was == "" {
 			whole[name] = name + " is new"
 		} else if is && d.Is == "" {
-			whole[name] = name + " is gone"
+			whole[name] = name + " is removed"
 		}
 	}
 	for _, d := range differences {

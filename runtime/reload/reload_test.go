@@ -154,7 +154,7 @@ func TestAddedStrategyIsFedAndRemovedOneIsClosed(t *testing.T) {
 			"loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{nil, 26 * time.Second, nil, "loaded 2000-01-01 00:00:14", 1, "one three two"},
 		{nil, 2 * time.Second, []string{"config.strategy_removed config two: DIR/strategies/two.yaml is no longer configured",
-			"config.reloaded config read again (a file is absent), strategies loaded: 0, removed: 1; strategies.two is gone"},
+			"config.reloaded config read again (a file is absent), strategies loaded: 0, removed: 1; strategies.two is removed"},
 			"loaded 2000-01-01 00:00:48", 1, "one three"},
 		{nil, 30 * time.Second, nil, "loaded 2000-01-01 00:00:48", 1, "one three"},
 	}, func(t *testing.T, d *daemon) {
@@ -194,7 +194,7 @@ func TestReturnedFilesCancelRemoval(t *testing.T) {
 			t.Errorf("want nothing closed, have %d", d.position("BTC-USDT"))
 		}
 		does, err := d.Reload(t.Context(), true, &record.Audit{Actor: "ann", Action: "reload"})
-		if want := []string{"strategies.one is gone", "strategies.two is gone"}; err != nil || !slices.Equal(does, want) {
+		if want := []string{"strategies.one is removed", "strategies.two is removed"}; err != nil || !slices.Equal(does, want) {
 			t.Errorf("a trial: want %q, have %q, %v", want, does, err)
 		}
 		if logged := d.after(4 * time.Second); logged != "" || d.names() != both {
@@ -206,7 +206,7 @@ func TestReturnedFilesCancelRemoval(t *testing.T) {
 		if d.after(10 * time.Second); d.names() != "" || d.position("BTC-USDT") != 0 || len(d.Degraded()) != 0 {
 			t.Errorf("an explicit reload: want all of them removed, have %q, %d", d.names(), d.position("BTC-USDT"))
 		}
-		if have := d.journal.audits(); !slices.Equal(have, []string{"ann reload [one, two]: strategies.one is gone, strategies.two is gone"}) {
+		if have := d.journal.audits(); !slices.Equal(have, []string{"ann reload [one, two]: strategies.one is removed, strategies.two is removed"}) {
 			t.Errorf("want who removed them journalled, have %q", have)
 		}
 	})
@@ -231,7 +231,7 @@ func TestRequestedReloadAndTrial(t *testing.T) {
 			{strings.Replace(two, "0.01", "none", 1), false, "", "two.yaml:7: "},
 			{strings.Replace(two, "1m", "5m", 1), true, "", "interval"},
 			{strings.Replace(two, "1m", "5m", 1), false, "", "interval"},
-			{"", false, "strategies.two is gone", ""},
+			{"", false, "strategies.two is removed", ""},
 		} {
 			put(t, d.directory, map[string]string{"strategies/two.yaml": c.text})
 			does, err := d.Reload(t.Context(), c.trial, by())
@@ -255,7 +255,7 @@ func TestRequestedReloadAndTrial(t *testing.T) {
 			}
 		}
 		want := []string{"ann reload []: no value changed", "ann reload [two]: strategies.two.size.quantity 0.02 (was 0.01)",
-			"ann reload [two]: strategies.two is gone"}
+			"ann reload [two]: strategies.two is removed"}
 		if have := d.journal.audits(); !slices.Equal(have, want) {
 			t.Errorf("want %q journalled, have %q", want, have)
 		}
@@ -313,7 +313,7 @@ func TestAbsentStrategyIsRemovedOnConfirmation(t *testing.T) {
 			t.Errorf("want it declared, have %+v", declared)
 		}
 		does, err := d.Reload(t.Context(), true, &record.Audit{Actor: "ann", Action: "reload"})
-		if err != nil || !slices.Equal(does, []string{"no value changed", "strategies.two is gone"}) {
+		if err != nil || !slices.Equal(does, []string{"no value changed", "strategies.two is removed"}) {
 			t.Errorf("a trial: want its removal shown, have %q, %v", does, err)
 		}
 		if _, err = d.Reload(t.Context(), false, &record.Audit{Actor: "ann", Action: "reload"}); err != nil {
@@ -434,7 +434,7 @@ func TestChangeSummary(t *testing.T) {
 		{[]configs.Difference{{Path: "strategies.a.strategy", Is: "rsi"}, {Path: "strategies.a.size.quantity", Is: "1"},
 			{Path: "strategies.b.size", Is: "1", Was: "2"}},
 			"strategies.a is new, strategies.b.size 1 (was 2)"},
-		{[]configs.Difference{{Path: "strategies.a.file", Was: "x"}, {Path: "strategies.a.strategy", Was: "rsi"}}, "strategies.a is gone"},
+		{[]configs.Difference{{Path: "strategies.a.file", Was: "x"}, {Path: "strategies.a.strategy", Was: "rsi"}}, "strategies.a is removed"},
 		{[]configs.Difference{{Path: "strategies.a.strategy", Was: "rsi", Is: "twap"}}, "strategies.a.strategy twap (was rsi)"},
 	} {
 		if have := Changes(c.differences); have != c.want {

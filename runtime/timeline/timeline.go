@@ -45,11 +45,11 @@ type Story struct {
 	entries  []Event
 	failing  map[string]int  // the index of the entry of a repeated event
 	logLines map[string]bool // event and order of a line of the log
-	when     []saying        // events of the log without an order
+	when     []loggedEvent   // events of the log without an order
 }
 
-// saying is an event of the log and its time.
-type saying struct {
+// loggedEvent is an event of the log and its time.
+type loggedEvent struct {
 	event string
 	at    time.Time
 }
@@ -93,7 +93,7 @@ func (s *Story) Line(l *ops.LogLine) {
 		}
 		s.logLines[l.Event+" "+l.ClientOrderID] = true
 	} else {
-		s.when = append(s.when, saying{l.Event, at})
+		s.when = append(s.when, loggedEvent{l.Event, at})
 	}
 	if !s.All && slices.Contains(routine, l.Event) {
 		return
@@ -154,12 +154,12 @@ func (s *Story) Record(r *journal.Stored) {
 	s.add(e)
 }
 
-// logged reports whether the log has a record in words.
+// logged reports whether a line of the log describes a record.
 func (s *Story) logged(event, order string, at time.Time) bool {
 	if order != "" {
 		return s.logLines[event+" "+order]
 	}
-	return slices.ContainsFunc(s.when, func(one saying) bool {
+	return slices.ContainsFunc(s.when, func(one loggedEvent) bool {
 		return strings.HasPrefix(one.event, event) && one.at.Sub(at).Abs() <= near
 	})
 }

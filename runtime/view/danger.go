@@ -19,7 +19,7 @@ type seen struct {
 	scope account.Scope
 }
 
-// dangers are states that need a person but that the engine does not declare: it continues as before.
+// dangers returns states that need a person but that the engine does not declare: it continues as before.
 func (b *Board) dangers(nowMS int64) []engine.Degraded {
 	all := slices.Concat(b.clockState(), b.nearLiquidations(), b.unfinishedHalts(), b.unsettledOrders())
 	if len(all) == 0 {
@@ -42,7 +42,7 @@ func (b *Board) dangers(nowMS int64) []engine.Degraded {
 	return all
 }
 
-// clockState is that the exchange's clock cannot be read well enough to sign with.
+// clockState returns the state of an exchange's clock that cannot be read well enough for signing.
 func (b *Board) clockState() []engine.Degraded {
 	at := slices.IndexFunc(b.reported, func(check ops.Check) bool { return check.Name == "clock" && !check.OK })
 	if at < 0 {

@@ -2,7 +2,7 @@ package view
 
 import "botd/exchange"
 
-// opening is when a strategy's position was opened, and the newest fill that this was found by.
+// opening is a saved result of Opened, valid for the same newest fill of the strategy and the same position.
 type opening struct {
 	fill     int64
 	position exchange.Quantity

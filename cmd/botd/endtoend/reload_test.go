@@ -106,7 +106,7 @@ func TestAnAddedOrRemovedStrategyIsOneChange(t *testing.T) {
 	for _, c := range []struct{ was, is, want string }{
 		{one, one, "no value changed"},
 		{one, one + two, "strategies.two is new"},
-		{one + two, one, "strategies.two is gone"},
+		{one + two, one, "strategies.two is removed"},
 		{one, strings.Replace(one, "leverage: 1", "leverage: 2", 1) + two, "strategies.one.leverage 2 (was 1), strategies.two is new"},
 		{one, strings.Replace(one, "twap", "rsi", 1), "strategies.one.strategy rsi (was twap)"},
 	} {

@@ -56,7 +56,7 @@ which survive restarts, whether botd runs or not. docs/logs.md explains the even
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	f := command.Flags()
-	f.StringVar(&flags.level, "level", "", "minimum level:  "+strings.Join(ops.Levels, ", "))
+	f.StringVar(&flags.level, "level", "", "minimum level: "+strings.Join(ops.Levels, ", "))
 	f.StringVar(&flags.event, "event", "", "only this event; a trailing dot matches a prefix, as in order.")
 	f.StringVar(&flags.strategy, "strategy", "", "only this strategy")
 	f.StringVar(&flags.symbol, "symbol", "", "only this symbol")

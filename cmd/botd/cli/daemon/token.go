@@ -57,7 +57,7 @@ a token cannot create others.`,
 				return err
 			}
 			if dry {
-				return foretellToken(command, d, &request, flags.Output)
+				return previewToken(command, d, &request, flags.Output)
 			}
 			made, raw, err := client.Ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", request)
 			if err != nil {
@@ -76,8 +76,8 @@ a token cannot create others.`,
 	return command
 }
 
-// foretellToken shows the token that would be created, unless one of that name exists.
-func foretellToken(command *cobra.Command, d *client.Daemon, request *api.TokenRequest, output string) error {
+// previewToken shows the token that would be created, unless one of that name exists.
+func previewToken(command *cobra.Command, d *client.Daemon, request *api.TokenRequest, output string) error {
 	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func newTokenList() *cobra.Command {
 		t.Render()
 		fmt.Fprintln(w, "besides these: the operator's in the file token, the viewer's in token-viewer, in the data directory")
 	})
-	command.Long = "Lists the tokens that botd token create made, including expired and revoked ones. The tokens themselves are\nnot stored."
+	command.Long = "Lists the tokens that botd token create made, including expired ones, without revoked ones. The\ntokens themselves are not stored."
 	command.Example = "  botd token list\n  botd token list -o json"
 	return command
 }

@@ -104,7 +104,7 @@ func marketsOf(command *cobra.Command, venue *gateway.Public, market exchange.Ma
 }
 
 func marketsTable(w io.Writer, rows []marketJSON) {
-	t := shell.NewTable(w, table.Row{"market", "symbol", "last", "24h %", "24h USDT", "price step", "quantity step", "least USDT", "leverage", "trading"})
+	t := shell.NewTable(w, table.Row{"market", "symbol", "last", "24h %", "24h USDT", "price step", "quantity step", "minimum USDT", "leverage", "trading"})
 	for _, r := range rows {
 		trading, leverage := "yes", ""
 		switch {
