@@ -640,7 +640,7 @@ func TestRowRepeatsPurchase(t *testing.T) {
 		if n := len(w.book.Refused()); n > 0 {
 			first.ClientOrderID = w.book.Refused()[n-1].clientOrderID
 		}
-		have := w.reads(1_010, 0).repetition(&row).ClientOrderID
+		have := w.reads(1_010, 0).unclaimedRows().repetition(&row).ClientOrderID
 		if want := map[bool]string{true: first.ClientOrderID, false: before}[c.want]; have != want || row.ClientOrderID != before {
 			t.Errorf("%s: want it under %q, have %q", c.name, want, have)
 		}
@@ -678,7 +678,7 @@ func TestLiveStopShowsThatOpeningWasListed(t *testing.T) {
 		d.now += c.afterMS
 		c.answer(d, d.places(placement.StopLoss, c.order))
 		s := d.shows(d.book.Symbol(bitcoin), 0)
-		if have := s.protectsOneOf(d.book.unknownOn(bitcoin)); have != c.want {
+		if have := s.positionEvidence().protectsOneOf(d.book.unknownOn(bitcoin)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -47,7 +47,7 @@ func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 	case s.book.omitsIDs() || s.book.twin.HasTwin() || s.book.boughtSince(nil, t.before):
 		return 0
 	}
-	bought, times := s.boughtTimes(&t.order, t.before, symbol)
+	bought, times := s.walletEvidence().boughtTimes(&t.order, t.before, symbol)
 	switch beyond := min(s.book.balanceBeyondFills(symbol)-others, bought/maxTimes); {
 	case times < maxTimes || symbol.tooSmallToTrade(beyond): // the quantity beyond the fills of one execution is what rounded fees have left
 		t.shownMS = 0

@@ -69,7 +69,7 @@ func (t *SymbolState) exceedsPosition() bool {
 
 // outlivesIgnored reports whether the list shows a position that was opened after the part left to others was last decided, and fills explain all of
 // it: the exchange keeps one position per symbol, so the position with that part has ended.
-func (e *evidence) outlivesIgnored(symbol *SymbolState) bool {
+func (e positionEvidence) outlivesIgnored(symbol *SymbolState) bool {
 	whole := symbol.Known() != 0 && symbol.AtVenue() == symbol.Known()
 	return symbol.Ignored() != 0 && whole && symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS
 }

@@ -208,7 +208,7 @@ func TestRowShowsUncertainReductionEndedPosition(t *testing.T) {
 			c.row(&row)
 		}
 		s.fetched.Closed = []exchange.Position{ended(3, func(p *exchange.Position) { p.UpdatedMS = 1 }), row}
-		if have := s.closedByUnknown(symbol); have != c.want {
+		if have := s.positionEvidence().closedByUnknown(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -259,7 +259,7 @@ func TestRowEndsUnlistedPosition(t *testing.T) {
 		if c.row != nil {
 			c.row(&row)
 		}
-		if have := d.showsEnded(symbol, c.shown, c.forMS, &row).closedUnseen(symbol); have != c.want {
+		if have := d.showsEnded(symbol, c.shown, c.forMS, &row).positionEvidence().closedUnseen(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -309,7 +309,7 @@ func TestRowEndsPositionDatedByAnotherClock(t *testing.T) {
 		if c.row != nil {
 			c.row(&row)
 		}
-		if have := d.showsEnded(symbol, c.shown, c.forMS, &row).closedByAnotherClock(symbol); have != c.want {
+		if have := d.showsEnded(symbol, c.shown, c.forMS, &row).positionEvidence().closedByAnotherClock(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -19,9 +19,9 @@ const createdSlackMS = 1_000
 // uncertain placement. If one exists, it quarantines the symbol.
 func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
 	symbol := s.book.Symbol(p.Symbol())
-	o := s.leftOver(p)
+	o := s.unclaimedRows().leftOver(p)
 	if p.Order().Side == exchange.Buy {
-		symbol.leftOver = s.boughtBy(o, p, symbol)
+		symbol.leftOver = s.unclaimedRows().boughtBy(o, p, symbol)
 	}
 	if o != nil {
 		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
@@ -37,7 +37,7 @@ func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
 // leftOver returns a row that could be the placement's order: it has the same symbol and side, is not
 // older, has had an effect, and is claimed by no placement. A row that shows any client order id must
 // also have the same quantity. The lists must have been read.
-func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
+func (e unclaimedRows) leftOver(p *account.Placement) *exchange.Order {
 	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
 		lists = append(lists, e.fetched.History)
@@ -68,7 +68,7 @@ func (s orderRows) noteIDs(orders []exchange.Order) {
 // boughtBy returns how much a leftover row has bought for a placement. A row without an id proves
 // nothing: a person's orders have none either. It counts as botd's only if the list omits the ids of
 // botd's own rows too, and the placement could have bought that much.
-func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
+func (e unclaimedRows) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.rules == nil {
 		return 0
 	}
@@ -128,7 +128,7 @@ func (s uncertainOrders) walletMoved(symbol *SymbolState, p *account.Placement) 
 		return false, false
 	}
 	tolerance := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.rules.QuantityTick
-	by := s.shownInWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	by := s.walletEvidence().shownInWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if by*exchange.Quantity(p.Order().Side.Sign()) <= tolerance {
 		symbol.walletChangeFor.reset()
 		return false, false
@@ -143,7 +143,7 @@ func (s uncertainOrders) walletMoved(symbol *SymbolState, p *account.Placement) 
 }
 
 // shownInWallet returns how much of a spot symbol's base asset a snapshot shows.
-func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
+func (e walletEvidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 	for _, balance := range e.fetched.Balances.Items() {
 		if balance.Asset == symbol.rules.Base {
 			return symbol.rules.FloorQuantity(symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)))

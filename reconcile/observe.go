@@ -299,7 +299,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.read, symbol.futuresEvidence.denied = true, false
-	if s.outlivesIgnored(symbol) {
+	if s.positionEvidence().outlivesIgnored(symbol) {
 		s.emit(symbol.about(record.Ignored{Evidence: "the position with the ignored part has ended"}))
 	}
 	s.measureResidual(symbol)
@@ -415,7 +415,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	s.noteDifference(symbol)
 	s.otherBotds().noteSoldElsewhere(symbol)
 	s.unlistedOrders().presume(symbol)
-	symbol.spot.noteSoldBefore(s.lacksSales(symbol))
+	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
 	if s.book.StandsDown() {
 		s.otherBotds().noteSoldUnknown(symbol)
 	}
@@ -441,7 +441,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	if symbol.Known() == 0 {
 		more := balance - symbol.Baseline()
 		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) &&
-			s.awaitsHistory(symbol, s.possibleOwnChange(symbol, more))
+			s.awaitsHistory(symbol, s.walletEvidence().possibleOwnChange(symbol, more))
 		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {

@@ -51,13 +51,13 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 	}
 	_, maxBought, sinceMS := s.unlistedOrders().unlistedPurchases(symbol)
 	own := s.book.balanceBeyondFills(symbol) - s.unlistedOrders().unclaimedPurchases(symbol, sinceMS)
-	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.boughtUnread(symbol)))
+	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.walletEvidence().boughtUnread(symbol)))
 	s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)
 }
 
 // boughtUnread returns the quantity that live and refused purchases have bought according to the wallet while the open list cannot be read. A purchase
 // may still rest on that list, so more of the asset alone proves nothing: the money of the purchase must be gone too.
-func (e *evidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
+func (e walletEvidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		order, before := p.Order(), e.book.delivery(p).before
 		if order.Side == exchange.Buy && e.fetched.BeganMS > e.book.arrivedMS(p) && !e.book.boughtSince(p, before) {

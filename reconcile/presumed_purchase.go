@@ -37,7 +37,7 @@ func (s unlistedOrders) presume(symbol *SymbolState) {
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
-		if stop && s.book.delivery(p).releasedMS == 0 && s.soldNothing(p, symbol) {
+		if stop && s.book.delivery(p).releasedMS == 0 && s.walletEvidence().soldNothing(p, symbol) {
 			s.book.noteFreed(p, s.fetched.EndedMS)
 			s.book.presumeEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
@@ -77,7 +77,7 @@ func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBough
 		if !before.amount.IsZero() && s.book.unchanged(symbol, before) {
 			continue // the wallet is older than the purchase, or it bought nothing
 		}
-		bought += once * s.timesPaid(p, symbol)
+		bought += once * s.walletEvidence().timesPaid(p, symbol)
 	}
 	if again := s.executedAgain(symbol); again > 0 {
 		bought, maxBought, sinceMS = bought+again, maxBought+again, min(sinceMS, symbol.spot.ended.sentMS)
@@ -139,7 +139,7 @@ func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (
 		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && (s.book.idsLeftOut || s.book.repeatsRefused(o))
 		seen := slices.ContainsFunc(symbol.spot.others, func(other exchange.Order) bool { return other.ID == o.ID })
-		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) && !s.lost(o) {
+		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) && !s.unclaimedRows().lost(o) {
 			symbol.spot.others = append(symbol.spot.others, *o)
 			sum += o.Filled
 		}
@@ -148,7 +148,7 @@ func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (
 }
 
 // lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
-func (e *evidence) lost(o *exchange.Order) bool {
+func (e unclaimedRows) lost(o *exchange.Order) bool {
 	return o.ClientOrderID == "" && e.book.AnyLive(func(p *account.Placement) bool {
 		order := p.Order()
 		return p.OrderID() == 0 && order.Side == exchange.Buy && sameParameters(o, &order) &&
@@ -172,7 +172,7 @@ const maxTimes = 2
 // timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has since gained more of the asset and lost the
 // money for all of it, with no other known cause. A deposit costs no money, and a person's purchase in the same second would have to be for the same
 // amount.
-func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.delivery(p).before
 	if e.book.StandsDown() || e.book.boughtSince(p, before) {
 		return 1
@@ -242,7 +242,7 @@ func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 
 // soldNothing reports whether the wallet shows all of the asset, although it freezes none of it for a
 // stop: the stop was canceled, or one of the two reads is older.
-func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
+func (e walletEvidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	if e.book.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.book.arrivedMS(p)+e.book.Settle().StalenessMS {
 		return false
 	}

@@ -75,7 +75,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 			c.with(w)
 		}
 		w.now += 1_000
-		if have := has(c.more, c.money).timesPaid(w.book.Placement(sent.ClientOrderID), w.book.Symbol(coin)); have != c.want {
+		if have := has(c.more, c.money).walletEvidence().timesPaid(w.book.Placement(sent.ClientOrderID), w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}

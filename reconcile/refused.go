@@ -186,12 +186,12 @@ func (s refusalChecks) confirmRefused() {
 // confirms reports whether the snapshot began after the refusal, would show that the order was executed, and does not show it. An open list that
 // still shows an ended order may also be older than the refused order.
 func (s refusalChecks) confirms(r *RefusedOrder) bool {
-	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.omitsOpenOrder(r)
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.refusalEvidence().omitsOpenOrder(r)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
 	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
-	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !hasStop(&s.evidence, r)
+	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.refusalEvidence().hasStop(r)
 }
 
 // exceedsFills reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else
@@ -201,9 +201,14 @@ func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
 	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
+// refusalEvidence answers what a snapshot shows, other than a row of the order, of a futures opening that the exchange refused.
+type refusalEvidence struct{ *evidence }
+
+func (e *evidence) refusalEvidence() refusalEvidence { return refusalEvidence{e} }
+
 // omitsOpenOrder reports whether the open list of futures omits an order that a read by its id shows as open: one on the symbol, or one on any symbol that
 // was sent before the refused order. A list that is incomplete, or older than that order, cannot show the refused order either.
-func (e *evidence) omitsOpenOrder(r *RefusedOrder) bool {
+func (e refusalEvidence) omitsOpenOrder(r *RefusedOrder) bool {
 	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
 		resting := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
@@ -213,7 +218,7 @@ func (e *evidence) omitsOpenOrder(r *RefusedOrder) bool {
 }
 
 // sentBefore reports whether an order is botd's and was sent before a time.
-func (e *evidence) sentBefore(o *exchange.Order, atMS int64) bool {
+func (e refusalEvidence) sentBefore(o *exchange.Order, atMS int64) bool {
 	p := e.book.withOrderID(o.Market, o.ID)
 	return p != nil && p.SentMS() < atMS
 }

@@ -102,7 +102,7 @@ func TestMarginContradictsAfterStaleness(t *testing.T) {
 		symbol := d.book.Track(c.key)
 		d.book.refused = []RefusedOrder{{Symbol: c.key, purpose: placement.Order,
 			paid: persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}}}
-		if have := d.book.survey(&Snapshot{}).marginContradicts(symbol); have != c.want {
+		if have := d.book.survey(&Snapshot{}).refusalEvidence().marginContradicts(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", name, c.want, have)
 		}
 	}
@@ -154,7 +154,7 @@ func TestRefusedPurchaseIsPaidByTheWallet(t *testing.T) {
 		w.hasMoney("1.01", "0", "9500")
 		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(w.book.balances)})
 		c.with(&before, w.now)
-		if have := s.paidThoughRefused(&before, w.book.Symbol(coin)); have != c.want {
+		if have := s.walletEvidence().paidThoughRefused(&before, w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}

@@ -21,8 +21,8 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
 	sales = sales[max(0, len(sales)-maxFrozenRefusals):]
 	var resting []*RefusedOrder
-	if old || s.omitsOwnSale(symbol) {
-		resting = s.restingRefusals(symbol, sales)
+	if old || s.walletEvidence().omitsOwnSale(symbol) {
+		resting = s.walletEvidence().restingRefusals(symbol, sales)
 	}
 	for _, r := range sales {
 		before := r.frozen
@@ -33,7 +33,7 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 }
 
 // restingRefusals returns consecutive refused sales of a symbol whose total quantity equals what the wallet freezes beyond all known sales.
-func (e *evidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
+func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
 	on := e.book.situation(&Desired{}, symbol, e.fetched.EndedMS)
 	beyond := on.balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
@@ -49,7 +49,7 @@ func (e *evidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) [
 
 // omitsOwnSale reports whether the open list omits a spot sale of botd's that the exchange has acknowledged and for which the wallet freezes the
 // asset.
-func (e *evidence) omitsOwnSale(symbol *SymbolState) bool {
+func (e walletEvidence) omitsOwnSale(symbol *SymbolState) bool {
 	return slices.ContainsFunc(symbol.live, func(p *account.Placement) bool {
 		return p.Order().Side == exchange.Sell && e.book.Unlisted(p) && !e.book.delivery(p).unfrozen && e.book.delivery(p).releasedMS == 0
 	})

@@ -90,7 +90,7 @@ func (s refusalChecks) holdsMargin(r *RefusedOrder) bool {
 }
 
 // marginContradicts reports whether the account has used the margin of a refused opening for longer than L.
-func (e *evidence) marginContradicts(symbol *SymbolState) bool {
+func (e refusalEvidence) marginContradicts(symbol *SymbolState) bool {
 	for r := range e.book.refusedOn(symbol.Key()) {
 		if r.Symbol.Market == exchange.Futures && r.paid.exceeds(e.book.Settle().StalenessMS) {
 			return true

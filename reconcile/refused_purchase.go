@@ -16,7 +16,7 @@ func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchan
 	s.reopenPaid(symbol)
 	for r := range s.book.refusedOn(symbol.Key()) {
 		if r.bought == 0 {
-			r.bought = s.paidThoughRefused(r, symbol)
+			r.bought = s.walletEvidence().paidThoughRefused(r, symbol)
 		}
 		if r.bought > 0 && (sinceMS == 0 || r.SentMS < sinceMS) {
 			sinceMS = r.SentMS
@@ -33,15 +33,20 @@ func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
 		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.noReadBefore(one.atMS) {
 			return false
 		}
-		if one.bought = s.paidThoughRefused(&one, symbol); one.bought > 0 {
+		if one.bought = s.walletEvidence().paidThoughRefused(&one, symbol); one.bought > 0 {
 			s.book.refused = append(s.book.refused, one)
 		}
 		return one.bought > 0
 	})
 }
 
+// walletEvidence answers what spot orders have bought or sold, by the wallet of a snapshot and the rows that explain it.
+type walletEvidence struct{ *evidence }
+
+func (e *evidence) walletEvidence() walletEvidence { return walletEvidence{e} }
+
 // paidThoughRefused returns the quantity that a refused purchase has bought according to the wallet.
-func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
+func (e walletEvidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
 	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before) {
 		return 0
 	}
@@ -49,14 +54,14 @@ func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) excha
 }
 
 // boughtWithItsMoney returns the quantity that a purchase has bought according to the wallet.
-func (e *evidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
+func (e walletEvidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
 	bought, _ := e.boughtTimes(order, before, symbol)
 	return bought
 }
 
 // boughtTimes returns the quantity that a purchase has bought according to the wallet, and in how many executions. Both are 0 unless the money of that
 // many is gone, to within one quantity step each, and the asset has grown by what that money buys.
-func (e *evidence) boughtTimes(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) (bought exchange.Quantity, times int64) {
+func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) (bought exchange.Quantity, times int64) {
 	if before.atMS == 0 || !e.fetched.Balances.Done() || e.book.StandsDown() {
 		return 0, 0
 	}

@@ -7,7 +7,7 @@ package reconcile
 // noteRefusedStops records, for each symbol, since when it has such a stop.
 func (s refusalChecks) noteRefusedStops() {
 	for symbol := range s.book.Symbols() {
-		switch rests := stopOfRefused(&s.evidence, symbol); {
+		switch rests := s.refusalEvidence().stopOfRefused(symbol); {
 		case !rests:
 			symbol.refusedStopMS = 0
 		case symbol.refusedStopMS == 0:
@@ -17,7 +17,7 @@ func (s refusalChecks) noteRefusedStops() {
 }
 
 // stopOfRefused reports whether a symbol has such a stop.
-func stopOfRefused(e *evidence, symbol *SymbolState) bool {
+func (e refusalEvidence) stopOfRefused(symbol *SymbolState) bool {
 	for r := range e.book.refusedOn(symbol.Key()) {
 		for _, p := range symbol.live {
 			if r.Opens() && !r.decided && p.OrderID() != 0 && p.SentMS() > r.SentMS && p.Side() != r.order.Side && mayOutlive(symbol, p) {
@@ -29,6 +29,6 @@ func stopOfRefused(e *evidence, symbol *SymbolState) bool {
 }
 
 // hasStop reports whether a refused opening's symbol has such a stop.
-func hasStop(e *evidence, r *RefusedOrder) bool {
+func (e refusalEvidence) hasStop(r *RefusedOrder) bool {
 	return r.Opens() && e.book.Symbol(r.Symbol).refusedStopMS != 0
 }

@@ -25,7 +25,7 @@ func (s orderRows) nameRows() {
 	}
 	for _, list := range lists {
 		if list.Done() {
-			*list = exchange.FetchedOf(s.named(list.Items()))
+			*list = exchange.FetchedOf(s.unclaimedRows().named(list.Items()))
 		}
 	}
 	s.fetched.Newest = newest.Items()
@@ -44,8 +44,14 @@ func (s orderRows) noteNames(list exchange.Fetched[exchange.Order]) {
 	}
 }
 
+// unclaimedRows answers whose a row is that shows no client order id, or that no placement claims: one of botd's orders whose outcome it decides, or
+// another's.
+type unclaimedRows struct{ *evidence }
+
+func (e *evidence) unclaimedRows() unclaimedRows { return unclaimedRows{e} }
+
 // named returns the rows of a list with all client order ids that are known for them: by order id, otherwise by equality with an order of botd's.
-func (e *evidence) named(rows []exchange.Order) []exchange.Order {
+func (e unclaimedRows) named(rows []exchange.Order) []exchange.Order {
 	if !slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == "" }) {
 		return rows
 	}
@@ -65,7 +71,7 @@ func (e *evidence) named(rows []exchange.Order) []exchange.Order {
 // idOfEqual returns the client order id of the order of botd's that a row equals: one of unknown outcome, one that the exchange refused, or one that
 // it executed a second time. It is improbable that a person places an order of the same quantity at the same prices in the same seconds. While botd
 // stands down, the row may also be another botd's.
-func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
+func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
 	if row.Price == 0 {
 		return ""
 	}
@@ -129,7 +135,7 @@ const priceSlack = 10_000
 // repetition returns a row without an id with the id of the purchase of botd's that it repeats, if the list omits the ids of botd's own orders too:
 // both have the same amount, or the same quantity and price, and were placed within the same seconds. Nothing else distinguishes an order that the
 // exchange executed a second time, or despite its refusal, from a person's; a person's order does not have the same amount by chance.
-func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
+func (e unclaimedRows) repetition(order *exchange.Order) *exchange.Order {
 	if order.ClientOrderID != "" || !e.book.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
 		return order
 	}
@@ -203,12 +209,12 @@ func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
 		return
 	}
 	for symbol := range s.book.Symbols() {
-		newest := s.newestUnclaimed(symbol, rows)
+		newest := s.unclaimedRows().newestUnclaimed(symbol, rows)
 		if newest == nil || !purchaseOfForm(symbol.rules, newest) {
 			continue
 		}
 		symbol.spot.secondBuyer = newest.ID
-		if !s.mayBeBotds(newest) {
+		if !s.unclaimedRows().mayBeBotds(newest) {
 			s.book.noteTwin(newest.ID)
 			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
 				newest.ID))
@@ -218,7 +224,7 @@ func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
 
 // newestUnclaimed returns the newest executed purchase on a spot symbol, without an id, by an amount that a person would not enter, that no placement
 // claims and no person has decided. A purchase that is not newer than an order that the journal no longer remembers may have been botd's.
-func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (newest *exchange.Order) {
+func (e unclaimedRows) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (newest *exchange.Order) {
 	if symbol.rules == nil {
 		return nil
 	}
@@ -234,7 +240,7 @@ func (e *evidence) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (
 }
 
 // mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided by other rules.
-func (e *evidence) mayBeBotds(o *exchange.Order) bool {
+func (e unclaimedRows) mayBeBotds(o *exchange.Order) bool {
 	return slices.ContainsFunc(e.book.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
 		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
 }

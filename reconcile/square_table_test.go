@@ -306,7 +306,7 @@ func TestForeignSalesSinceAgreement(t *testing.T) {
 		if c.history != nil {
 			s.fetched.History = exchange.FetchedOf(c.history)
 		}
-		sales, have := s.salesOfOthers(symbol)
+		sales, have := s.walletEvidence().salesOfOthers(symbol)
 		if have != c.want || slices.ContainsFunc(sales, func(s sale) bool { return s.filled == 0 }) {
 			t.Errorf("%s: want %d, have %d by %v", c.name, c.want, have, sales)
 		}
@@ -329,7 +329,7 @@ func saleOfTheMoment(t testing.TB, beforeMS int64, want exchange.Quantity) {
 	s := w.reads(1_010, 0)
 	s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 4, Quantity: 4,
 		Status: exchange.StatusFilled, CreatedMS: w.now - beforeMS}})
-	if _, have := s.salesOfOthers(symbol); have != want {
+	if _, have := s.walletEvidence().salesOfOthers(symbol); have != want {
 		t.Errorf("%d ms before: want %d, have %d", beforeMS, want, have)
 	}
 }

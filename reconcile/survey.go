@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// evidence is the book together with a snapshot. Its methods only answer questions: they conclude and
-// change nothing.
+// evidence is the book together with a snapshot. Its methods, and those of its parts (unclaimedRows, walletEvidence, positionEvidence,
+// refusalEvidence), only answer questions: they conclude and change nothing.
 type evidence struct {
 	book    *Book
 	fetched *Snapshot

@@ -104,7 +104,7 @@ func awaitsSaleOfOthers(d *derivation) bool {
 func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
 	t := &symbol.spot
 	if s.fetched.History.Done() {
-		_, t.soldElsewhere = s.salesOfOthers(symbol)
+		_, t.soldElsewhere = s.walletEvidence().salesOfOthers(symbol)
 	}
 	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))
 }

@@ -87,10 +87,10 @@ func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.P
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.futuresEvidence.by == noWitness {
 		return // only the list shows this end; positions/history is read with the next snapshot
 	}
-	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.protectsOneOf(unknown) {
+	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.positionEvidence().protectsOneOf(unknown) {
 		return // the exchange would have ended the closePosition order together with the position that a list has shown
 	}
-	if symbol.residual == 0 && s.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
+	if symbol.residual == 0 && s.positionEvidence().mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is read with the next snapshot (case 9)
 	}
 	if s.marginShowsMore(symbol, unknown) {
@@ -123,7 +123,7 @@ func (s *SymbolState) onlyReductionsUncertain() bool {
 
 // protectsOneOf reports whether a closePosition order rests that was placed after one of these openings was sent: a list showed the position then,
 // and such an order ends together with it.
-func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
+func (e positionEvidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
 		return q.Purpose().Opens() && e.book.AnyLive(func(p *account.Placement) bool {
 			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().OutcomeUnknown() && p.SentMS() >= q.SentMS()
@@ -205,7 +205,7 @@ func (s *SymbolState) Ahead() exchange.Quantity {
 
 // mayHaveClosed reports whether an unknown opening could have been filled and closed before any read:
 // there is no position, and none is missing.
-func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
+func (e positionEvidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
 	return symbol.position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 

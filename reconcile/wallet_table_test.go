@@ -813,7 +813,7 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 				if w.now += afterMS; canceled {
 					w.book.NoteCancel(stop.ClientOrderID, w.now)
 				}
-				have := w.reads(baseBalance, 0).soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
+				have := w.reads(baseBalance, 0).walletEvidence().soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
 				if want := (canceled || afterMS > 1_000) && baseBalance == 1_010; have != want {
 					t.Errorf("canceled %t, read after %d ms, %d in the wallet: want it to have sold nothing %t, have %t", canceled, afterMS,
 						baseBalance, want, have)

@@ -108,7 +108,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
 	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
 	// If a stop may be missing too, this does not wait for L.
-	stopMissing := !s.hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
+	stopMissing := !s.positionEvidence().hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
 	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.book.Settle().StalenessMS))
 }
 
@@ -136,9 +136,9 @@ func (e *evidence) opens(key exchange.SymbolKey) bool {
 func (s positionComparison) witness(symbol *SymbolState) witness {
 	t := &symbol.futuresEvidence
 	switch {
-	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedUnseen(symbol) || s.closedByAnotherClock(symbol):
+	case symbol.rowOf(s.fetched) != nil || s.positionEvidence().showsEnd(symbol):
 		return closedRow
-	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.hasClosePositionOrder(symbol.Key(), nil):
+	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.positionEvidence().hasClosePositionOrder(symbol.Key(), nil):
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
@@ -213,12 +213,22 @@ func (s *SymbolState) openWhenAdopted(row *exchange.Position) bool {
 	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
+// positionEvidence answers whether a snapshot shows, other than by the list of positions, that a futures position has ended.
+type positionEvidence struct{ *evidence }
+
+func (e *evidence) positionEvidence() positionEvidence { return positionEvidence{e} }
+
+// showsEnd reports whether positions/history shows that a position has ended, in a row that the position's id does not identify.
+func (e positionEvidence) showsEnd(symbol *SymbolState) bool {
+	return e.closedByUnknown(symbol) || e.closedUnseen(symbol) || e.closedByAnotherClock(symbol)
+}
+
 // closedByUnknown reports whether positions/history shows that reductions of unknown outcome have ended
 // the position: a row on its side, as large as the part of the missing quantity that they explain,
 // closed since one of them was sent. The row's position may have been opened before botd held part of
 // it, or be dated by another clock than the journal, and after a start nothing else shows which position
 // it was. If more is missing than they explain, others have traded too, and it needs manual resolution.
-func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
+func (e positionEvidence) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
 	for _, p := range e.book.unknownOn(symbol.Key()) {
 		if part := explained(p, left); part != 0 && p.Reduces() {
@@ -241,7 +251,7 @@ func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 // shown since botd opened it, or opened its part of another's: the list has shown none for L, and the
 // row, on the same side, at least as large as the whole position and not of an earlier position, was
 // closed after botd sent the opening.
-func (e *evidence) closedUnseen(symbol *SymbolState) bool {
+func (e positionEvidence) closedUnseen(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
 	if shown || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
@@ -257,7 +267,7 @@ func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 // before this start whose entry was dated by a clock ahead of the exchange's: the position has not been
 // seen since, the list has shown none for L, and the row's position was opened shortly before that date,
 // at the earliest, and closed well after it.
-func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
+func (e positionEvidence) closedByAnotherClock(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
 		return false
@@ -277,7 +287,7 @@ func sideSign(side exchange.PositionSide) int {
 
 // hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol and satisfies the condition, unless that is
 // nil.
-func (e *evidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
+func (e positionEvidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return e.book.AnyLive(func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
 	})
@@ -296,7 +306,7 @@ func (s positionComparison) contradict(symbol *SymbolState) {
 	switch {
 	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, s.fetched.EndedMS)
-	case s.marginContradicts(symbol):
+	case s.refusalEvidence().marginContradicts(symbol):
 		symbol.declare(heldMargin, s.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, s.fetched.EndedMS)

@@ -154,7 +154,7 @@ func (t *spotEvidence) noteBoughtBefore(p *account.Placement, bootMS int64) {
 
 // lacksSales reports whether the wallet lacks the quantity of a position from before the start, and whether the history shows unclaimed sales of at
 // least that quantity: then the journal lacks those sales. The wallet alone may be older than the position.
-func (e *evidence) lacksSales(symbol *SymbolState) (short, sold bool) {
+func (e walletEvidence) lacksSales(symbol *SymbolState) (short, sold bool) {
 	missing := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.book.baseBalance(symbol)
 	if symbol.tooSmallToTrade(missing) {
 		return false, false
@@ -170,7 +170,7 @@ func (t *spotEvidence) noteSoldBefore(short, sold bool) {
 
 // salesOfOthers returns the quantity that orders which no placement claims have sold since wallet and fills last agreed. A change of the position is
 // booked after the read that showed it, and that read may have missed a sale of the same moment.
-func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
+func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
 	from := e.book.salesFrom(symbol)
 	if symbol.spot.agreedMS == 0 {
 		from -= createdSlackMS
@@ -232,7 +232,7 @@ func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.
 		symbol.short = -short
 	}
 	symbol.spot.confirmed = min(symbol.spot.confirmed, short)
-	switch sales, sold := s.salesOfOthers(symbol); {
+	switch sales, sold := s.walletEvidence().salesOfOthers(symbol); {
 	case sold >= short:
 		all := append(symbol.spot.sales, sales...)
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-maxSales):])
@@ -258,7 +258,7 @@ func (s *SymbolState) noteWalletAgrees(atMS int64) {
 
 // possibleOwnChange returns the size of a wallet change that an own order may have caused although botd has no position: any excess, or a shortfall soon after
 // the last sale, because the exchange may have executed that sale twice.
-func (e *evidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
+func (e walletEvidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
 	settle := e.book.Settle()
 	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
 		return -more
@@ -293,7 +293,7 @@ func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quant
 // placement was refused: the exchange executed it despite its refusal, or twice. Its fill counts as
 // botd's, is protected and limited as such, and needs manual resolution.
 func (s orderRows) observeExtra(order *exchange.Order) {
-	order = s.repetition(order)
+	order = s.unclaimedRows().repetition(order)
 	_, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
 	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)

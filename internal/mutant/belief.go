@@ -49,15 +49,15 @@ var belief = []Row{
 		}},
 	{"repetition_foreign", "a purchase that was executed twice counts as manual if lists omit ids", "42",
 		"reconcile TestEqualRowWithoutIDIsARepetition", []Edit{
-			{"reconcile.evidence.repetition", "sameParameters(order, &one.order)", "false"},
+			{"reconcile.unclaimedRows.repetition", "sameParameters(order, &one.order)", "false"},
 		}},
 	{"equal_unnamed", "a stop of unknown outcome that a list shows without its id counts as foreign", "42",
 		"reconcile TestEqualRowWithoutIDIsTheUncertainStop", []Edit{
-			{"reconcile.evidence.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
+			{"reconcile.unclaimedRows.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
 		}},
 	{"refused_sale_rests", "a refused sale that is open without an id is not canceled", "42",
 		"reconcile TestRefusedSaleThatRestsWithoutIDIsCanceled", []Edit{
-			{"reconcile.evidence.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
+			{"reconcile.unclaimedRows.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
 		}},
 	{"confirmed_forgotten", "a sale confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedSaleIsRecognizedAfterConfirmation", []Edit{
@@ -65,15 +65,15 @@ var belief = []Row{
 		}},
 	{"late_purchase_anothers", "a purchase confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
-			{"reconcile.evidence.repetition", "e.book.refusedOrConfirmed()", "e.book.Refused()"},
+			{"reconcile.unclaimedRows.repetition", "e.book.refusedOrConfirmed()", "e.book.Refused()"},
 		}},
 	{"equal_stops_stay", "two equal stops without ids both stay open", "14",
 		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
-			{"reconcile.evidence.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
+			{"reconcile.unclaimedRows.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
 		}},
 	{"name_forgotten", "the id of another botd's order is forgotten when the next list omits it", "42",
 		"reconcile TestListedIDIsRemembered", []Edit{
-			{"reconcile.evidence.named", "e.book.names[o.ID]", `""`},
+			{"reconcile.unclaimedRows.named", "e.book.names[o.ID]", `""`},
 		}},
 	{"unnamed_stop_again", "while botd stands down, a stop listed without an id is placed again", "15",
 		"reconcile TestStandingDownStopWithoutIDIsNotRepeated", []Edit{
@@ -113,7 +113,7 @@ var belief = []Row{
 		}},
 	{"paid_once", "a purchase executed and paid twice, as the wallet shows, counts as a deposit", "41",
 		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
-			{"reconcile.evidence.timesPaid", "return maxTimes", "return 1"},
+			{"reconcile.walletEvidence.timesPaid", "return maxTimes", "return 1"},
 		}},
 	{"start_strips", "after a start a wallet cancels the stop of an uncertain purchase", "40",
 		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{
@@ -149,7 +149,7 @@ var belief = []Row{
 		}},
 	{"margin_undeclared", "lists that the account's margin contradicts are no declared state", "41",
 		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
-			{"reconcile.positionComparison.contradict", "s.marginContradicts(symbol)", "false"},
+			{"reconcile.positionComparison.contradict", "s.refusalEvidence().marginContradicts(symbol)", "false"},
 		}},
 	{"unanswered_waits", "on spot an unanswered stop delays the next until the client times out, though the wallet covers one only", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
@@ -213,7 +213,7 @@ var belief = []Row{
 		}},
 	{"torn_list_confirms", "an open list that omits an open order confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
-			{"reconcile.evidence.omitsOpenOrder", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
+			{"reconcile.refusalEvidence.omitsOpenOrder", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy ends while its refused orders may still appear", "49",
 		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
@@ -285,7 +285,7 @@ var belief = []Row{
 		}},
 	{"refused_any_money", "a manual purchase counts as a refused purchase of botd, whatever it cost", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
-			{"reconcile.evidence.boughtTimes", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
+			{"reconcile.walletEvidence.boughtTimes", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
 	{"none_trusted", "while botd stands down, a wallet without any of the asset prevents a stop", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
@@ -329,7 +329,7 @@ var belief = []Row{
 		}},
 	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
-			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.lost(o)", "true"},
+			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.unclaimedRows().lost(o)", "true"},
 		}},
 	{"young_stands_down", "while botd stands down, a wallet that may be older than the last fill prevents a stop", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
@@ -341,7 +341,7 @@ var belief = []Row{
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice counts as a withdrawal if nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
-			{"reconcile.evidence.possibleOwnChange", "more < 0", "false"},
+			{"reconcile.walletEvidence.possibleOwnChange", "more < 0", "false"},
 		}},
 	{"passed_exit_rests", "an exit on spot that rests, and that the plan no longer desires, keeps the asset from its stop", "protection",
 		"reconcile TestSpotTargetIntents", []Edit{
@@ -381,7 +381,7 @@ var belief = []Row{
 		}},
 	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
 		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{
-			{"reconcile.evidence.omitsOpenOrder", "e.sentBefore(o, r.SentMS)", "false"},
+			{"reconcile.refusalEvidence.omitsOpenOrder", "e.sentBefore(o, r.SentMS)", "false"},
 		}},
 	{"confirmed_sale_stays", "in a quarantine for another reason a stop stays though a sale by others is confirmed", "40",
 		"reconcile TestASaleByOthersTakesTheStopOffInAQuarantine", []Edit{

@@ -285,7 +285,7 @@ var protocol = []Row{
 		}},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
-			{"reconcile.positionComparison.witness", "s.closedUnseen(symbol)", "false"},
+			{"reconcile.positionEvidence.showsEnd", "e.closedUnseen(symbol)", "false"},
 		}},
 	{"clock_ahead_trusted", "a position is as young as a clock that was ahead has dated its entry", "39",
 		"reconcile TestPositionDatedByFastClockEndsByItsRow", []Edit{
@@ -393,7 +393,7 @@ var protocol = []Row{
 	{"refusal_trusted", "a refused order counts as not executed, whatever a list shows", "3",
 		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
 			{"reconcile.refusalChecks.quarantineExecuted", "o.Filled > 0", "false"},
-			{"reconcile.evidence.repetition", `order.ClientOrderID != ""`, "true"},
+			{"reconcile.unclaimedRows.repetition", `order.ClientOrderID != ""`, "true"},
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
 		"runtime/engine TestSpotOrderSettlesByItsOrderID", []Edit{

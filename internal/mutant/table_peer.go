@@ -76,7 +76,7 @@ var peer = []Row{
 		}},
 	{"moment_excluded", "after a start, a foreign sale at the time of the last position change is no witness", "40",
 		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
-			{"reconcile.evidence.salesOfOthers", "from -= createdSlackMS", ""},
+			{"reconcile.walletEvidence.salesOfOthers", "from -= createdSlackMS", ""},
 		}},
 	{"second_buyer_ignored", "an opening is placed next to a purchase of botd's form that is listed without an id", "42",
 		"runtime/engine TestPurchaseOfBotdsFormWithoutIDBlocksOpenings", []Edit{
@@ -113,7 +113,7 @@ var peer = []Row{
 		}},
 	{"cut_sales_sold_again", "an exit after a start sells coins again that sales missing in a cut journal have sold", "35",
 		"reconcile TestExitWaitsForSalesThatACutJournalLacks", []Edit{
-			{"reconcile.evidence.lacksSales", "sum >= missing", "false"},
+			{"reconcile.walletEvidence.lacksSales", "sum >= missing", "false"},
 		}},
 	{"omitted_has_ended", "an opening of another botd that one open list omits counts as ended", "42",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
@@ -121,7 +121,7 @@ var peer = []Row{
 		}},
 	{"memory_trusted", "a purchase of botd's that the journal no longer remembers is another botd's", "42",
 		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{
-			{"reconcile.evidence.newestUnclaimed", "e.book.ForgottenID()", "0"},
+			{"reconcile.unclaimedRows.newestUnclaimed", "e.book.ForgottenID()", "0"},
 		}},
 	{"purchase_unmarked", "two botds make the same purchase at once, and each counts the other's as its own, executed twice", "42",
 		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
@@ -177,7 +177,7 @@ var peer = []Row{
 		}},
 	{"refused_stop_ignored", "lists without a position confirm a refused opening while the stop sent after it rests", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
-			{"reconcile.refusalChecks.confirms", "!hasStop(&s.evidence, r)", "true"},
+			{"reconcile.refusalChecks.confirms", "!s.refusalEvidence().hasStop(r)", "true"},
 		}},
 	{"refused_stop_canceled", "after a start, the stop of a refused opening that was executed is canceled because no list shows a position", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{

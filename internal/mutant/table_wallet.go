@@ -25,11 +25,12 @@ var wallet = []Row{
 		}},
 	{"unread_unprotected", "while no list can be read, a purchase has no stop, whatever the wallet shows", "43",
 		"reconcile TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead", []Edit{
-			{"reconcile.evidence.boughtUnread", "e.boughtWithItsMoney(&order, before, symbol)", "0"},
+			{"reconcile.walletEvidence.boughtUnread", "e.boughtWithItsMoney(&order, before, symbol)", "0"},
 		}},
 	{"persons_money", "while no list can be read, the money that a person spent shows a purchase of botd's", "43",
 		"reconcile TestMoneyThatAPersonSpentShowsNoPurchase", []Edit{
-			{"reconcile.walletComparison.partialWallet", "min(own, s.boughtUnread(symbol))", "max(min(0, own), s.boughtUnread(symbol))"},
+			{"reconcile.walletComparison.partialWallet", "min(own, s.walletEvidence().boughtUnread(symbol))",
+				"max(min(0, own), s.walletEvidence().boughtUnread(symbol))"},
 		}},
 	{"found_stop_refused", "a refused stop that turns out to be open delays the next one like a repetition", "41",
 		"runtime/engine TestStopOfANewPurchaseWaitsForNoRefusalOfAStopThatStands", []Edit{
@@ -41,7 +42,7 @@ var wallet = []Row{
 		}},
 	{"refused_unread_unprotected", "while no list can be read, a purchase that the exchange refused has no stop, whatever the wallet shows", "41",
 		"reconcile TestRefusedPurchaseIsProtectedWhileNoListCanBeRead", []Edit{
-			{"reconcile.evidence.boughtUnread", "sum += r.bought", "sum += 0"},
+			{"reconcile.walletEvidence.boughtUnread", "sum += r.bought", "sum += 0"},
 		}},
 	{"contradicted_rest_stays", "the rest of a contradicted position is not sold at its stop price, though the wallet shows it again", "40",
 		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
@@ -149,11 +150,11 @@ var wallet = []Row{
 		}},
 	{"part_outlives_position", "the part that was left to others is subtracted from a position that was opened later", "39",
 		"reconcile TestPartLeftToOthersEndsWithItsPosition", []Edit{
-			{"reconcile.positionComparison.observePosition", "s.outlivesIgnored(symbol)", "false"},
+			{"reconcile.positionComparison.observePosition", "s.positionEvidence().outlivesIgnored(symbol)", "false"},
 		}},
 	{"part_ends_at_once", "the part that was left to others ends with any list that shows none of it", "39",
 		"reconcile TestPartLeftToOthersEndsWithItsPosition", []Edit{
-			{"reconcile.evidence.outlivesIgnored", "symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS", "true"},
+			{"reconcile.positionEvidence.outlivesIgnored", "symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS", "true"},
 		}},
 	{"fee_divided", "a fee that was read before the funding that is due counts as a smaller fee and a funding", "ledger",
 		"reconcile/ledger TestFeeBeforeFundingThatIsChargedLater", []Edit{
