@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// accountant books money for a futures account of 1,000 USDT. If opened, that account has been taken over.
+// accountant returns the bookkeeping of a futures account of 1,000 USDT. If opened, the ledger already contains that balance.
 func accountant(t testing.TB, opened bool) *accounting {
 	t.Helper()
 	b := valued(t, 1, 0)
@@ -112,8 +112,8 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 	}
 }
 
-// Closed positions are read page by page until a position is booked, a page is not full, or a thousand were read. Before the wallet is
-// clear over one page suffices.
+// Closed positions are read page by page until a page contains a booked position or is not full, or a thousand were read. Before the
+// ledger has taken over the wallet, one page suffices.
 func TestClosedPositionsAreReadByPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -161,8 +161,8 @@ func TestClosedPositionsAreReadByPage(t *testing.T) {
 	}
 }
 
-// An unexplained reading that moves is put off ten times, then booked with its difference. An explained or a stable one is booked
-// immediately. A stable reading that has moved on meanwhile is not booked.
+// An unstable reading that is not fully explained is postponed ten times, then booked with its difference. An explained or a stable one
+// is booked immediately. A stable reading that has changed meanwhile is not booked.
 func TestAMovingReadingThatIsNotExplainedIsPutOff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// The halt comes two minutes after its fence, once.
+// The strategy is halted once, two minutes after its placement's fence.
 func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]bool{overdueMS: false, overdueMS + 1: true} {
@@ -35,7 +35,7 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	}
 }
 
-// This happens once. A symbol whose history alone shows such an order waits for a person if a halt is in force already.
+// botd stands down once. If a halt is already in force, a symbol whose history alone shows such an order is quarantined instead.
 func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 	t.Parallel()
 	open := func(w *world) {
@@ -222,7 +222,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 	}
 }
 
-// The exits' quantities sum up to the position, in either direction.
+// Accepted exits cover a long or a short position if their quantities add up to it.
 func TestAcceptedExitsCoverPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

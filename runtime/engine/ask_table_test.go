@@ -219,7 +219,7 @@ func TestEntryOfSeveralCandlesIsLatchedOffEngine(t *testing.T) {
 	}
 }
 
-// The delay is a second, doubled each time up to five minutes, until the strategy has worked for ten minutes.
+// The delay is a second, doubled each time up to five minutes, until the process has run for ten minutes.
 func TestLostProcessBacksOff(t *testing.T) {
 	t.Parallel()
 	w := settled(t, offload)
@@ -244,7 +244,7 @@ func TestLostProcessBacksOff(t *testing.T) {
 	}
 }
 
-// At its deadline the strategy counts as hung and the question is abandoned. A queued question is sent when its time has come.
+// At its deadline the strategy is declared hung and the call is abandoned. A strategy whose process has ended is called again at its time.
 func TestOverdueQuestionIsAbandoned(t *testing.T) {
 	t.Parallel()
 	for _, early := range []int64{0, 1} {
@@ -308,7 +308,7 @@ func TestPlanIsPutInForce(t *testing.T) {
 	}
 }
 
-// The memory stores changed entries and the seen events; without either nothing is written.
+// A record stores changed memory entries and the number of delivered events; without either, nothing is written.
 func TestDecisionStoresMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -419,7 +419,7 @@ func TestWithdrawNamesStrategyToDriver(t *testing.T) {
 	}
 }
 
-// The side is reported in words, and acted on.
+// The note names the side in words, and the strategy decides by it.
 func TestTheSideOfASignalIsReported(t *testing.T) {
 	t.Parallel()
 	for side, want := range map[int]string{-1: "short", 0: "flat", 1: "long"} {

@@ -18,7 +18,7 @@ type thought struct {
 	lost   string // its process ends, for this reason
 }
 
-// think has the strategies answer the engine's newest questions.
+// think makes the strategies answer the engine's newest calls.
 func (w *world) think() {
 	w.killed = append(w.killed, w.out.Abandoned...)
 	for _, ask := range w.out.Asks {

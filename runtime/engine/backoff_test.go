@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// refuses has the exchange answer 400 to the placements that match.
+// refuses returns a network on which the exchange answers 400 to the placements that match.
 func refuses(matches func(*exchange.NewOrder) bool) func(*Call) fate {
 	return func(call *Call) fate {
 		if call.Request.Operation.Places() && matches(&call.Request.Order) {
@@ -24,7 +24,7 @@ func conditional(o *exchange.NewOrder) bool { return o.StopPrice != 0 }
 
 func anyOrder(*exchange.NewOrder) bool { return true }
 
-// sendings counts the placements in the journal from a time on, for a purpose.
+// sendings counts the placements of a purpose that were journalled at or after a time.
 func (w *world) sendings(purpose placement.Purpose, fromMS int64) (n int) {
 	for i := range w.records {
 		if sending, is := w.records[i].Body.(record.Sending); is && sending.Purpose == purpose && w.records[i].AtMS >= fromMS {
@@ -316,7 +316,7 @@ func TestLostAnswersBackOffToo(t *testing.T) {
 	}
 }
 
-// The rest of a spot position besides its stop may be too small for any order.
+// The part of a spot position that its stop does not cover may be too small for any order.
 func TestUnprotectableRestIsNotDeclared(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(1_000)
@@ -379,7 +379,7 @@ func TestAStartForgetsNoRefusal(t *testing.T) {
 	}
 }
 
-// A refusal for an ended position delays nothing for the next one.
+// A refusal that concerned an ended position does not delay orders of the next one.
 func TestStartIgnoresRefusalsOfEndedPosition(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
@@ -425,7 +425,8 @@ func stopAfterRefusals(t testing.TB) {
 	}
 }
 
-// What the exchange refuses for want of the asset, it may accept for less: a smaller stop is sent at once. One of the same size waits.
+// An exchange that refuses a stop because part of the asset is missing may accept a smaller one, which is sent at once. A stop of the
+// same size waits.
 func TestSmallerStopWaitsForNoRefusalOfALargerOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -452,7 +453,7 @@ func smallerStop(t testing.TB, then exchange.Quantity, want int) {
 	}
 }
 
-// Where botd stands down, a spot stop is sent whatever the wallet shows: it waits longer with each refusal (seeds 18005370, 18008254).
+// While botd stands down, a spot stop is sent whatever the wallet shows, and waits longer with each refusal (seeds 18005370, 18008254).
 func TestStopThatStandsDownBacksOff(t *testing.T) {
 	t.Parallel()
 	standingStopWaits(t)

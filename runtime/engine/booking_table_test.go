@@ -14,7 +14,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// A reading is booked once a later one is equal, separated from it and from the last fill by the maximum age of a read, and nothing is
+// A reading is booked once a later one that is equal follows it and the last fill by at least the maximum age of a read, and nothing is
 // uncertain. If that does not happen for a minute, the positions are read outside the rounds.
 func TestWalletReadIsBookedWhenStable(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func bookedWhenStable(t testing.TB) {
 	}
 }
 
-// The time counts from the later of its round's start and end.
+// The age of a reading counts from the later of its round's start and end.
 func TestAClockThatIsSetBackMakesNoReadingOlder(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[int64]int64{-500: 0, 0: 0, 500: 500} {
@@ -121,7 +121,7 @@ func TestAClockThatIsSetBackMakesNoReadingOlder(t *testing.T) {
 	}
 }
 
-// The round that learns of a fill has begun before it, and shows nothing of its money for certain.
+// The round that learns of a fill may have begun before it, so its wallet may not include the fill.
 func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[int64]int64{-500: 0, 0: 0, 500: 500} {
@@ -385,7 +385,7 @@ func TestDeclaredTransferMovesBaselines(t *testing.T) {
 	l.explained(exchange.Futures, ledger.Matched{Amount: exchange.AmountOf(40)}, nil)
 }
 
-// The result is that of the only strategy on futures; with several, or on spot, it is none.
+// A transfer counts in the result of the only strategy on futures; with several, or on spot, it counts in none.
 func TestTransferResultOwner(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

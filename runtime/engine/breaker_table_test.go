@@ -99,7 +99,7 @@ func TestBreakerPausesOpenings(t *testing.T) {
 	}
 }
 
-// A shorter pause neither ends it nor is reported, and a backtest reads no rules.
+// A shorter pause does not end the one in force and is not reported. A backtest reads no rules.
 func TestALongerPauseStays(t *testing.T) {
 	t.Parallel()
 	for _, feed := range []bool{false, true} {

@@ -74,7 +74,7 @@ func TestCandlePollRequest(t *testing.T) {
 	}
 }
 
-// First the series by whose candles a strategy decides as they close, then the shorter interval, then the symbol.
+// The series whose candles a strategy decides on come first, then the shorter intervals, then the symbols in order.
 func TestCandlePollOrder(t *testing.T) { // AllocsPerRun allows no parallel tests
 	m, first := polled(t, bitcoin, 5)
 	add := func(key exchange.SymbolKey, interval exchange.Interval, with func(*leg)) *leg {
@@ -163,7 +163,7 @@ func TestCandlePollSchedule(t *testing.T) {
 	}
 }
 
-// The fault ends with the first answer; after 30 seconds it is a declared state.
+// Failing reads of candles are declared stale after 30 seconds, until the first answer.
 func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 	t.Parallel()
 	m, s := polled(t, bitcoin, 5)

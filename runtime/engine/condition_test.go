@@ -6,7 +6,7 @@ import (
 	"botd/risk"
 )
 
-// What the gate refuses is in the engine's list too, once, and a condition without any effect is the gate's.
+// Every block of the gate is in the engine's list exactly once, and a condition without an effect of its own is a block of the gate.
 func TestConditionsCoverTheBlocksOfTheGate(t *testing.T) {
 	t.Parallel()
 	gate, seen := map[string]bool{}, map[string]bool{}

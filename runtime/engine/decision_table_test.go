@@ -14,7 +14,8 @@ import (
 	"botd/strategy"
 )
 
-// Only the last candle counts, and an entry of an earlier one lapses. A strategy off the engine is asked.
+// Only the decision on the last candle counts, and an entry that was decided on an earlier one lapses. A strategy outside the engine is
+// called.
 func TestOnlyLastOfSeveralCandlesDecides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -85,7 +86,7 @@ func TestCandleIsNewUntilNextIsDue(t *testing.T) {
 	}
 }
 
-// The position is closed if the rest, less fees, is smaller than the smallest quantity or order.
+// A position counts as closed if the rest, less fees, is below the quantity step or the smallest order.
 func TestUnreduciblePositionIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -377,7 +378,7 @@ func TestRearmEndsDrawdown(t *testing.T) {
 	}
 }
 
-// While a wallet is ahead of the lists, people see the earlier equity, if there is one.
+// While a wallet is ahead of the lists, the status shows the previous equity, if there is one.
 func TestShownEquityLagsWalletAhead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -394,7 +395,7 @@ func TestShownEquityLagsWalletAhead(t *testing.T) {
 	}
 }
 
-// At most ten of each candle are reported.
+// At most ten texts of a candle are remembered: a text beyond them is reported each time.
 func TestTextsBeyondMemoryAreReportedEachTime(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -424,7 +425,7 @@ func TestTextsBeyondMemoryAreReportedEachTime(t *testing.T) {
 	}
 }
 
-// The halt belongs to the account, its symbol or its own scope.
+// A strategy's state names the scope of its halt: the account, its symbol or the strategy.
 func TestStatusNamesScopeOfHalt(t *testing.T) {
 	t.Parallel()
 	for want, scope := range map[string]account.Scope{"account: news": {}, "strategy one: news": {Strategy: "one"},
@@ -453,7 +454,7 @@ func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// The other rules do not matter.
+// A step that one rule refuses is previewed as refused, whatever the other rules return.
 func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(w *world){

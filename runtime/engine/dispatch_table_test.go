@@ -352,7 +352,7 @@ func quarantinedFor(cause record.QuarantineCause) func(w *world) {
 	}
 }
 
-// If the journal may lack a sale, only the wallet shows it: exits wait for a wallet that has been read.
+// If the journal may lack a sale, only the wallet shows it: exits wait until the wallet has been read.
 func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -378,7 +378,7 @@ func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	}
 }
 
-// A rehearsal does not replace it, nor does a removed strategy, whose position's protection stays unchanged until a halt.
+// A rehearsal does not replace a canceled stop. Neither does a removed strategy, whose protection stays unchanged until a halt.
 func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// At least those of the warm-up and the newest 4,096 are stored, and less than twice as many.
+// The candles of the warm-up and at least the newest 4,096 are stored, and fewer than twice as many.
 func TestCandleRetention(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ warmup, held, want int }{{0, 8_191, 8_191}, {0, 8_192, 4_096}, {5_000, 10_001, 10_001}, {5_000, 10_002, 5_001}} {
@@ -31,7 +31,7 @@ func TestCandleRetention(t *testing.T) {
 	}
 }
 
-// A reader that looks for an order's facts knows which order each fact concerns.
+// Each fact about an order returns the order's ids.
 func TestFactIDs(t *testing.T) {
 	t.Parallel()
 	intent := &reconcile.Intent{ClientID: "bt-1", OrderID: 5}
@@ -104,7 +104,7 @@ func TestRefusedReadScope(t *testing.T) {
 	}
 }
 
-// Only a round knows what a row concerns.
+// Only a round can attribute an unreadable row to its domain: for any other call it is an error.
 func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -126,7 +126,7 @@ func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	}
 }
 
-// The nearest cause is named.
+// The most specific cause is returned.
 func TestUnprotectedCause(t *testing.T) {
 	t.Parallel()
 	refused := func(times int) func(w *world) {
@@ -302,7 +302,7 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 	}
 }
 
-// A plan for the other side ends the latch, too, and the end is reported.
+// A plan for the other side also ends the latch. The end is reported.
 func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 	t.Parallel()
 	for quantity, reports := range map[exchange.Quantity]int{0: 1, -10: 1, 20: 0} {

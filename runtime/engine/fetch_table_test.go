@@ -228,7 +228,7 @@ func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 	}
 }
 
-// No call is in flight between two events, and a failed read blinds as it does live.
+// In a backtest no call is in flight between two events, and a failed read makes botd blind as it does live.
 func TestTheReadsOfABacktestAreAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	var failure error
@@ -336,7 +336,7 @@ func TestPriceListIsReadFromFourSymbols(t *testing.T) {
 	}
 }
 
-// A ticker has its own symbol's price, if there is one.
+// A ticker sets the price of its own symbol only, and only if it has one.
 func TestTickerPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -354,7 +354,7 @@ func TestTickerPrice(t *testing.T) {
 	}
 }
 
-// A list is awaited for its market, in the current round.
+// A list of prices is awaited only for its own market and in the current round.
 func TestPriceListIsAwaited(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

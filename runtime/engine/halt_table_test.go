@@ -114,7 +114,7 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 	}
 }
 
-// The read began with the halt or later, for each affected symbol, if the halt cancels or closes anything.
+// A halt that cancels or closes anything awaits, for each affected symbol, a read that began with the halt or later.
 func TestHaltAwaitsReadOfItsSymbols(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -228,7 +228,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 	}
 }
 
-// Stopping is done when a round has found nothing left to do, and nothing waits for its record.
+// A shutdown is complete when a round has found nothing left to do and nothing waits for its record.
 func TestStopIsDone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -187,7 +187,7 @@ func TestRoundReadHealth(t *testing.T) {
 	}
 }
 
-// After it an intent that the exchange refused is sent again soon.
+// When blindness ends, an intent that the exchange has refused is sent again soon.
 func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -273,7 +273,7 @@ func TestRefusedIntentBackoff(t *testing.T) {
 	}
 }
 
-// The intent waits after the eighth time; otherwise the moment would never end.
+// An intent that is refused more than eight times at one moment of a backtest waits; otherwise that moment would never end.
 func TestBacktestRetriesAtOneMomentAreBounded(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -446,7 +446,8 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 	}
 }
 
-// The text has its name, its number, the cause, the time of the next try, and the printable part of the exchange's text.
+// The text contains the intent's name, the number of refusals, the cause, the time of the next try, and the printable part of the
+// exchange's text.
 func TestRefusedIntentText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -51,7 +51,7 @@ func TestLadderIsPlacedAtAnswerSpeed(t *testing.T) {
 	w.wantSent(orders)
 }
 
-// A second botd on the account, which only a round sees, may send the other half.
+// A second botd on the account, whose orders only a round shows, may send the other half.
 func TestLadderSendsHalfBetweenRounds(t *testing.T) {
 	t.Parallel()
 	const orders = 40
@@ -125,7 +125,7 @@ func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
 	}
 }
 
-// The opening's obstacle may block the others, too.
+// The obstacle that kept one opening from being sent may block the others too.
 func TestUnsentOpeningPausesItsLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))

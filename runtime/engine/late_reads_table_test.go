@@ -301,7 +301,7 @@ func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 	}
 }
 
-// One list was read before, the next would be read now.
+// One list was read before the pause, and the next one would be read after it.
 func TestRoundRestartsAfterProcessPause(t *testing.T) {
 	t.Parallel()
 	stoodStill(t, patienceMS+standstillMS, false)
@@ -319,7 +319,7 @@ func stoodStill(t testing.TB, forMS int64, again bool) {
 	}
 }
 
-// A round has moved if the position of any strategy changed.
+// A round has changed positions if any strategy's position differs from the one before it.
 func TestRoundMovedPositions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

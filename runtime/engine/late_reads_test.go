@@ -99,7 +99,7 @@ func TestHungReadsDoNotPileUp(t *testing.T) {
 	}
 }
 
-// None of them is overtaken, and a second one would wait behind the first.
+// No other read has been answered meanwhile, so a repetition would only wait behind the first read.
 func TestReadsOfAnExchangeThatIsSlowAreNotSentTwice(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)

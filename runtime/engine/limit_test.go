@@ -347,7 +347,7 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 	w.wantHeld(100)
 }
 
-// The sum does not depend on who traded when.
+// The strategies' results sum to the wallet's change, whichever strategy traded when.
 func TestResultsSumToTheWallet(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// A process that stood still continues with the old plan, and its strategy is asked for a new one before the
-// exit has left.
+// A process that was suspended continues with the old plan, and its strategy decides again before the exit is
+// sent.
 func TestOutdatedExitIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]exchange.Quantity{"the whole again": 2_000, "more": 3_000, "a part, as before": 1_000, "nothing": 0} {
@@ -47,7 +47,7 @@ func TestOutdatedExitIsNotSent(t *testing.T) {
 	}
 }
 
-// While its record is written, the order on the other side has filled.
+// While the opening's record is being written, an order on the other side fills.
 func TestOpeningAgainstNewPositionIsNotSent(t *testing.T) {
 	t.Parallel()
 	for position, want := range map[exchange.Quantity]bool{-10: false, 0: true, 10: true} {
@@ -126,7 +126,7 @@ func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
 	}
 }
 
-// Fetched by its id, the order is shown as it was before the fill.
+// A read of the order by its id shows it as it was before the fill.
 func TestUnbookedFillIsNotCountedInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bySlices(100))
@@ -144,7 +144,7 @@ func TestUnbookedFillIsNotCountedInFlight(t *testing.T) {
 	w.wantHeld(100)
 }
 
-// A person closed its position.
+// A flatten closed the strategy's position. Once rearmed, the strategy decides before anything opens.
 func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 	t.Parallel()
 	for name, off := range map[string][]option{"at once": nil, "off the engine": {offload}} {

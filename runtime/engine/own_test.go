@@ -67,7 +67,7 @@ func (w *world) wantOwn(step string) {
 	}
 }
 
-// takes has another trader trade against a resting order.
+// takes makes another trader trade against a resting order.
 func (w *world) takes(side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
 	w.t.Helper()
 	symbol := w.config.Strategies[0].Symbol
@@ -87,8 +87,7 @@ func anotherAccount(w *world) {
 	}
 }
 
-// The way goes over both markets, through partial fills, an addition, a partial sale, a loss, a restart and a
-// flat end.
+// The test covers both markets: partial fills, an addition, a partial sale, a loss, a restart and a flat end.
 func TestStrategyEquityFollowsFills(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

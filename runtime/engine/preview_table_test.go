@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// The opening is sent once the leverage is set.
+// The preview shows the opening that follows once the leverage is set.
 func TestPreviewShowsOpeningAfterLeverage(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[int]string{10: "entry", 5: "leverage, entry later"} {
@@ -104,7 +104,7 @@ func TestPreviewReportsStrategyFailure(t *testing.T) {
 	}
 }
 
-// The cases list each level, with the follow-up once that is confirmed.
+// The cases cover each level, with the exits that follow once the cancels are confirmed.
 func TestHaltPreview(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -237,7 +237,7 @@ func TestHaltRemainingText(t *testing.T) {
 	}
 }
 
-// No opening order is live any more, and where everything is closed the exit was accepted.
+// A halt's orders are accepted once no opening order is live and, if it flattens, accepted exits cover the positions.
 func TestHaltOrdersAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

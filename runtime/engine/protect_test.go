@@ -163,7 +163,7 @@ func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
 	}
 }
 
-// A live stop would be placed once more, and on spot both would sell.
+// Otherwise the live stop would be placed a second time, and on spot both would sell.
 func TestLostAnswerDoesNotUndoListedOrder(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{nil, {onSpot}} {

@@ -10,8 +10,7 @@ import (
 
 var spotEther = exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 
-// onEther trades spot ETH-USDT, of which is the account's limit no other holding, so a sale lacks the fee of the
-// purchase.
+// onEther trades spot ETH-USDT. The account holds no other ETH, so a sale is smaller than the purchase by its fee.
 func onEther(w *world) {
 	w.config.Strategies[0].Symbol, w.config.Strategies[0].Leverage = w.venue.Symbol(spotEther), 0
 }

@@ -15,7 +15,7 @@ import (
 	"botd/strategy"
 )
 
-// The refusal of its removal contains this text.
+// The text is part of the message that refuses a removal.
 func TestRemovalObstacleText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -394,7 +394,7 @@ func TestLiquidationText(t *testing.T) {
 	}
 }
 
-// The order's symbol waits for a person.
+// The symbol of such an order is quarantined.
 func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -486,7 +486,7 @@ func TestLaneSnapshot(t *testing.T) {
 	}
 }
 
-// The start must not be older than the journal's newest.
+// The epoch of a start must be above the journal's.
 func TestEngineRefusesOlderStart(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

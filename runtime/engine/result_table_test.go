@@ -125,7 +125,8 @@ func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 	}
 }
 
-// The streak starts again, separately for the account and the strategy. Trades since the last accounting stay unaccounted.
+// A losing streak that blocks entries starts over, separately for the account and the strategy. Trades since the last accounting stay
+// unaccounted.
 func TestLosingStreakBlocksEntries(t *testing.T) {
 	t.Parallel()
 	for losses, breaches := range map[int]int{2: 0, 3: 1, 4: 1} {
@@ -432,7 +433,7 @@ func TestSaleBeforeItsPurchaseIsTheStrategys(t *testing.T) {
 	}
 }
 
-// soldWith sells of what nothing explains next to an order without an answer.
+// soldWith sells coins that no purchase explains while another order has no answer.
 func soldWith(t testing.TB, on exchange.SymbolKey, side exchange.Side, want string) {
 	t.Helper()
 	r := resulted(t, 0, 1)

@@ -218,7 +218,8 @@ func TestStartRereadsRulesThatPreventStop(t *testing.T) {
 	}
 }
 
-// A leverage is never checked against nothing. Levels that are read replace them.
+// Rules without margin brackets keep the known brackets, because a leverage must always be checked against some. Brackets that are read
+// replace them.
 func TestRulesWithoutMarginLevelsKeepKnownOnes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))

@@ -222,7 +222,7 @@ func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool
 	}
 }
 
-// The read is of its symbol, and the strategy is configured and may trade.
+// An opening between rounds requires a recent read of its symbol, and a configured strategy that may trade.
 func TestOpeningBetweenRoundsNeedsFreshRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -238,7 +238,7 @@ func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 			t.Errorf("%s: want it ended and the strategy asked again %t, have %+v, %t", c.name, c.want, r, one.undecided)
 		}
 	}
-	// If an answer shows it later, the time of the plan counts.
+	// If only an answer shows that the opening was not sent, the time of the plan decides.
 	for after, want := range map[int64]bool{1: true, 0: false} {
 		w := settled(t, offload)
 		one := w.engine.legs[0]
@@ -252,7 +252,7 @@ func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 	}
 }
 
-// The short text is the exchange's message, or the error.
+// The text for a note is the exchange's message, or else the error's text.
 func TestTheErrorOfACallInShort(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{"no": &exchange.Refusal{Status: 400, Code: 7, Message: "no"}, "broken": errors.New("broken")} {

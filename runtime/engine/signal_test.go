@@ -108,7 +108,7 @@ type fragile struct{ scripted }
 
 func (fragile) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { panic("a fault") }
 
-// heard has the engine prepare a signal for a strategy that answers off the engine.
+// heard makes the engine prepare a signal for a strategy that runs outside the engine.
 func (w *world) heard(name string, side int, atMS int64) *Signal {
 	s := &Signal{Signal: strategy.Signal{ID: "s", Side: side, Share: exchange.RateOne, AtMS: atMS}}
 	w.give(&EventPrepareSignal{Strategy: name, Signal: s})

@@ -161,7 +161,7 @@ func TestStretchEqualsSingleCandles(t *testing.T) {
 	}
 }
 
-// The effect is a request, a note, or a record.
+// An effect is a request, a note or a record.
 func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -110,7 +110,7 @@ func TestEquallyTightConfigurationReplacesManualLimit(t *testing.T) {
 	}
 }
 
-// The strategy may return.
+// A limit set for a strategy that is no longer configured stays, because the strategy may return.
 func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -58,7 +58,7 @@ func TestLastResultBelongsToRemovedStrategy(t *testing.T) {
 	}
 }
 
-// The process ends when the results have excluded a deposit and the ledger has not booked it yet, or when it has.
+// The process ends after the results have excluded a deposit: before the ledger has booked it, or afterwards.
 func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 	t.Parallel()
 	for name, booked := range map[string]bool{"before it is booked": false, "after it is booked": true} {
