@@ -125,7 +125,7 @@ func TestPlansThatDifferInOneThing(t *testing.T) {
 	}
 }
 
-// TestAResetPlanIsEmpty has lists of its own, whose memory stays, and shared ones, which it drops.
+// TestAResetPlanIsEmpty covers own lists, whose buffers stay, and shared lists, which it drops.
 func TestAResetPlanIsEmpty(t *testing.T) {
 	t.Parallel()
 	own := orders("a", "b")
@@ -192,7 +192,7 @@ func TestTheSideOfATarget(t *testing.T) {
 	}
 }
 
-// TestTheTargetOfASize has each unit of a size, on both sides.
+// TestTheTargetOfASize covers each unit of a size, on both sides.
 func TestTheTargetOfASize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -233,7 +233,7 @@ func TestWhatAMemoryHolds(t *testing.T) {
 	}
 }
 
-// TestTextsOfADecisionAreBounded has as many notices as a decision may report, and one more.
+// TestTextsOfADecisionAreBounded covers as many notices as a decision may report, and one more.
 func TestTextsOfADecisionAreBounded(t *testing.T) {
 	t.Parallel()
 	var p Plan
@@ -254,7 +254,7 @@ func TestTextsOfADecisionAreBounded(t *testing.T) {
 	}
 }
 
-// TestAPlanAtItsBounds has the largest of each, and one more.
+// TestAPlanAtItsBounds covers the largest value within each bound, and the next one.
 func TestAPlanAtItsBounds(t *testing.T) {
 	t.Parallel()
 	one := decimal.NewFromInt(1)

@@ -53,7 +53,7 @@ func task() *Task {
 	return t
 }
 
-// TestWhatATaskShowsAStrategy has candles with and without decisions at their closes, and a decision after them.
+// TestWhatATaskShowsAStrategy covers candles with and without decisions at their closes, and a decision after them.
 func TestWhatATaskShowsAStrategy(t *testing.T) {
 	t.Parallel()
 	long := Target{Kind: ByQuantity, Quantity: 5}
@@ -95,7 +95,7 @@ func TestWhatATaskShowsAStrategy(t *testing.T) {
 	}
 }
 
-// TestAStrategyThatPanicsFails has one that fails, one whose process ended, and conditions that cannot be computed.
+// TestAStrategyThatPanicsFails covers a strategy that fails, one whose process ended, and conditions that cannot be computed.
 func TestAStrategyThatPanicsFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestAStrategyThatPanicsFails(t *testing.T) {
 	restart(nil)
 }
 
-// TestASnapshotKeepsItsLists has a view whose lists are used again.
+// TestASnapshotKeepsItsLists uses a view whose lists are used again.
 func TestASnapshotKeepsItsLists(t *testing.T) {
 	t.Parallel()
 	v := View{NowMS: 5, Working: []WorkingOrder{{Key: "a"}}, Fills: []KeyFill{{Key: "a"}}, Events: []Event{{Key: "a"}}}

@@ -49,7 +49,7 @@ type around struct {
 
 func (a around) Wrapped() Strategy { return a.inner }
 
-// TestWhatAWrappedStrategyCanDo has a strategy that can do everything, alone and within two others, and a plain one.
+// TestWhatAWrappedStrategyCanDo covers a strategy that can do everything, alone and within two others, and a plain one.
 func TestWhatAWrappedStrategyCanDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestNamesOfEventsAndReentries(t *testing.T) {
 	}
 }
 
-// TestTheTopOfABook has books that cannot be traded on, and one with more levels than a strategy reads.
+// TestTheTopOfABook covers books that cannot be traded on, and one with more levels than a strategy reads.
 func TestTheTopOfABook(t *testing.T) {
 	t.Parallel()
 	levels := func(prices ...exchange.Price) (all []exchange.Level) {
@@ -154,7 +154,7 @@ func TestTheTopOfABook(t *testing.T) {
 	}
 }
 
-// TestQuantitiesOfARisk has an equity of 1,000: 1 % of it is lost over a distance of 4, 2.5 of the base asset.
+// TestQuantitiesOfARisk uses an equity of 1,000: 1 % of it is lost over a distance of 4, 2.5 of the base asset.
 func TestQuantitiesOfARisk(t *testing.T) {
 	t.Parallel()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "X", PriceTick: decimal.New(1, 0), QuantityTick: decimal.New(1, -1),
@@ -218,7 +218,7 @@ func TestTheCandleOfAnotherSymbol(t *testing.T) {
 	}
 }
 
-// TestLibrariesOfAScript has files that load one another, one that is missing, one that cannot be read, and names that are refused.
+// TestLibrariesOfAScript covers files that load one another, one that is missing, one that cannot be read, and names that are refused.
 func TestLibrariesOfAScript(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"a.star": `load("b.star", "x")`, "b.star": `load('lib/c.star', "y") load("a.star", "z")`, "lib/c.star": "1",

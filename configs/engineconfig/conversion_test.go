@@ -70,7 +70,7 @@ func bought(owner, symbol string) *reconcile.Book {
 	return book
 }
 
-// TestWhatTheEngineIsGiven has the pace of docs/exactly-once.md, the fee of docs/exchange.md, and the settings of the files.
+// TestWhatTheEngineIsGiven expects the pace of docs/exactly-once.md, the fee of docs/exchange.md, and the settings of the files.
 func TestWhatTheEngineIsGiven(t *testing.T) {
 	t.Parallel()
 	config := load(t, "risk: {max_open_orders: 4}\nforeign: ignore\n", one+"schedule: \"*/5 * * * *\"\n")
@@ -111,7 +111,7 @@ func TestWhatTheEngineIsGiven(t *testing.T) {
 	}
 }
 
-// TestASymbolThatTheVenueDoesNotHave has one that was traded before, which fails alone, and a new one, which ends the start.
+// TestASymbolThatTheVenueDoesNotHave covers a symbol that was traded before, which fails alone, and a new one, which ends the start.
 func TestASymbolThatTheVenueDoesNotHave(t *testing.T) {
 	t.Parallel()
 	config := load(t, "", one, "name: two\nstrategy: buy_and_hold\nmarket: spot\nsymbol: ETH-USDT\ninterval: 1h\nsize: {quote: 100}\n")
@@ -128,7 +128,7 @@ func TestASymbolThatTheVenueDoesNotHave(t *testing.T) {
 	}
 }
 
-// TestAPositionOfARemovedStrategyIsManaged has a strategy without a file, one that trades another symbol now, a symbol that another one
+// TestAPositionOfARemovedStrategyIsManaged covers a strategy without a file, one that trades another symbol now, a symbol that another one
 // trades, and one that the venue does not have.
 func TestAPositionOfARemovedStrategyIsManaged(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,7 @@ func TestWhatIsNotInThisVersionIsRefused(t *testing.T) {
 	}
 }
 
-// TestAFileThatCannotBeConvertedIsNamed has a strategy whose size, protection or parameters do not fit the venue's symbol, and one that
+// TestAFileThatCannotBeConvertedIsNamed covers a strategy whose size, protection or parameters do not fit the venue's symbol, and one that
 // reads candles of a symbol that is not listed.
 func TestAFileThatCannotBeConvertedIsNamed(t *testing.T) {
 	t.Parallel()

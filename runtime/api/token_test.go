@@ -169,7 +169,7 @@ func TestOnlyLinkSessionsCreateTokens(t *testing.T) {
 	}
 }
 
-// TestATokenByALinkLivesFor366DaysAtMost has the longest life that is accepted in a browser, and one a second longer.
+// TestATokenByALinkLivesFor366DaysAtMost covers the longest life that is accepted in a browser, and one a second longer.
 func TestATokenByALinkLivesFor366DaysAtMost(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -24,7 +24,7 @@ import (
 	"botd/runtime/view"
 )
 
-// TestActionsOfTheLaneBeforeACrashAreJournalled has a halt of the kill switch whose run ended before the journal took it, and the next start
+// TestActionsOfTheLaneBeforeACrashAreJournalled covers a halt of the kill switch whose run ended before the journal took it, and the next start
 // once more when the journal cannot take it.
 func TestActionsOfTheLaneBeforeACrashAreJournalled(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestActionsOfTheLaneBeforeACrashAreJournalled(t *testing.T) {
 	}
 }
 
-// TestTheBoardIsDrawnFourTimesASecond has beats of the loop beside the interval. Those in between show that the loop is alive, and what the kill
+// TestTheBoardIsDrawnFourTimesASecond covers beats of the loop around the interval. Those in between show that the loop is alive, and what the kill
 // switch must know.
 func TestTheBoardIsDrawnFourTimesASecond(t *testing.T) {
 	t.Parallel()
@@ -136,7 +136,7 @@ func TestTheBoardIsDrawnFourTimesASecond(t *testing.T) {
 	})
 }
 
-// TestHaltsPassTheLaneWhereThereIsOne has a daemon that trades, and one that waits for its exchange.
+// TestHaltsPassTheLaneWhereThereIsOne covers a daemon that trades, and one that waits for its exchange.
 func TestHaltsPassTheLaneWhereThereIsOne(t *testing.T) {
 	t.Parallel()
 	p := &process{lane: lane.New(lane.Config{})}

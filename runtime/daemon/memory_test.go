@@ -88,7 +88,7 @@ func TestTheProcessLeavesNoCore(t *testing.T) {
 	}
 }
 
-// TestMemoryThatIsNotUsedIsReleased has 64 MiB of garbage, whose pages the heap would keep for a while.
+// TestMemoryThatIsNotUsedIsReleased uses 64 MiB of garbage, whose pages the heap would keep for a while.
 func TestMemoryThatIsNotUsedIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer inBackground(t.Context(), releaseMemory)()

@@ -17,7 +17,7 @@ import (
 	"botd/runtime/view"
 )
 
-// TestEachNoteReachesThoseWhoWatch has a halt, which is shown at once, candles, which are not, and rounds, of which the first complete one ends the start.
+// TestEachNoteReachesThoseWhoWatch covers a halt, which is shown at once, candles, which are not, and rounds, of which the first complete one ends the start.
 func TestEachNoteReachesThoseWhoWatch(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
@@ -46,7 +46,7 @@ func TestEachNoteReachesThoseWhoWatch(t *testing.T) {
 	}
 }
 
-// TestPositionsAtAStartAreThoseOfTheJournal has a strategy on futures, one on spot with and one without a booked quantity, and one without a symbol.
+// TestPositionsAtAStartAreThoseOfTheJournal covers a strategy on futures, one on spot with and one without a booked quantity, and one without a symbol.
 func TestPositionsAtAStartAreThoseOfTheJournal(t *testing.T) {
 	t.Parallel()
 	futures, spot := symbolOf(t, exchange.Futures, "BTC-USDT"), symbolOf(t, exchange.Spot, "BTC-USDT")
@@ -135,7 +135,7 @@ func (r rated) FundingRate(context.Context, string) (exchange.FundingRate, error
 	return exchange.FundingRate{NextMS: r.nextMS}, nil
 }
 
-// TestARateIsRequestedAgainWhenItsPaymentIsNear has answers without a payment, and payments more than three minutes away.
+// TestARateIsRequestedAgainWhenItsPaymentIsNear covers answers without a payment, and payments more than three minutes away.
 func TestARateIsRequestedAgainWhenItsPaymentIsNear(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[int64]time.Duration{0: 30 * time.Second, -5: 30 * time.Second, 1_000_000 + 180_001: time.Millisecond,
@@ -146,7 +146,7 @@ func TestARateIsRequestedAgainWhenItsPaymentIsNear(t *testing.T) {
 	}
 }
 
-// TestAJournalThatCannotBeSealedIsReported has a journal that is closed, and one without a bound, of which nothing is sealed.
+// TestAJournalThatCannotBeSealedIsReported covers a journal that is closed, and one without a bound, of which nothing is sealed.
 func TestAJournalThatCannotBeSealedIsReported(t *testing.T) {
 	t.Parallel()
 	for mib, want := range map[int]string{0: "", 1: "warn journal.unsealed journal   its oldest records cannot be sealed: "} {

@@ -21,7 +21,7 @@ import (
 	"botd/runtime/view"
 )
 
-// TestEachNoticeReachesItsChannelOnce has a warning, an incident, which is a line of the log too, and more trades in an hour than are sent one by one: the
+// TestEachNoticeReachesItsChannelOnce covers a warning, an incident, which is a line of the log too, and more trades in an hour than are sent one by one: the
 // others come as a digest when the hour is over, or at the end.
 func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestEachNoticeReachesItsChannelOnce(t *testing.T) {
 	}
 }
 
-// TestAChannelListensToIncidentsByTheirNames has a channel for errors that wants each change of one incident, a warning, but not its reminders.
+// TestAChannelListensToIncidentsByTheirNames covers a channel for errors that selects each change of one incident, a warning, but not its reminders.
 func TestAChannelListensToIncidentsByTheirNames(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)
@@ -148,7 +148,7 @@ func seriesOf(t *testing.T, m *ops.Metrics, name string) int {
 	return 0
 }
 
-// TestADeadMansServiceThatFailsIsLogged has a service that answers with an error, and then again without one.
+// TestADeadMansServiceThatFailsIsLogged covers a service that answers with an error, and then again without one.
 func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 	t.Parallel()
 	p, lines := configured(t, func(*configs.Config) {})
@@ -183,7 +183,7 @@ func TestADeadMansServiceThatFailsIsLogged(t *testing.T) {
 	}
 }
 
-// TestADeadMansServiceIsNotifiedOnceAMinute has no interval configured.
+// TestADeadMansServiceIsNotifiedOnceAMinute runs without a configured interval.
 func TestADeadMansServiceIsNotifiedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	p, lines := configured(t, func(*configs.Config) {})
@@ -214,7 +214,7 @@ func TestADeadMansServiceIsNotifiedOnceAMinute(t *testing.T) {
 	}
 }
 
-// TestAnUnlistedUserWhoWritesToTheBotIsLogged has one message.
+// TestAnUnlistedUserWhoWritesToTheBotIsLogged sends one message.
 func TestAnUnlistedUserWhoWritesToTheBotIsLogged(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)

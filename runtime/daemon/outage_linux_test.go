@@ -52,7 +52,7 @@ func inOrder(t *testing.T, lines []string, want ...string) {
 	}
 }
 
-// TestAStartWaitsForItsExchange has an exchange that fails for the first two minutes: halts are taken meanwhile, the log gives the reason once a minute
+// TestAStartWaitsForItsExchange uses an exchange that fails for the first two minutes: halts are taken meanwhile, the log gives the reason once a minute
 // it waits, and then it trades. The summary of the day is sent, a new key that the exchange refuses is not used, and one of the same account is.
 func TestAStartWaitsForItsExchange(t *testing.T) {
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 	}
 }
 
-// TestAStrategysTradesAreItsOwn has what two strategies traded, one of which is closed by a halt. The file of the other is removed, which is declared.
+// TestAStrategysTradesAreItsOwn covers what two strategies traded, one of which is closed by a halt. The file of the other is removed, which is declared.
 func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)
@@ -192,7 +192,7 @@ func TestAStrategysTradesAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestAStartWithAnUnknownKeyIsRefused has a key that the exchange refuses, at once and once it is reached.
+// TestAStartWithAnUnknownKeyIsRefused uses a key that the exchange refuses, at once and once it is reached.
 func TestAStartWithAnUnknownKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]time.Duration{"at once": 0, "after an outage": time.Minute} {
@@ -217,7 +217,7 @@ func TestAStartWithAnUnknownKeyIsRefused(t *testing.T) {
 	}
 }
 
-// TestAJournalThatFailsDuringAnOutageEndsWithItsCode has a halt that cannot be written while the exchange is waited for.
+// TestAJournalThatFailsDuringAnOutageEndsWithItsCode uses a halt that cannot be written while the exchange is waited for.
 func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
 	supervised := supervisor(t)
 	w := newWatched(t, scrapeEvery)
@@ -245,7 +245,7 @@ func TestAJournalThatFailsDuringAnOutageEndsWithItsCode(t *testing.T) {
 	}
 }
 
-// TestDecisionsLeaveTheLastRoomToTheJournal has a disk with half of what is reserved for the journal, and one with half as much again.
+// TestDecisionsLeaveTheLastRoomToTheJournal covers a disk with half of what is reserved for the journal, and one with half as much again.
 func TestDecisionsLeaveTheLastRoomToTheJournal(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
@@ -264,7 +264,7 @@ func TestDecisionsLeaveTheLastRoomToTheJournal(t *testing.T) {
 	}
 }
 
-// TestEquityThatCannotBeStoredIsReported has a disk that is full when the first point is due.
+// TestEquityThatCannotBeStoredIsReported uses a disk that is full when the first point is due.
 func TestEquityThatCannotBeStoredIsReported(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -294,7 +294,7 @@ func TestEquityThatCannotBeStoredIsReported(t *testing.T) {
 	}
 }
 
-// TestALongJournalEndsWithACheckpoint has a second run with more records than a start replays quickly.
+// TestALongJournalEndsWithACheckpoint uses a second run with more records than a start replays quickly.
 func TestALongJournalEndsWithACheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)

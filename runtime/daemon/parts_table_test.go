@@ -125,7 +125,7 @@ func TestTheHistoryHasEachRecordInItsOrder(t *testing.T) {
 	}
 }
 
-// TestTheNewestRecordIsShown has an empty journal, and one of two records.
+// TestTheNewestRecordIsShown covers an empty journal, and one of two records.
 func TestTheNewestRecordIsShown(t *testing.T) {
 	t.Parallel()
 	p := &process{store: opened(t, t.TempDir())}
@@ -147,7 +147,7 @@ func TestTheNewestRecordIsShown(t *testing.T) {
 	}
 }
 
-// TestAUseOfTheKillSwitchIsShownInDurations has one that goes on, one that is done, and one that is over.
+// TestAUseOfTheKillSwitchIsShownInDurations covers a use in progress, one with nothing left to close, and one that the engine has taken over.
 func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 	t.Parallel()
 	use := lane.Activation{SinceMS: 1_000, By: "token phone", Level: record.LevelFlatten, Cause: "the disk is full", Orders: 3}
@@ -172,7 +172,7 @@ func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 	}
 }
 
-// TestDeclaredStatesAreShownAtOnce has the facts of the states that docs/ARCHITECTURE.md declares, and others.
+// TestDeclaredStatesAreShownAtOnce covers the facts of the states that docs/ARCHITECTURE.md declares, and others.
 func TestDeclaredStatesAreShownAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, fact := range []engine.Fact{engine.NoteHalt{}, engine.NoteQuarantine{}, engine.NoteContradicted{}, engine.NoteBlind{}, engine.NoteFrozen{},
@@ -208,7 +208,7 @@ func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.En
 	return machine
 }
 
-// TestStartReportsWhatItFinds has the lines of a start: plain, and one after a run that was cut off, halted, of an older journal, live and unmeasured.
+// TestStartReportsWhatItFinds covers the lines of a start: plain, and one after a run that was cut off, halted, of an older journal, live and unmeasured.
 func TestStartReportsWhatItFinds(t *testing.T) {
 	t.Parallel()
 	strategies := []configs.StrategyConfig{{Name: "trend", Kind: "sma_cross", Market: exchange.Futures, Symbol: "BTC-USDT"}}
@@ -249,7 +249,7 @@ func TestStartReportsWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestEndOfReadingReportsWhatIsUnknown has orders of the run before: none, one that is known, and others whose answers were lost.
+// TestEndOfReadingReportsWhatIsUnknown covers orders of the run before: none, one that is known, and others whose answers were lost.
 func TestEndOfReadingReportsWhatIsUnknown(t *testing.T) {
 	t.Parallel()
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
@@ -291,7 +291,7 @@ func TestTheLogIsStoredUntilItStops(t *testing.T) {
 	}
 }
 
-// TestDecisionsThatAreNotStoredAreReportedAndTheirReturn has a file in place of their directory, until it is removed.
+// TestDecisionsThatAreNotStoredAreReportedAndTheirReturn uses a file in place of their directory, until it is removed.
 func TestDecisionsThatAreNotStoredAreReportedAndTheirReturn(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
@@ -374,7 +374,7 @@ func configured(t *testing.T, change func(c *configs.Config)) (p *process, lines
 	return p, lines
 }
 
-// TestAddressesThatCannotBeUsedEndAStart has each listener of a daemon: switched off, with a token that cannot be read, and at an address that it may
+// TestAddressesThatCannotBeUsedEndAStart covers each listener of a daemon: switched off, with a token that cannot be read, and at an address that it may
 // not use.
 func TestAddressesThatCannotBeUsedEndAStart(t *testing.T) {
 	t.Parallel()
@@ -427,7 +427,7 @@ func TestAddressesThatCannotBeUsedEndAStart(t *testing.T) {
 	}
 }
 
-// TestTheListenersAreThoseOfTheConfiguration has the metrics at an address of their own, and the API on its socket alone, at an address too, and in a
+// TestTheListenersAreThoseOfTheConfiguration covers the metrics at an address of their own, and the API on its socket alone, at an address too, and in a
 // directory whose path is too long for a socket.
 func TestTheListenersAreThoseOfTheConfiguration(t *testing.T) {
 	t.Parallel()

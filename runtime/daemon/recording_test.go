@@ -89,7 +89,7 @@ func TestSignalsThatWereTakenAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestDataThatAreNotRecordedAreReportedAndTheirReturn has a file in place of their folder, until it is removed.
+// TestDataThatAreNotRecordedAreReportedAndTheirReturn uses a file in place of their folder, until it is removed.
 func TestDataThatAreNotRecordedAreReportedAndTheirReturn(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
@@ -119,7 +119,7 @@ func TestDataThatAreNotRecordedAreReportedAndTheirReturn(t *testing.T) {
 	}
 }
 
-// TestARateIsStoredThreeMinutesBeforeItsPayment has payments beside that time.
+// TestARateIsStoredThreeMinutesBeforeItsPayment covers payments around that time.
 func TestARateIsStoredThreeMinutesBeforeItsPayment(t *testing.T) {
 	t.Parallel()
 	const nowMS = 1_000_000

@@ -70,7 +70,7 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 	}
 }
 
-// TestLongStartReportsProgress has records that take four seconds.
+// TestLongStartReportsProgress uses records that take four seconds.
 func TestLongStartReportsProgress(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
@@ -92,7 +92,7 @@ func TestLongStartReportsProgress(t *testing.T) {
 	}
 }
 
-// TestAStartFromACheckpointHasItsStateAndEachRecordOnce has more records than a start reads as a whole, a halt among them, and two after the checkpoint.
+// TestAStartFromACheckpointHasItsStateAndEachRecordOnce uses more records than a start reads as a whole, a halt among them, and two after the checkpoint.
 func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -123,7 +123,7 @@ func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
 	}
 }
 
-// TestAJournalThatCannotBeReadIsNoStart has one that was closed.
+// TestAJournalThatCannotBeReadIsNoStart covers a journal that was closed.
 func TestAJournalThatCannotBeReadIsNoStart(t *testing.T) {
 	t.Parallel()
 	store := opened(t, t.TempDir(), "one")

@@ -46,7 +46,7 @@ func logged(t *testing.T) (console *ops.Console, lines func() []string) {
 	}
 }
 
-// TestTheClockIsCheckedByItsAgeAndItsBound has readings in virtual time: good ones, failures beside fifteen minutes, and bounds
+// TestTheClockIsCheckedByItsAgeAndItsBound covers readings in virtual time: good ones, failures around fifteen minutes, and bounds
 // beside half of the window.
 func TestTheClockIsCheckedByItsAgeAndItsBound(t *testing.T) {
 	t.Parallel()
@@ -193,7 +193,7 @@ func TestExitsAreReportedWithTheirResult(t *testing.T) {
 	}
 }
 
-// TestLinesOfTheLogAreEvents has a line of each level, and one that an incident covers.
+// TestLinesOfTheLogAreEvents covers a line of each level, and one that an incident covers.
 func TestLinesOfTheLogAreEvents(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]notify.Severity{"debug": 0, "info": 0, "warn": notify.Warning, "error": notify.Error, "fatal": notify.Error,
@@ -243,7 +243,7 @@ func TestIncidentsAreLoggedByTheirChange(t *testing.T) {
 	}
 }
 
-// TestQuietHoursOfARunThatWasCutOffBoundItsLostMessages has quiet hours over midnight, and within a day.
+// TestQuietHoursOfARunThatWasCutOffBoundItsLostMessages covers quiet hours over midnight, and within a day.
 func TestQuietHoursOfARunThatWasCutOffBoundItsLostMessages(t *testing.T) {
 	t.Parallel()
 	p := &process{unclean: true, config: &configs.Config{}}
@@ -259,7 +259,7 @@ func TestQuietHoursOfARunThatWasCutOffBoundItsLostMessages(t *testing.T) {
 	}
 }
 
-// TestTheDeadMansServiceHasAReason has the board after each time without progress.
+// TestTheDeadMansServiceHasAReason covers the board after each time without progress.
 func TestTheDeadMansServiceHasAReason(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestAnOutageIsDeclared(t *testing.T) {
 	}
 }
 
-// TestFailuresHaveTheirExitCodes has each kind of a run's end.
+// TestFailuresHaveTheirExitCodes covers each kind of a run's end.
 func TestFailuresHaveTheirExitCodes(t *testing.T) {
 	t.Parallel()
 	other := errors.New("x")
@@ -360,7 +360,7 @@ func TestFailuresHaveTheirExitCodes(t *testing.T) {
 	}
 }
 
-// TestTheLogsFormatAndLevelAreChosen has each choice, at a terminal and without one.
+// TestTheLogsFormatAndLevelAreChosen covers each choice, at a terminal and without one.
 func TestTheLogsFormatAndLevelAreChosen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -394,7 +394,7 @@ func TestTheLogsFormatAndLevelAreChosen(t *testing.T) {
 	}
 }
 
-// TestFilesThatCannotBeWrittenAreNamed has those of requests, sessions and incidents.
+// TestFilesThatCannotBeWrittenAreNamed covers the files of requests, sessions and incidents.
 func TestFilesThatCannotBeWrittenAreNamed(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
@@ -409,7 +409,7 @@ func TestFilesThatCannotBeWrittenAreNamed(t *testing.T) {
 	}
 }
 
-// TestRoomIsDeclaredWhileItIsShort has free bytes one after the other.
+// TestRoomIsDeclaredWhileItIsShort covers a sequence of amounts of free space.
 func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 	t.Parallel()
 	r := &diskSpace{directory: "/data"}
@@ -429,7 +429,7 @@ func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 	}
 }
 
-// TestTheFreeRoomIsReadEveryTenSeconds has a disk that fills, that cannot be read, and that has room again.
+// TestTheFreeRoomIsReadEveryTenSeconds covers a disk that fills, that cannot be read, and that has room again.
 func TestTheFreeRoomIsReadEveryTenSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

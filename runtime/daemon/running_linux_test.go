@@ -16,7 +16,7 @@ import (
 	"botd/runtime/api"
 )
 
-// TestAServerThatEndsWhileTheExchangeIsAwaitedIsAnErrorOfTheRun has an exchange at whose address nobody listens, and a listener that is closed.
+// TestAServerThatEndsWhileTheExchangeIsAwaitedIsAnErrorOfTheRun covers an exchange at whose address nobody listens, and a listener that is closed.
 func TestAServerThatEndsWhileTheExchangeIsAwaitedIsAnErrorOfTheRun(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, fmt.Sprintf("mode: live\nexchange: {base_url: 'http://127.0.0.1:1', key_file: %q, secret_file: %q,\n"+
@@ -45,7 +45,7 @@ func TestAServerThatEndsWhileTheExchangeIsAwaitedIsAnErrorOfTheRun(t *testing.T)
 	}
 }
 
-// TestThePauseThatTheExchangeAsksForIsMeasured has an exchange that answers each request with 429 for ten seconds.
+// TestThePauseThatTheExchangeAsksForIsMeasured uses an exchange that answers each request with 429 for ten seconds.
 func TestThePauseThatTheExchangeAsksForIsMeasured(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, time.Second)
@@ -73,7 +73,7 @@ func TestThePauseThatTheExchangeAsksForIsMeasured(t *testing.T) {
 	}
 }
 
-// TestACheckpointIsWrittenWhileItTrades has a journal with so many records after its beginning that one is due.
+// TestACheckpointIsWrittenWhileItTrades uses a journal with so many records after its beginning that one is due.
 func TestACheckpointIsWrittenWhileItTrades(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, scrapeEvery)

@@ -332,7 +332,7 @@ func supervisor(t *testing.T) (states func() []string) {
 	}
 }
 
-// TestARunThatWasCutOffIsReported has the mark of a run that was killed. A start that is refused leaves it; one that trades and stops takes it away.
+// TestARunThatWasCutOffIsReported covers the mark of a run that was killed. A start that is refused leaves it; one that trades and stops takes it away.
 func TestARunThatWasCutOffIsReported(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, "mode: demo\n")
@@ -373,7 +373,7 @@ func TestARunThatWasCutOffIsReported(t *testing.T) {
 	}
 }
 
-// TestAServerThatEndsEarlyIsAnErrorOfTheRun has a listener that is closed while botd runs. The next start learns that the run did not end cleanly.
+// TestAServerThatEndsEarlyIsAnErrorOfTheRun uses a listener that is closed while botd runs. The next start learns that the run did not end cleanly.
 func TestAServerThatEndsEarlyIsAnErrorOfTheRun(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t, "mode: demo\n")

@@ -22,7 +22,7 @@ func ladder(count int) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// TestLadderIsPlacedAtAnswerSpeed has answers that take 20 ms.
+// TestLadderIsPlacedAtAnswerSpeed uses answers that take 20 ms.
 func TestLadderIsPlacedAtAnswerSpeed(t *testing.T) {
 	t.Parallel()
 	const orders = 200

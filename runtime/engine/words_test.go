@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// TestStrategyTextsAndMemoryAreBounded has strategies whose plan is constant while their texts grow:
+// TestStrategyTextsAndMemoryAreBounded uses strategies whose plan is constant while their texts grow:
 // the journal and the log store them.
 func TestStrategyTextsAndMemoryAreBounded(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// TestACopyOfAStateLeavesNothingBehind has the state of a demo, one that is damaged, a folder in its place, and none.
+// TestACopyOfAStateLeavesNothingBehind covers the state of a demo, one that is damaged, a folder in its place, and none.
 func TestACopyOfAStateLeavesNothingBehind(t *testing.T) {
 	config, temporary := demoConfig(), t.TempDir()
 	config.DataDir = t.TempDir()

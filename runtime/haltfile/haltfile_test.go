@@ -20,7 +20,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable has a journal that cannot be written for a while.
+// TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable uses a journal that cannot be written for a while.
 func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

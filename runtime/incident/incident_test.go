@@ -100,7 +100,7 @@ func TestEachCauseIsAnIncidentOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestConsequentStateHasNoIncident has the consequences of an outage, a rate limit and a refusal.
+// TestConsequentStateHasNoIncident covers the consequences of an outage, a rate limit and a refusal.
 func TestConsequentStateHasNoIncident(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)

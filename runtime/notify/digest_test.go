@@ -16,7 +16,7 @@ func lines(count, size int) (all []Event) {
 	return all
 }
 
-// TestWhatAMessageHasRoomFor has the bounds of docs/configuration.md: 20 lines, 3,800 bytes in which each line counts 56 more
+// TestWhatAMessageHasRoomFor covers the bounds of docs/configuration.md: 20 lines, 3,800 bytes in which each line counts 56 more
 // than its text, and 300 bytes of a text.
 func TestWhatAMessageHasRoomFor(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestWhatAMessageHasRoomFor(t *testing.T) {
 	}
 }
 
-// TestAMessageThatFailedAndTheNextAreOne has both with events that found no room.
+// TestAMessageThatFailedAndTheNextAreOne covers two messages with events that found no room.
 func TestAMessageThatFailedAndTheNextAreOne(t *testing.T) {
 	t.Parallel()
 	var failed, next digest
@@ -92,7 +92,7 @@ func TestASubjectIsOneBoundedLine(t *testing.T) {
 	}
 }
 
-// TestTheWorstEventIsTheSubject has events of every severity, and ends.
+// TestTheWorstEventIsTheSubject covers events of every severity, and ends.
 func TestTheWorstEventIsTheSubject(t *testing.T) {
 	t.Parallel()
 	info, warning := Event{Text: "filled"}, Event{Severity: Warning, Text: "foreign"}
@@ -118,7 +118,7 @@ func TestTheWorstEventIsTheSubject(t *testing.T) {
 	}
 }
 
-// TestASummaryOfSeveralLinesIsShownAsAWhole has a line for each of thirty strategies, one of which is long, and more than a message takes.
+// TestASummaryOfSeveralLinesIsShownAsAWhole covers a line for each of thirty strategies, one of which is long, and more than a message takes.
 func TestASummaryOfSeveralLinesIsShownAsAWhole(t *testing.T) {
 	t.Parallel()
 	lines := slices.Repeat([]string{strings.Repeat("x", 80)}, 30)

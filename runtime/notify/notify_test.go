@@ -209,7 +209,7 @@ func TestDroppedEventsAreCounted(t *testing.T) {
 	}
 }
 
-// TestEventsDuringSendAreSentNext has a service that takes five seconds. Lines that came
+// TestEventsDuringSendAreSentNext uses a service that takes five seconds. Lines that came
 // meanwhile once waited for a minute.
 func TestEventsDuringSendAreSentNext(t *testing.T) {
 	t.Parallel()

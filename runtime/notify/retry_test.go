@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestWhenAMessageIsTriedAgain has a service that is down: a message is tried after a second, and 2, 10 and 30 seconds after
+// TestWhenAMessageIsTriedAgain uses a service that is down: a message is tried after a second, and 2, 10 and 30 seconds after
 // each failure; the next one follows a minute later (docs/operations.md).
 func TestWhenAMessageIsTriedAgain(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestNotificationsDuringRetriesBecomeOneMessage(t *testing.T) {
 	})
 }
 
-// TestTheEndOfQuietHoursLosesNoError has a service that is down when they end.
+// TestTheEndOfQuietHoursLosesNoError uses a service that is down when they end.
 func TestTheEndOfQuietHoursLosesNoError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // begins at midnight UTC
@@ -87,7 +87,7 @@ func TestRecoveredServiceReceivesMissedNotifications(t *testing.T) {
 	})
 }
 
-// TestAStopWaitsFiveSecondsForAMessage has a stop 2 seconds after a try began.
+// TestAStopWaitsFiveSecondsForAMessage stops the notifier 2 seconds after a try began.
 func TestAStopWaitsFiveSecondsForAMessage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,7 +137,7 @@ type transport func() (*http.Response, error)
 
 func (f transport) RoundTrip(*http.Request) (*http.Response, error) { return f() }
 
-// TestAHeartbeatReportsThreeFailuresInARow has a request a minute, by its status; 0 is no answer.
+// TestAHeartbeatReportsThreeFailuresInARow answers a request a minute with the given status; 0 is no answer.
 func TestAHeartbeatReportsThreeFailuresInARow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -61,7 +61,7 @@ func TestServiceErrorsOmitAddress(t *testing.T) {
 	}
 }
 
-// TestASecretIsEveryPartOfAnAddressOfFourCharacters has what is redacted from the configuration, the log and support archives.
+// TestASecretIsEveryPartOfAnAddressOfFourCharacters covers what is redacted from the configuration, the log and support archives.
 func TestASecretIsEveryPartOfAnAddressOfFourCharacters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ address, want string }{
@@ -115,7 +115,7 @@ func TestInvalidAddressIsRefusedWithAnExample(t *testing.T) {
 	}
 }
 
-// TestASubjectInTheAddressStays has a service with titles, by an address without and with one of its own.
+// TestASubjectInTheAddressStays uses a service with titles, by an address without and with one of its own.
 func TestASubjectInTheAddressStays(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]bool{"": true, "&title=mine": false, "&subject=mine": false} {

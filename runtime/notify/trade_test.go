@@ -88,7 +88,7 @@ func TestRestOfDigestIsSentAtStop(t *testing.T) {
 	})
 }
 
-// TestHowManyTradesAreAlone has 12 that strategies decided, and 24 that they did not, in an hour: each message of the others is a
+// TestHowManyTradesAreAlone covers 12 trades that strategies decided, and 24 that they did not, in an hour: each message of the others is a
 // line of the digest.
 func TestHowManyTradesAreAlone(t *testing.T) {
 	t.Parallel()

@@ -199,7 +199,7 @@ func TestLinesAreCountedByLevel(t *testing.T) {
 	expect(t, m, 1, "botd_log_events_total", "level=error")
 }
 
-// TestSeveralProblemsStandSideBySide has a line of the daemon and one of the engine.
+// TestSeveralProblemsStandSideBySide uses a line of the daemon and one of the engine.
 func TestSeveralProblemsStandSideBySide(t *testing.T) {
 	t.Parallel()
 	both := fmt.Errorf("read: %w", errors.Join(errors.New("no spot"), errors.New("no futures\nhint: wait")))

@@ -77,7 +77,7 @@ func wantEffect(t *testing.T, name string, m *Metrics, act func(), want ...strin
 	}
 }
 
-// TestWhatANoteCounts has the facts of the engine, and every series that each changes: labels are in the order of their names.
+// TestWhatANoteCounts covers the facts of the engine, and every series that each changes: labels are in the order of their names.
 func TestWhatANoteCounts(t *testing.T) {
 	t.Parallel()
 	order := engine.NoteOrder{Purpose: placement.Entry, ClientOrderID: "a",
@@ -154,7 +154,7 @@ func TestWhatANoteCounts(t *testing.T) {
 		"new fills_total{other SELL trend} 1")
 }
 
-// TestSlippageIsOfOneOrder has an order that was refused, and one whose price at the decision is not known.
+// TestSlippageIsOfOneOrder covers an order that was refused, and one whose price at the decision is not known.
 func TestSlippageIsOfOneOrder(t *testing.T) {
 	t.Parallel()
 	order := engine.NoteOrder{Purpose: placement.Entry, ClientOrderID: "a", Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder}}
@@ -185,7 +185,7 @@ func TestSlippageIsOfOneOrder(t *testing.T) {
 	}
 }
 
-// TestWhatTheDaemonCounts has the calls of the daemon, the client and the API.
+// TestWhatTheDaemonCounts covers the calls of the daemon, the client and the API.
 func TestWhatTheDaemonCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -173,7 +173,7 @@ func TestTheDashboardForGrafana(t *testing.T) {
 	}
 }
 
-// TestTheUnitStartsBotdInItsMode has the line that starts it, and the bounds of its times.
+// TestTheUnitStartsBotdInItsMode covers the line that starts it, and the bounds of its times.
 func TestTheUnitStartsBotdInItsMode(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{"": "", "live": " --mode live", "paper": " --mode paper"} {

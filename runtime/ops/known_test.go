@@ -94,7 +94,7 @@ func operationsOf(market exchange.Market) (count int) {
 	return count
 }
 
-// TestLabelsAreBounded has as many strategies and symbols as get labels, and one more.
+// TestLabelsAreBounded covers as many strategies and symbols as get labels, and one more.
 func TestLabelsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
@@ -128,7 +128,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// TestFiguresOfMoneyNeedAToken has the families that only a client with a token sees (docs/security.md).
+// TestFiguresOfMoneyNeedAToken covers the families that only a client with a token sees (docs/security.md).
 func TestFiguresOfMoneyNeedAToken(t *testing.T) {
 	t.Parallel()
 	secret := []string{"account_balance_usdt", "account_asset_quantity", "strategy_equity_usdt", "strategy_unrealized_pnl_usdt",
@@ -141,7 +141,7 @@ func TestFiguresOfMoneyNeedAToken(t *testing.T) {
 	}
 }
 
-// TestARemovedStrategyLeavesItsLabelToAnother has as many strategies as get labels, of which one is replaced.
+// TestARemovedStrategyLeavesItsLabelToAnother uses as many strategies as get labels, of which one is replaced.
 func TestARemovedStrategyLeavesItsLabelToAnother(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
@@ -160,7 +160,7 @@ func TestARemovedStrategyLeavesItsLabelToAnother(t *testing.T) {
 	}
 }
 
-// TestOrdersWithoutAnOwnerLeaveNoSeries has an order of a strategy that is not configured.
+// TestOrdersWithoutAnOwnerLeaveNoSeries uses an order of a strategy that is not configured.
 func TestOrdersWithoutAnOwnerLeaveNoSeries(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})

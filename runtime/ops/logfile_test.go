@@ -89,7 +89,7 @@ func TestCutLogLineIsSkipped(t *testing.T) {
 	}
 }
 
-// TestAFileOfTheLogIsFull has files of 100 bytes, and lines of 50.
+// TestAFileOfTheLogIsFull covers files of 100 bytes, and lines of 50.
 func TestAFileOfTheLogIsFull(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), logFolder)
@@ -140,7 +140,7 @@ func TestAFileOfTheLogIsFull(t *testing.T) {
 	}
 }
 
-// TestTheLastSpaceIsForTheJournal has 64 MiB left, and a byte less.
+// TestTheLastSpaceIsForTheJournal covers 64 MiB left, and a byte less.
 func TestTheLastSpaceIsForTheJournal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func TestLinesThatTheDiskIsTooSlowForAreCounted(t *testing.T) {
 	}
 }
 
-// TestAWarningForEachTimeTheDiskFails has a disk that is full, has room, and is full again.
+// TestAWarningForEachTimeTheDiskFails covers a disk that is full, has room, and is full again.
 func TestAWarningForEachTimeTheDiskFails(t *testing.T) {
 	t.Parallel()
 	var warned []string
@@ -190,7 +190,7 @@ func TestAWarningForEachTimeTheDiskFails(t *testing.T) {
 	}
 }
 
-// TestALogThatCannotBeReadIsNamed has a file that cannot be opened, and one with a line beyond a MiB.
+// TestALogThatCannotBeReadIsNamed covers a file that cannot be opened, and one with a line beyond a MiB.
 func TestALogThatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("permission denied")

@@ -72,7 +72,7 @@ func TestALineOfTheLogForTheAPI(t *testing.T) {
 	})
 }
 
-// TestTheOldestLinesAreDropped has 4,000 lines, and one more: a tenth makes room.
+// TestTheOldestLinesAreDropped covers 4,000 lines, and one more: a tenth makes room.
 func TestTheOldestLinesAreDropped(t *testing.T) {
 	t.Parallel()
 	logs := NewLogs()
@@ -88,7 +88,7 @@ func TestTheOldestLinesAreDropped(t *testing.T) {
 	}
 }
 
-// TestTheLevelOfTheLog has what is written, what is offered to channels, and what is counted, at each level.
+// TestTheLevelOfTheLog covers what is written, what is offered to channels, and what is counted, at each level.
 func TestTheLevelOfTheLog(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ level, stored, offered string }{
@@ -130,7 +130,7 @@ func TestTheLevelOfTheLog(t *testing.T) {
 	}
 }
 
-// TestALineNamesWhatItIsOf has a console of a strategy and a symbol.
+// TestALineNamesWhatItIsOf uses a console of a strategy and a symbol.
 func TestALineNamesWhatItIsOf(t *testing.T) {
 	t.Parallel()
 	logs := NewLogs()

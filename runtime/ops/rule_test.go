@@ -470,7 +470,7 @@ func TestEveryAlertFiresWhenItMustAndOnlyThen(t *testing.T) {
 	}
 }
 
-// TestWindowedAlertsEndWithTheirWindow has faults from minute 1 to 6 whose alerts last as long as their windows.
+// TestWindowedAlertsEndWithTheirWindow uses faults from minute 1 to 6 whose alerts last as long as their windows.
 func TestWindowedAlertsEndWithTheirWindow(t *testing.T) {
 	t.Parallel()
 	text, err := RulesYAML()

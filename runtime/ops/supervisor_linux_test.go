@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestASocketWithoutAFile has an abstract one, which systemd names with @.
+// TestASocketWithoutAFile uses an abstract one, which systemd names with @.
 func TestASocketWithoutAFile(t *testing.T) {
 	name := fmt.Sprint("@botd-ops-test-", os.Getpid())
 	receive := listening(t, name)

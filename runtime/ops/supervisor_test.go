@@ -30,7 +30,7 @@ func listening(t *testing.T, name string) (receive func() string) {
 	}
 }
 
-// TestWhatSystemdIsNotifiedOf has the states of sd_notify(3).
+// TestWhatSystemdIsNotifiedOf expects the states of sd_notify(3).
 func TestWhatSystemdIsNotifiedOf(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	receive := listening(t, path)

@@ -25,7 +25,7 @@ func symbol(t *testing.T, key exchange.SymbolKey, tick, step string) *exchange.S
 	return s
 }
 
-// TestSpotProfitUsesBookedFills has a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5 in ETH. A fee counts once, and what the
+// TestSpotProfitUsesBookedFills uses a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5 in ETH. A fee counts once, and what the
 // wallet shows before the ledger is neither profit nor loss: a purchase next to another one's dust once counted its whole value as profit.
 func TestSpotProfitUsesBookedFills(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// TestTheRecordsOfAMomentAreBounded has more records than are shown, and those of others between them.
+// TestTheRecordsOfAMomentAreBounded covers more records than are shown, and those of others between them.
 func TestTheRecordsOfAMomentAreBounded(t *testing.T) {
 	t.Parallel()
 	own := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
@@ -36,7 +36,7 @@ func TestTheRecordsOfAMomentAreBounded(t *testing.T) {
 	}
 }
 
-// TestCandlesAreReadIn20Pages has a venue that answers with one candle at a time.
+// TestCandlesAreReadIn20Pages uses a venue that answers with one candle at a time.
 func TestCandlesAreReadIn20Pages(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -103,7 +103,7 @@ func lines(p *Past) (all []string) {
 	return all
 }
 
-// TestWhatWasDecidedAtAMoment has an entry, and moments before and after the candle that crossed.
+// TestWhatWasDecidedAtAMoment covers an entry, and moments before and after the candle that crossed.
 func TestWhatWasDecidedAtAMoment(t *testing.T) {
 	t.Parallel()
 	of := func(at float64, id string, body record.Body) record.Record {
@@ -154,7 +154,7 @@ func TestWhatWasDecidedAtAMoment(t *testing.T) {
 	}
 }
 
-// TestWhatBlockedAtAMoment has everything that a journal may have against a strategy.
+// TestWhatBlockedAtAMoment covers everything that a journal may have against a strategy.
 func TestWhatBlockedAtAMoment(t *testing.T) {
 	t.Parallel()
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
@@ -201,7 +201,7 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 	}
 }
 
-// TestAMomentThatCannotBeShown has no journal, a moment before it, a venue that does not answer, and too few candles.
+// TestAMomentThatCannotBeShown covers no journal, a moment before it, a venue that does not answer, and too few candles.
 func TestAMomentThatCannotBeShown(t *testing.T) {
 	t.Parallel()
 	begun := record.Record{AtMS: 5 * minute, Body: record.Boot{Epoch: 1}}
@@ -231,7 +231,7 @@ func TestAMomentThatCannotBeShown(t *testing.T) {
 	}
 }
 
-// TestCandlesAreReadInPages has a venue that answers with two at a time: closed ones alone count.
+// TestCandlesAreReadInPages uses a venue that answers with two at a time: closed ones alone count.
 func TestCandlesAreReadInPages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -310,7 +310,7 @@ func TestARehearsalDecidesAndSendsNothing(t *testing.T) {
 	}
 }
 
-// TestInvalidJournalEndsARehearsal has another file in its place.
+// TestInvalidJournalEndsARehearsal uses another file in place of the journal.
 func TestInvalidJournalEndsARehearsal(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

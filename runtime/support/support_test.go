@@ -115,7 +115,7 @@ func stores(t *testing.T, data, mode string, secret string, records ...record.Re
 	}
 }
 
-// TestABundleHasNoSecret has a person who wrote every secret into the reason of a halt, and a daemon that repeats them.
+// TestABundleHasNoSecret covers a person who wrote every secret into the reason of a halt, and a daemon that repeats them.
 func TestABundleHasNoSecret(t *testing.T) {
 	t.Parallel()
 	of, data := patient(t)
@@ -176,7 +176,7 @@ func TestABundleHasNoSecret(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingIsReported has a machine on which nothing works.
+// TestWhatIsMissingIsReported uses a machine on which nothing works.
 func TestWhatIsMissingIsReported(t *testing.T) {
 	t.Parallel()
 	of, data := patient(t)
@@ -196,7 +196,7 @@ func TestWhatIsMissingIsReported(t *testing.T) {
 	}
 }
 
-// TestAnInvalidConfigurationDoesNotPreventTheRest has one that cannot be used, and tokens of the data directory.
+// TestAnInvalidConfigurationDoesNotPreventTheRest covers a configuration that cannot be used, and the tokens of the data directory.
 func TestAnInvalidConfigurationDoesNotPreventTheRest(t *testing.T) {
 	t.Parallel()
 	of, data := patient(t)
@@ -216,7 +216,7 @@ func TestAnInvalidConfigurationDoesNotPreventTheRest(t *testing.T) {
 	}
 }
 
-// TestABundleHasTheNewestRecords has two records more than a bundle takes.
+// TestABundleHasTheNewestRecords writes two records more than a bundle contains.
 func TestABundleHasTheNewestRecords(t *testing.T) {
 	t.Parallel()
 	_, data := patient(t)
@@ -238,7 +238,7 @@ func TestABundleHasTheNewestRecords(t *testing.T) {
 	}
 }
 
-// TestTheFormsOfASecret has one with characters that JSON and addresses escape.
+// TestTheFormsOfASecret covers a secret with characters that JSON and addresses escape.
 func TestTheFormsOfASecret(t *testing.T) {
 	t.Parallel()
 	have := Encodings(`a"b/c`)
@@ -267,7 +267,7 @@ func TestThePasswordOfAJournalIsASecret(t *testing.T) {
 	}
 }
 
-// TestMetricsThatAreRefusedAreReported has a daemon that answers everything else.
+// TestMetricsThatAreRefusedAreReported uses a daemon that answers everything else.
 func TestMetricsThatAreRefusedAreReported(t *testing.T) {
 	t.Parallel()
 	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -297,7 +297,7 @@ func (f *full) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestABundleThatDoesNotFitIsAnError has a disk that is full at each point.
+// TestABundleThatDoesNotFitIsAnError uses a disk that is full at each point.
 func TestABundleThatDoesNotFitIsAnError(t *testing.T) {
 	t.Parallel()
 	b := &Bundle{}

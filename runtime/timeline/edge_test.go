@@ -21,7 +21,7 @@ func shown(s *Story) string {
 	return strings.Join(all, ", ")
 }
 
-// TestARecordNearTheBoundsOfAStoryIsShownOnce has a line of the log 5 seconds from its record at most: the clocks of machine and
+// TestARecordNearTheBoundsOfAStoryIsShownOnce uses a line of the log 5 seconds from its record at most: the clocks of machine and
 // exchange may differ by that.
 func TestARecordNearTheBoundsOfAStoryIsShownOnce(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestARecordNearTheBoundsOfAStoryIsShownOnce(t *testing.T) {
 	}
 }
 
-// TestARecordWithoutAnOrderIsComparedByTimeAndEvent has a halt and lines of the log.
+// TestARecordWithoutAnOrderIsComparedByTimeAndEvent uses a halt and lines of the log.
 func TestARecordWithoutAnOrderIsComparedByTimeAndEvent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func TestARecordWithoutAnOrderIsComparedByTimeAndEvent(t *testing.T) {
 	}
 }
 
-// TestWhatAnEntryShows has an order's record, a person's action and an incident.
+// TestWhatAnEntryShows covers an order's record, a person's action and an incident.
 func TestWhatAnEntryShows(t *testing.T) {
 	t.Parallel()
 	s := &Story{}
@@ -104,7 +104,7 @@ func TestWhatAnEntryShows(t *testing.T) {
 	}
 }
 
-// TestAnOutageThatReturnsAfterTwoMinutesIsAnEntryOfItsOwn has two requests without an answer.
+// TestAnOutageThatReturnsAfterTwoMinutesIsAnEntryOfItsOwn covers two requests without an answer.
 func TestAnOutageThatReturnsAfterTwoMinutesIsAnEntryOfItsOwn(t *testing.T) {
 	t.Parallel()
 	for seconds, want := range map[int]int{119: 1, 120: 2, 121: 2} {

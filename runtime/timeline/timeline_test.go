@@ -24,7 +24,7 @@ func stored(second int, strategy, order string, body record.Body) *journal.Store
 		ClientOrderID: order, Body: body}}
 }
 
-// TestFactsAreShownOnceInOrder has a fill that is in log and journal, a halt by a person, an order whose log line is
+// TestFactsAreShownOnceInOrder covers a fill that is in log and journal, a halt by a person, an order whose log line is
 // lost, and an incident.
 func TestFactsAreShownOnceInOrder(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestWhatAPositionShows has the position of trading, and what may be the matter with one.
+// TestWhatAPositionShows covers a position while trading, and each problem that a position may have.
 func TestWhatAPositionShows(t *testing.T) {
 	t.Parallel()
 	stop := func(id, price string) account.Placement {
@@ -77,7 +77,7 @@ func TestWhatAPositionShows(t *testing.T) {
 	}
 }
 
-// TestASpotPositionHasTheCostOfTheLedger has a purchase for which the exchange reports no price.
+// TestASpotPositionHasTheCostOfTheLedger uses a purchase for which the exchange reports no price.
 func TestASpotPositionHasTheCostOfTheLedger(t *testing.T) {
 	t.Parallel()
 	status := trading(t)
@@ -106,7 +106,7 @@ func TestAChangedPositionIsPublished(t *testing.T) {
 		"last_price":"50100"}`)
 }
 
-// TestWhatTheRiskPageShows has halts of every scope, a limit that a person set, and refusals.
+// TestWhatTheRiskPageShows covers halts of every scope, a limit that a person set, and refusals.
 func TestWhatTheRiskPageShows(t *testing.T) {
 	t.Parallel()
 	status := trading(t)

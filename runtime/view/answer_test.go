@@ -118,7 +118,7 @@ func showing(status engine.Status) *Board {
 	return b
 }
 
-// TestWhatStatusShows has an account that trades well, and each state that botd declares or that makes it unready.
+// TestWhatStatusShows covers an account that trades well, and each state that botd declares or that makes it unready.
 func TestWhatStatusShows(t *testing.T) {
 	t.Parallel()
 	degraded := func(all ...engine.Degraded) func(*engine.Status) { return func(s *engine.Status) { s.Degraded = all } }
@@ -223,7 +223,7 @@ func checksWith(failing, detail string) (all string) {
 	return all
 }
 
-// TestTheEquityIsKnownOnceEveryWalletIsRead has the day's result of an account whose equity reads zero.
+// TestTheEquityIsKnownOnceEveryWalletIsRead covers the day's result of an account whose equity reads zero.
 func TestTheEquityIsKnownOnceEveryWalletIsRead(t *testing.T) {
 	t.Parallel()
 	futures, spot := trading(t).Strategies[0], trading(t).Strategies[1]
@@ -263,7 +263,7 @@ func TestAReportReplacesTheOneOfItsName(t *testing.T) {
 	}
 }
 
-// TestABoardThatReceivesNothing has the bounds of a loop and of rounds, in virtual time.
+// TestABoardThatReceivesNothing covers the bounds of a loop and of rounds, in virtual time.
 func TestABoardThatReceivesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestABoardThatReceivesNothing(t *testing.T) {
 	})
 }
 
-// TestWhatIsPublished has a status that repeats, and one that changes.
+// TestWhatIsPublished covers a status that repeats, and one that changes.
 func TestWhatIsPublished(t *testing.T) {
 	t.Parallel()
 	b := showing(trading(t))
@@ -333,7 +333,7 @@ func TestWhatIsPublished(t *testing.T) {
 	}
 }
 
-// TestWhatAStrategyShows has its plan, its own limits and the states that apply to it.
+// TestWhatAStrategyShows covers its plan, its own limits and the states that apply to it.
 func TestWhatAStrategyShows(t *testing.T) {
 	t.Parallel()
 	spot := exchange.SymbolKey{Market: exchange.Spot}

@@ -19,7 +19,7 @@ import (
 	"botd/strategy"
 )
 
-// TestListsOfRecordsAreBounded has a record more than each list holds.
+// TestListsOfRecordsAreBounded adds one record more than each list holds.
 func TestListsOfRecordsAreBounded(t *testing.T) {
 	t.Parallel()
 	h, b := NewHistory(), NewBoard("demo", "main")
@@ -44,7 +44,7 @@ func TestListsOfRecordsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAStatusReachesTheHistory has an order that no record shows.
+// TestAStatusReachesTheHistory uses an order that no record shows.
 func TestAStatusReachesTheHistory(t *testing.T) {
 	t.Parallel()
 	b, h := NewBoard("demo", "main"), NewHistory()
@@ -55,7 +55,7 @@ func TestAStatusReachesTheHistory(t *testing.T) {
 	}
 }
 
-// TestSpotFillsHaveTheFeesOfTheirExecutions has an order of two executions, one of another order, and one of a fee in another asset.
+// TestSpotFillsHaveTheFeesOfTheirExecutions covers an order of two executions, one of another order, and one of a fee in another asset.
 func TestSpotFillsHaveTheFeesOfTheirExecutions(t *testing.T) {
 	t.Parallel()
 	h := NewHistory()
@@ -77,7 +77,7 @@ func TestSpotFillsHaveTheFeesOfTheirExecutions(t *testing.T) {
 	}
 }
 
-// TestPlotsOfATime has a mean of two closes, which needs candles before the first that is shown.
+// TestPlotsOfATime uses a mean of two closes, which needs candles before the first that is shown.
 func TestPlotsOfATime(t *testing.T) {
 	t.Parallel()
 	minute := int64(exchange.Minute1)
@@ -104,7 +104,7 @@ func TestPlotsOfATime(t *testing.T) {
 	}
 }
 
-// TestAChangedCauseIsSavedEveryTenSeconds has one that changes before and after them.
+// TestAChangedCauseIsSavedEveryTenSeconds covers causes that change before and after ten seconds.
 func TestAChangedCauseIsSavedEveryTenSeconds(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]string{9_999: "first", 10_000: "second"} {
@@ -124,7 +124,7 @@ func TestAChangedCauseIsSavedEveryTenSeconds(t *testing.T) {
 	}
 }
 
-// TestNoPriceIsNoDanger has a position near its liquidation whose price is not known, and one on the other side.
+// TestNoPriceIsNoDanger covers a position near its liquidation whose price is not known, and one on the other side.
 func TestNoPriceIsNoDanger(t *testing.T) {
 	t.Parallel()
 	long := engine.SymbolStatus{Key: bitcoin.Key(), Rules: bitcoin, Position: 1_000, LiqPrice: enginetest.Amount(t, "48000")}
@@ -153,7 +153,7 @@ func TestNoPriceIsNoDanger(t *testing.T) {
 	}
 }
 
-// TestWhatAnIncidentShows has an open and a closed one.
+// TestWhatAnIncidentShows covers an open and a closed incident.
 func TestWhatAnIncidentShows(t *testing.T) {
 	t.Parallel()
 	one := incident.Incident{ID: 3, Kind: "blind", Severity: incident.Critical, Scope: account.Scope{Symbol: exchange.SymbolKey{Market: future}},

@@ -32,7 +32,7 @@ func sent(id string, orderID int64, of *reconcile.Intent) engine.NoteOrder {
 	return engine.NoteOrder{Purpose: of.Purpose, ClientOrderID: id, OrderID: orderID, Order: of.Order}
 }
 
-// TestTheLifeOfAnIntent has each way that it may take, with its steps.
+// TestTheLifeOfAnIntent covers each way that it may take, with its steps.
 func TestTheLifeOfAnIntent(t *testing.T) {
 	t.Parallel()
 	entry := intent(placement.Entry, 30)
@@ -94,7 +94,7 @@ func steps(all []Step) string {
 	return strings.Join(text, ", ")
 }
 
-// TestAnIntentHasABoundedNumberOfSteps has an order that fills in a hundred parts.
+// TestAnIntentHasABoundedNumberOfSteps uses an order that fills in a hundred parts.
 func TestAnIntentHasABoundedNumberOfSteps(t *testing.T) {
 	t.Parallel()
 	b, entry := NewBoard("demo", "main"), intent(placement.Entry, 200)
@@ -107,7 +107,7 @@ func TestAnIntentHasABoundedNumberOfSteps(t *testing.T) {
 	}
 }
 
-// TestAPlacementBelongsToTheIntentThatAskedForIt has two approved intents of one purpose that differ in one thing.
+// TestAPlacementBelongsToTheIntentThatAskedForIt covers two approved intents of one purpose that differ in one thing.
 func TestAPlacementBelongsToTheIntentThatAskedForIt(t *testing.T) {
 	t.Parallel()
 	price := enginetest.Price(t, bitcoin, "50000")
@@ -141,7 +141,7 @@ func TestAPlacementBelongsToTheIntentThatAskedForIt(t *testing.T) {
 	}
 }
 
-// TestACancelIsAnIntentOfItsOwn has one of an order whose own intent is asked for by the order's id.
+// TestACancelIsAnIntentOfItsOwn covers a cancel of an order whose own intent is requested by the order's id.
 func TestACancelIsAnIntentOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b, h := NewBoard("demo", "main"), NewHistory()
@@ -162,7 +162,7 @@ func TestACancelIsAnIntentOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAnIntentHasTheJournalsSteps has an order of this run, and one of a run before it.
+// TestAnIntentHasTheJournalsSteps covers an order of this run, and one of a run before it.
 func TestAnIntentHasTheJournalsSteps(t *testing.T) {
 	t.Parallel()
 	b, h := NewBoard("demo", "main"), NewHistory()
@@ -194,7 +194,7 @@ func TestAnIntentHasTheJournalsSteps(t *testing.T) {
 	}
 }
 
-// TestWhatAHaltSends has the requests of a halt in words.
+// TestWhatAHaltSends covers the requests of a halt in words.
 func TestWhatAHaltSends(t *testing.T) {
 	t.Parallel()
 	last := enginetest.Price(t, bitcoin, "50100")
@@ -227,7 +227,7 @@ func TestWhatAHaltSends(t *testing.T) {
 	}
 }
 
-// TestWhatAQuarantineShows has one of a symbol with rules, and one whose rules are unknown.
+// TestWhatAQuarantineShows covers quarantines of a symbol with rules, and of one whose rules are unknown.
 func TestWhatAQuarantineShows(t *testing.T) {
 	t.Parallel()
 	q := engine.Quarantine{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "5 steps more", SinceMS: 1_000, Venue: 25, Known: 20, Ignored: 2,
@@ -246,7 +246,7 @@ func TestWhatAQuarantineShows(t *testing.T) {
 		"stop_price":"509"}]}`)
 }
 
-// TestWhatAPreviewShows has each outcome of an intent that would be derived.
+// TestWhatAPreviewShows covers each outcome of an intent that would be derived.
 func TestWhatAPreviewShows(t *testing.T) {
 	t.Parallel()
 	last := enginetest.Price(t, bitcoin, "50100")

@@ -15,7 +15,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestPagesOfAList has five numbered values, of which some are kept.
+// TestPagesOfAList covers five numbered values, of which some are kept.
 func TestPagesOfAList(t *testing.T) {
 	t.Parallel()
 	r := newRing[int](10)
@@ -44,7 +44,7 @@ func TestPagesOfAList(t *testing.T) {
 	}
 }
 
-// TestARingDropsItsOldestTenth has room for twenty values.
+// TestARingDropsItsOldestTenth uses a ring with room for twenty values.
 func TestARingDropsItsOldestTenth(t *testing.T) {
 	t.Parallel()
 	r := newRing[int](20).reserved()
@@ -62,7 +62,7 @@ func TestARingDropsItsOldestTenth(t *testing.T) {
 	}
 }
 
-// TestListsOfABoardAreBounded has a note more than each holds.
+// TestListsOfABoardAreBounded adds one note more than each list holds.
 func TestListsOfABoardAreBounded(t *testing.T) {
 	t.Parallel()
 	b := NewBoard("demo", "main")
@@ -85,7 +85,7 @@ func TestNoDecisionsYet(t *testing.T) {
 	}
 }
 
-// TestWhatTheReconcilerShows has rounds, notices of differences and placements of unknown fate.
+// TestWhatTheReconcilerShows covers rounds, notices of differences and placements of unknown fate.
 func TestWhatTheReconcilerShows(t *testing.T) {
 	t.Parallel()
 	status := trading(t)
@@ -107,7 +107,7 @@ func TestWhatTheReconcilerShows(t *testing.T) {
 	shows(t, "a gap", notices, `[{"id":"1","at_ms":11,"kind":"gap","severity":"warning","count":1}]`)
 }
 
-// TestWhatACandleAndANoticePublish has the topics of the stream.
+// TestWhatACandleAndANoticePublish covers the topics of the stream.
 func TestWhatACandleAndANoticePublish(t *testing.T) {
 	t.Parallel()
 	b := NewBoard("demo", "main")
@@ -190,7 +190,7 @@ func TestCandlesOfATime(t *testing.T) {
 	}
 }
 
-// TestFinalCandlesAreHeldForGood has a part a minute after its last candle closed, and a millisecond later.
+// TestFinalCandlesAreHeldForGood covers a part a minute after its last candle closed, and a millisecond later.
 func TestFinalCandlesAreHeldForGood(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

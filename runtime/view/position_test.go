@@ -9,7 +9,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestAPositionsProfitIsNet has a strategy whose earlier round trips made -8.97 and whose ledger has -10.97: the open
+// TestAPositionsProfitIsNet uses a strategy whose earlier round trips made -8.97 and whose ledger has -10.97: the open
 // position cost 2 in fees. It is short 0.02 BTC from 50,000, and the last price is 49,900: +2, less 2 of fees.
 func TestAPositionsProfitIsNet(t *testing.T) {
 	t.Parallel()

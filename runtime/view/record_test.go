@@ -45,7 +45,7 @@ func bought(quantity exchange.Quantity) record.Sending {
 		Type: exchange.Limit, Quantity: quantity, Price: exchange.Price(5_000_000_000_000), PostOnly: true}}
 }
 
-// TestWhatAnOrdersRecordsShow has each end that an order may take.
+// TestWhatAnOrdersRecordsShow covers each end that an order may take.
 func TestWhatAnOrdersRecordsShow(t *testing.T) {
 	t.Parallel()
 	limit := bought(30)
@@ -127,7 +127,7 @@ func TestOrdersAreFoundByEitherID(t *testing.T) {
 		"side":"BUY","quantity":"0.03","price":"0","fee":null,"derived":null}]`)
 }
 
-// TestAPositionIsDatedByItsFills has one that fills show, and one that they do not.
+// TestAPositionIsDatedByItsFills covers a position that fills explain, and one that they do not.
 func TestAPositionIsDatedByItsFills(t *testing.T) {
 	t.Parallel()
 	h, _ := journalled()
@@ -143,7 +143,7 @@ func TestAPositionIsDatedByItsFills(t *testing.T) {
 	}
 }
 
-// TestASnapshotsNewsReachesTheOrders has live orders that the records do not show yet.
+// TestASnapshotsNewsReachesTheOrders covers live orders that the records do not show yet.
 func TestASnapshotsNewsReachesTheOrders(t *testing.T) {
 	t.Parallel()
 	h, published := journalled()
@@ -169,7 +169,7 @@ func TestASnapshotsNewsReachesTheOrders(t *testing.T) {
 	}
 }
 
-// TestAnOrderHasABoundedNumberOfSteps has one that fills in a hundred parts.
+// TestAnOrderHasABoundedNumberOfSteps uses an order that fills in a hundred parts.
 func TestAnOrderHasABoundedNumberOfSteps(t *testing.T) {
 	t.Parallel()
 	h, _ := journalled()
@@ -182,7 +182,7 @@ func TestAnOrderHasABoundedNumberOfSteps(t *testing.T) {
 	}
 }
 
-// TestWhatTheAuditShows has each record of a change, and the text that describes it.
+// TestWhatTheAuditShows covers each record of a change, and the text that describes it.
 func TestWhatTheAuditShows(t *testing.T) {
 	t.Parallel()
 	h, published := journalled()
@@ -239,7 +239,7 @@ func TestWhatTheAuditShows(t *testing.T) {
 	}
 }
 
-// TestMarksOfAChart has the starts, halts, breakers and limits from a moment until another.
+// TestMarksOfAChart covers the starts, halts, breakers and limits from a moment until another.
 func TestMarksOfAChart(t *testing.T) {
 	t.Parallel()
 	h, _ := journalled()
@@ -261,7 +261,7 @@ func TestMarksOfAChart(t *testing.T) {
 	}
 }
 
-// TestWhatADifferenceShows has each kind, and a quarantine that a person ends.
+// TestWhatADifferenceShows covers each kind, and a quarantine that a person ends.
 func TestWhatADifferenceShows(t *testing.T) {
 	t.Parallel()
 	h, _ := journalled()
@@ -289,7 +289,7 @@ func TestWhatADifferenceShows(t *testing.T) {
 	shows(t, "a quarantine that follows another ends it", open, `[{"id":"7","text":"again"}]`)
 }
 
-// TestWhatARoundTripShows has positions that strategies and others closed.
+// TestWhatARoundTripShows covers positions that strategies and others closed.
 func TestWhatARoundTripShows(t *testing.T) {
 	t.Parallel()
 	a := exchange.MustAmount
@@ -321,7 +321,7 @@ func TestWhatARoundTripShows(t *testing.T) {
 	shows(t, "chosen", ended, `[{"id":"2"}]`)
 }
 
-// TestAClosedRoundTripIsBooked has one of the strategy, from the fills and the readings of the money: 0.002 bought at 60,000 and sold at 60,105,
+// TestAClosedRoundTripIsBooked covers a round trip of the strategy, from the fills and the readings of the money: 0.002 bought at 60,000 and sold at 60,105,
 // with fees of 0.12.
 func TestAClosedRoundTripIsBooked(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func folder(t *testing.T, files map[string]string) string {
 const sweepSpecText = `{"started":"2026-11-01T10:00:00Z","vary":["fast=1..9"],"search":"grid","sort":"sharpe",
 	"title":{"strategy":"ma_cross","symbol":"BTC-USDT","interval":"1h","candles":4000,"data_sha256":"aa"}}`
 
-// TestWhatTheListOfSweepsShows has sweeps that run, were interrupted and have ended, one without a folder, and files of others.
+// TestWhatTheListOfSweepsShows covers sweeps that run, were interrupted and have ended, one without a folder, and files of others.
 func TestWhatTheListOfSweepsShows(t *testing.T) {
 	t.Parallel()
 	directory := folder(t, map[string]string{
@@ -84,7 +84,7 @@ func TestWhatTheListOfSweepsShows(t *testing.T) {
 	}
 }
 
-// TestNoDirectoryOfSweepsOrReportsIsNoFault has a directory that is not configured, and one that does not exist yet.
+// TestNoDirectoryOfSweepsOrReportsIsNoFault covers a directory that is not configured, and one that does not exist yet.
 func TestNoDirectoryOfSweepsOrReportsIsNoFault(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(folder(t, map[string]string{"file": "x"}), "file")
@@ -112,7 +112,7 @@ func TestNoDirectoryOfSweepsOrReportsIsNoFault(t *testing.T) {
 	}
 }
 
-// TestALargeListOfSweepsIsCut has a hundred and one.
+// TestALargeListOfSweepsIsCut uses a hundred and one sweeps.
 func TestALargeListOfSweepsIsCut(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -188,7 +188,7 @@ func TestWhatAReportShows(t *testing.T) {
 	}
 }
 
-// TestACurveIsThinned has curves around the bound of a thousand points; the first and the last point stay.
+// TestACurveIsThinned uses curves around the bound of a thousand points; the first and the last point stay.
 func TestACurveIsThinned(t *testing.T) {
 	t.Parallel()
 	for points, want := range map[int]string{0: "0", 1: "1 0-0", 998: "998 0-997", 999: "500 0-998", 2_000: "668 0-1999"} {
@@ -207,7 +207,7 @@ func TestACurveIsThinned(t *testing.T) {
 	}
 }
 
-// TestWhatASampleStores has points within a minute, and what a client that follows receives.
+// TestWhatASampleStores covers points within a minute, and what a client that follows receives.
 func TestWhatASampleStores(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "equity.csv")

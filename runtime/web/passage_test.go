@@ -54,7 +54,7 @@ func TestPassagesAreHeadingsWithTheTextBelow(t *testing.T) {
 	}
 }
 
-// TestADocumentsPage has the sidebar with the parts of the current page, and links that lead to pages.
+// TestADocumentsPage covers the sidebar with the parts of the current page, and links that lead to pages.
 func TestADocumentsPage(t *testing.T) {
 	t.Parallel()
 	layout := template.Must(template.New("page").Parse(
@@ -167,7 +167,7 @@ func TestASearchReportsWhatItFound(t *testing.T) {
 	}
 }
 
-// TestAModuleThatTwoImportIsPreloadedOnce has modules that import one another.
+// TestAModuleThatTwoImportIsPreloadedOnce uses modules that import one another.
 func TestAModuleThatTwoImportIsPreloadedOnce(t *testing.T) {
 	t.Parallel()
 	s, err := build(fstest.MapFS{
@@ -189,7 +189,7 @@ func TestAModuleThatTwoImportIsPreloadedOnce(t *testing.T) {
 	}
 }
 
-// TestTheKindOfAFile has the kinds that a browser demands: it refuses a module or a style of another, whatever the table of
+// TestTheKindOfAFile covers the kinds that a browser demands: it refuses a module or a style of another, whatever the table of
 // the machine reports.
 func TestTheKindOfAFile(t *testing.T) {
 	for _, extension := range []string{".js", ".css", ".html", ".svg", ".txt"} {

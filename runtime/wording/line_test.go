@@ -53,7 +53,7 @@ func check(t *testing.T, owner string, s *exchange.Symbol, all []sentence) {
 	}
 }
 
-// TestWhatAPersonReadsOfAState has each declared state, at its start and at its end.
+// TestWhatAPersonReadsOfAState covers each declared state, at its start and at its end.
 func TestWhatAPersonReadsOfAState(t *testing.T) {
 	t.Parallel()
 	check(t, "", bitcoin, []sentence{
@@ -241,7 +241,7 @@ func TestWhatAPersonReadsOfAStrategy(t *testing.T) {
 	})
 }
 
-// TestFieldsOfALogLine has the values that a program reads beside the line.
+// TestFieldsOfALogLine covers the values that a program reads in addition to the line.
 func TestFieldsOfALogLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

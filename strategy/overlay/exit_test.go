@@ -179,7 +179,7 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 	}
 }
 
-// TestAPositionWithoutAnEntryPriceIsFollowedFromTheFirstPrice has a long and a short one.
+// TestAPositionWithoutAnEntryPriceIsFollowedFromTheFirstPrice covers a long and a short position.
 func TestAPositionWithoutAnEntryPriceIsFollowedFromTheFirstPrice(t *testing.T) {
 	t.Parallel()
 	for side, want := range map[int64]int64{1: 100, -1: 100} {

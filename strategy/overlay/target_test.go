@@ -100,7 +100,7 @@ func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 	}
 }
 
-// TestOneTargetClosesAtItsPrice has a single target that cannot rest.
+// TestOneTargetClosesAtItsPrice uses a single target that cannot rest.
 func TestOneTargetClosesAtItsPrice(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves[:1]})

@@ -77,7 +77,7 @@ func TestAFunctionThatTheTopCallsMakesSeries(t *testing.T) {
 	}
 }
 
-// TestADecisionHasFiveNotices has a script with more to report than a decision may.
+// TestADecisionHasFiveNotices uses a script with more to report than a decision may.
 func TestADecisionHasFiveNotices(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "def decide(view):", "    for n in range(7):", "        notify(\"n%d\" % n)", "    return None")

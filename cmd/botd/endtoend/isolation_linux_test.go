@@ -321,7 +321,7 @@ func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	}
 }
 
-// TestSilentProgramFailsAlone has one program that ends before its hello, and one
+// TestSilentProgramFailsAlone covers one program that ends before its hello, and one
 // that hangs there. The latter is killed, and delays the start by half a minute.
 func TestSilentProgramFailsAlone(t *testing.T) {
 	t.Parallel()

@@ -60,7 +60,7 @@ func TestTokensAreAccessibleOnlyToTheirOwner(t *testing.T) {
 	}
 }
 
-// TestATokenFileThatIsTooLongIsReplaced has a token after so many blanks that the file is 4 KiB long, and one byte longer: half of a token is none.
+// TestATokenFileThatIsTooLongIsReplaced covers a token after so many blanks that the file is 4 KiB long, and one byte longer: half of a token is none.
 func TestATokenFileThatIsTooLongIsReplaced(t *testing.T) {
 	t.Parallel()
 	const token = "botd_ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -201,7 +201,7 @@ func TestWhyNoDaemonIsFound(t *testing.T) {
 	}
 }
 
-// TestTheTokenIsThatOfTheDaemonsMode has tokens of three modes, of which the daemon accepts one.
+// TestTheTokenIsThatOfTheDaemonsMode covers tokens of three modes, of which the daemon accepts one.
 func TestTheTokenIsThatOfTheDaemonsMode(t *testing.T) {
 	t.Parallel()
 	data, other := t.TempDir(), t.TempDir()
@@ -242,7 +242,7 @@ func TestTheTokenIsThatOfTheDaemonsMode(t *testing.T) {
 	}
 }
 
-// TestExitCodesOfRefusals has those of docs/cli.md.
+// TestExitCodesOfRefusals expects the exit codes of docs/cli.md.
 func TestExitCodesOfRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -336,7 +336,7 @@ func TestTheLongerOfTwoTimeoutsCounts(t *testing.T) {
 	}
 }
 
-// TestAnAnswerIsReadWholeOrRefused has answers around the limit of 16 MiB, and one that breaks off.
+// TestAnAnswerIsReadWholeOrRefused covers answers around the limit of 16 MiB, and one that breaks off.
 func TestAnAnswerIsReadWholeOrRefused(t *testing.T) {
 	t.Parallel()
 	const most = 16 << 20
@@ -388,7 +388,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// TestThePasswordOfAURLIsNotShown has one for a proxy in front of the daemon.
+// TestThePasswordOfAURLIsNotShown covers a password for a proxy in front of the daemon.
 func TestThePasswordOfAURLIsNotShown(t *testing.T) {
 	t.Parallel()
 	_, err := Search{Address: "http://user:secretWORD@" + closed(t)}.Find(t.Context())

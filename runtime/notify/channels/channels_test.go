@@ -92,7 +92,7 @@ func TestARouteHasWhatItsChannelConfigures(t *testing.T) {
 	}
 }
 
-// TestChannelsThatCannotBeOpened has one good channel between those; the exit code is that of the first error.
+// TestChannelsThatCannotBeOpened covers one good channel between those; the exit code is that of the first error.
 func TestChannelsThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
@@ -134,7 +134,7 @@ func TestChannelsThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// TestAnAddressCanBeACredential has it in systemd's directory under the channel's name in capitals.
+// TestAnAddressCanBeACredential puts it into systemd's directory under the channel's name in capitals.
 func TestAnAddressCanBeACredential(t *testing.T) {
 	t.Parallel()
 	h, config := newHook(t), configured(configs.ChannelConfig{Name: "phone", MinSeverity: "info"})

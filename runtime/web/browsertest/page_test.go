@@ -106,7 +106,7 @@ func readyWithin(pace float64) time.Duration {
 	return max(maxReady, min(time.Duration(float64(maxReady)*pace), maxPatience*maxReady))
 }
 
-// TestTwentyThousandCandles has a chart with all of them within a second, or longer by the factor by which
+// TestTwentyThousandCandles uses a chart with all of them within a second, or longer by the factor by which
 // the machine is slower than a quiet one.
 func TestTwentyThousandCandles(t *testing.T) { // not parallel: it measures
 	d := startDaemon(t)
@@ -160,7 +160,7 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 	v.quiet("scrolling back")
 }
 
-// TestChartShowsIndicatorsAndDecisions has a strategy with two averages, one with an oscillator, and
+// TestChartShowsIndicatorsAndDecisions covers a strategy with two averages, one with an oscillator, and
 // one whose entry a rule refuses.
 func TestChartShowsIndicatorsAndDecisions(t *testing.T) { // not parallel: it measures
 	d := startDaemonWith(t, map[string]string{

@@ -44,7 +44,7 @@ func TestSinceTheLastVisit(t *testing.T) {
 	v.quiet("since")
 }
 
-// TestNothingConfigured has a botd without a strategy: it shows how to start.
+// TestNothingConfigured uses a botd without a strategy: it shows how to start.
 func TestNothingConfigured(t *testing.T) {
 	t.Parallel()
 	d := startDaemonWith(t, map[string]string{"strategies/accumulate.yaml": "", "strategies/levels.yaml": "", "strategies/hold.yaml": ""})

@@ -54,7 +54,7 @@ func TestRoundTripsAndPastPositions(t *testing.T) {
 	v.inspect("differences")
 }
 
-// TestRefusedIntentsAreListed has a strategy whose entry a rule refuses.
+// TestRefusedIntentsAreListed uses a strategy whose entry a rule refuses.
 func TestRefusedIntentsAreListed(t *testing.T) {
 	t.Parallel()
 	d := startDaemonWith(t,

@@ -79,7 +79,7 @@ func TestADirectoryOfAConfiguration(t *testing.T) {
 	}
 }
 
-// TestAConfigurationThatMustBeValid has a mistake in the third line of a file.
+// TestAConfigurationThatMustBeValid uses a file with a mistake in its third line.
 func TestAConfigurationThatMustBeValid(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -124,7 +124,7 @@ func TestCompletionOffersTheConfiguredStrategies(t *testing.T) {
 	}
 }
 
-// TestWhatAProgramKnows has strategies of its own beside the library, rules, scripts and programs.
+// TestWhatAProgramKnows covers strategies of its own in addition to the library, rules, scripts and programs.
 func TestWhatAProgramKnows(t *testing.T) {
 	t.Parallel()
 	own := strategy.Definition{Name: "mine", Summary: "Is mine."}
@@ -155,7 +155,7 @@ func TestWhatAProgramKnows(t *testing.T) {
 	}
 }
 
-// TestAProgramThatDoesNotAnswerAtAStart has a program that ends at once: its strategy is a substitute at a start, and an error at a check.
+// TestAProgramThatDoesNotAnswerAtAStart uses a program that ends at once: its strategy is a substitute at a start, and an error at a check.
 func TestAProgramThatDoesNotAnswerAtAStart(t *testing.T) {
 	t.Parallel()
 	ctx := WithProcesses(t.Context())

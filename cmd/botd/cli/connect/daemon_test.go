@@ -180,7 +180,7 @@ func TestADaemonIsFoundByItsConfiguration(t *testing.T) {
 	}
 }
 
-// TestAnInvalidConfigurationMayBeTheReason has a daemon that did not start since its configuration is wrong.
+// TestAnInvalidConfigurationMayBeTheReason uses a daemon that did not start since its configuration is wrong.
 func TestAnInvalidConfigurationMayBeTheReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -34,7 +34,7 @@ func TestAnUnknownNameHasAHint(t *testing.T) {
 	}
 }
 
-// TestAnEmptyPageOfAnUnknownNameIsRefused has a daemon with two strategies on two symbols, or with none.
+// TestAnEmptyPageOfAnUnknownNameIsRefused uses a daemon with two strategies on two symbols, or with none.
 func TestAnEmptyPageOfAnUnknownNameIsRefused(t *testing.T) {
 	t.Parallel()
 	const two = `{"items":[{"name":"trend","symbol":"ETH-USDT"},{"name":"hold","symbol":"BTC-USDT"},{"name":"grid","symbol":"ETH-USDT"}]}`

@@ -142,7 +142,7 @@ func TestTheHelpNamesTheWordsOfAFlag(t *testing.T) {
 	}
 }
 
-// TestColorsFollowTheEnvironment has the rules of docs/cli.md; the output is no terminal.
+// TestColorsFollowTheEnvironment covers the rules of docs/cli.md; the output is no terminal.
 func TestColorsFollowTheEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		none, force, terminal, line string

@@ -96,7 +96,7 @@ func TestAListWithoutItemsIsEmpty(t *testing.T) {
 	}
 }
 
-// TestInvalidJSONIsAnError has values that cannot be encoded, and texts that are not JSON.
+// TestInvalidJSONIsAnError covers values that cannot be encoded, and texts that are not JSON.
 func TestInvalidJSONIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{"json", "jsonl", "csv"} {

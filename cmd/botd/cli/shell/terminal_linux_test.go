@@ -164,7 +164,7 @@ func TestAPersonIsAskedOnATerminal(t *testing.T) {
 	}
 }
 
-// TestAWatchedTerminal has three frames: the second fails, and the third is taller than the terminal. A change of its size draws the next.
+// TestAWatchedTerminal covers three frames: the second fails, and the third is taller than the terminal. A change of its size draws the next.
 func TestAWatchedTerminal(t *testing.T) {
 	at := newTerminal(t, 60, 6)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -250,7 +250,7 @@ func TestTheSizeOfATerminalIsWatchedUntilTheEnd(t *testing.T) {
 
 var colors = regexp.MustCompile(`\x1b\[\d+m`)
 
-// TestTheBarOfATerminal has the last state of a bar, and a line above it.
+// TestTheBarOfATerminal covers the last state of a bar, and a line above it.
 func TestTheBarOfATerminal(t *testing.T) {
 	for name, want := range map[string]bool{"xterm": true, "dumb": false} {
 		t.Setenv("TERM", name)
