@@ -231,7 +231,7 @@ func TestASchedulesPeriodHasBounds(t *testing.T) {
 	}
 }
 
-// One more is refused.
+// One channel more than the maximum is refused.
 func TestMaximumNumberOfChannels(t *testing.T) {
 	t.Parallel()
 	for more, want := range []string{"", fmt.Sprintf("%d channels exceed the maximum of %d", maxChannels+1, maxChannels)} {

@@ -155,7 +155,7 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 	}
 }
 
-// One more is refused before any is read.
+// One strategy file more than the maximum is refused before any is read.
 func TestMaximumNumberOfStrategies(t *testing.T) {
 	t.Parallel()
 	for more, want := range []bool{false, true} {

@@ -302,7 +302,7 @@ func TestTheEngineIsNotifiedOfALostJournal(t *testing.T) {
 	})
 }
 
-// The batch may have used the last room.
+// The batch may have used the last space.
 func TestTheDiskIsCheckedAfterEachBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A new one replaces the oldest, and those older than a day are dropped.
+// A new change replaces the oldest one, and changes older than a day are dropped.
 func TestAThousandChangesAreRememberedForADay(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)

@@ -74,7 +74,7 @@ func TestHaltsAreShownByStatusAndRisk(t *testing.T) {
 	}
 }
 
-// The hundred and first is refused, until one is revoked.
+// The hundred and first token is refused until one is revoked.
 func TestThereAreAtMostAHundredTokens(t *testing.T) {
 	t.Parallel()
 	ring, err := auth.OpenKeyring(t.TempDir())

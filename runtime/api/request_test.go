@@ -343,7 +343,7 @@ func TestMissingPartsAreReported(t *testing.T) {
 	d.want(400, "/api/v1/strategies/trend/plots?from=0&to=900000000000")
 }
 
-// Each change that asks it first is refused.
+// Each change that must query the engine first is refused.
 func TestChangesAreRefusedWhileEngineHangs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

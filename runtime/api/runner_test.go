@@ -340,7 +340,7 @@ func TestProgressIsPublishedFourTimesASecond(t *testing.T) {
 	})
 }
 
-// A new one replaces the oldest, and one runs at a time.
+// A new run replaces the oldest one in the list, and one runs at a time.
 func TestTheNewestTwentyRunsAreListed(t *testing.T) {
 	t.Parallel()
 	var q single[int]

@@ -352,7 +352,7 @@ func TestViewersLeaveStreamsToTheOperator(t *testing.T) {
 	}
 }
 
-// The first possible one is the one before the first event.
+// The first id after which a stream can resume is the one before the first event.
 func TestStreamResumesAfterAnyStoredEvent(t *testing.T) {
 	t.Parallel()
 	s := newStream("e1", ops.NewMetrics("demo", ops.Build{}))

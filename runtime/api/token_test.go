@@ -217,7 +217,7 @@ func TestUnrecordedRevocationApplies(t *testing.T) {
 	}
 }
 
-// The token's name is free.
+// The name of a token that could not be saved stays free.
 func TestUnsavedTokenIsInvalid(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "gone")

@@ -35,7 +35,7 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	}
 }
 
-// botd stands down once. If a halt is already in force, a symbol whose history alone shows such an order is quarantined instead.
+// The account stands down once. If a halt is already in force, a symbol whose history alone shows such an order is quarantined instead.
 func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 	t.Parallel()
 	open := func(w *world) {

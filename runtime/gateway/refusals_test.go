@@ -171,7 +171,7 @@ func TestFailedStartCallIsReported(t *testing.T) {
 	}
 }
 
-// No mode tries it again.
+// No mode retries an invalid address.
 func TestInvalidAddressIsAConfigurationError(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -347,7 +347,7 @@ func working(id int64) account.Placement {
 	return enginetest.Placement(record.Record{Symbol: key, ClientOrderID: "b-1", Body: record.Sending{Purpose: placement.Entry}}, placement.Working, id)
 }
 
-// No key is accepted over them.
+// No key is accepted while the stored ones cannot be read.
 func TestUnreadableAcceptedKeysStopTheStart(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -134,7 +134,7 @@ func TestStoredHaltsAreReplayed(t *testing.T) {
 	}
 }
 
-// The start has a key.
+// The start has the journal's key.
 func TestReplayNamesHaltsWithoutCode(t *testing.T) {
 	t.Parallel()
 	s, key := newStart(t), journal.NewKey([]byte("a key of at least thirty-two bytes"))

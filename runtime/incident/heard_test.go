@@ -117,7 +117,7 @@ func changes(t *Tracker, nowMS int64, states ...engine.Degraded) string {
 	return strings.Join(all, ", ")
 }
 
-// After that it is another incident.
+// A state that returns later opens another incident.
 func TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd(t *testing.T) {
 	t.Parallel()
 	for later, want := range map[int64]string{30 * 60_000: "returned quarantined 1", 30*60_000 + 1: "opened quarantined 2"} {

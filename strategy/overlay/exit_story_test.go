@@ -98,7 +98,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 	}
 }
 
-// The side waits as the re-entry policy requires.
+// The side stays closed as long as the re-entry policy requires.
 func TestTimeLimitBlocksSide(t *testing.T) {
 	t.Parallel()
 	closed := []moment{

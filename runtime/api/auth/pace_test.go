@@ -96,7 +96,7 @@ func TestAPaceIsABurstAndThenSoManyASecond(t *testing.T) {
 	}
 }
 
-// A thousand are counted separately.
+// A thousand sources are counted separately.
 func TestTheRestOfManySourcesSharesOnePace(t *testing.T) {
 	t.Parallel()
 	p, now := pace{perSecond: 1, burst: 2}, time.Unix(1e9, 0)
