@@ -83,7 +83,7 @@ func TestMovingExitKeepsTarget(t *testing.T) {
 	}
 }
 
-// The test covers finding 2: rules locked themselves permanently after a stop in the candle of the entry.
+// Rules once locked themselves permanently after a stop in the candle of the entry.
 func TestRulesReenterAfterStopInAnyCandle(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -112,7 +112,7 @@ func TestRulesReenterAfterStopInAnyCandle(t *testing.T) {
 	}
 }
 
-// The test covers finding 6: an entry with a stop and a target and no explicit flat traded once a year,
+// An entry with a stop and a target and no explicit flat once traded once a year,
 // without any explanation.
 func TestLatchedStrategyIsWarnedOf(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,6 @@ func (p paired) Economics() (strategy.Economics, bool) {
 	return strategy.Economics{What: "a pair", Gross: p.width, Makers: 2}, p.width > 0
 }
 
-// The test covers a part of finding 5.
 func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 	t.Parallel()
 	with := options(t)
@@ -53,7 +52,6 @@ func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 	}
 }
 
-// The test covers a part of finding 5.
 func TestSharesThatAddUpToMoreThanTheAccountAreAWarning(t *testing.T) {
 	t.Parallel()
 	with := options(t)

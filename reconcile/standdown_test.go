@@ -10,9 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// TestStandingDownProtectsOnlyUnprotected derives intents while another botd trades
-// under the same prefix (case 15, finding 5), and compares them with the live orders. Each botd once canceled
-// the other's stop, or placed its own next to it, forever.
+// TestStandingDownProtectsOnlyUnprotected derives intents while another botd trades under the same prefix (case 15),
+// and compares them with the live orders. Each botd once canceled the other's stop, or placed its own next to it, forever.
 func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 	t.Parallel()
 	const other = "bt-00000100000-" // a start that this journal does not know

@@ -275,7 +275,7 @@ func (d *desk) last() engine.Event {
 	return d.sent[len(d.sent)-1].Event
 }
 
-// Such a server has no market data either.
+// A server without any market answers alike.
 func TestServerWithoutSymbolsServesNoMarketData(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Symbols, c.Listed = nil, nil })

@@ -2,8 +2,8 @@ package indicator
 
 import "testing"
 
-// TestConstantPricesMatchTALib covers finding 9: CCI gave 66.67 or noise, StochRSI noise.
-// TA-Lib's convention is 0 where nothing moves.
+// On constant prices, CCI once gave 66.67 or noise, and StochRSI noise. TA-Lib's convention is 0 where nothing
+// moves.
 func TestConstantPricesMatchTALib(t *testing.T) {
 	t.Parallel()
 	for _, price := range []float64{0.1, 0.3, 7.7, 100, 43_210.7, 0.00001234} {

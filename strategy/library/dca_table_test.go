@@ -211,7 +211,7 @@ func TestScheduledBuyIsNotCountedAsFall(t *testing.T) {
 	}
 }
 
-// Before any holding nothing is gone.
+// The holding and its cost never fall below 0.
 func TestStopReducesBoughtQuantity(t *testing.T) {
 	t.Parallel()
 	for _, quantity := range []int64{0, 1, 2} {

@@ -89,8 +89,7 @@ func fills(view *strategy.View, plan *strategy.Plan) []strategy.Event {
 	return []strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: bought, Price: view.Symbol.PriceAmount(view.Last)}}
 }
 
-// The test covers finding 1: refused buys counted as bought, and were all bought at once when there was
-// money.
+// Refused buys once counted as bought, and were all bought at once when there was money.
 func TestDCADoesNotCountABuyThatWasRefused(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%", "fall": "10%"})

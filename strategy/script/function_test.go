@@ -80,8 +80,7 @@ func TestRulesCanUseTheTimeAndFunctions(t *testing.T) {
 	}
 }
 
-// The test covers a part of finding 11: state.pop passed the check and stopped the strategy when it was
-// reached.
+// A call of state.pop once passed the check, and stopped the strategy when it was reached.
 func TestAMemberThatDoesNotExistIsFoundOnEveryBranch(t *testing.T) {
 	t.Parallel()
 	const far = "def decide(view):\n    if close > 1000000:\n        "

@@ -21,8 +21,8 @@ import (
 	"botd/internal/startclock"
 )
 
-// These are the findings of attacks from outside, each with the real daemon over signed HTTP and an exchange
-// that answers wrongly. The exchange's own log is the judge.
+// The tests of this file run the real daemon over signed HTTP against an exchange that answers wrongly, and
+// judge it by the exchange's own list of orders. Each failure happened once.
 
 // between is a proxy between botd and the exchange that alters answers and refuses placements.
 type between struct {
@@ -187,7 +187,7 @@ func (f *finding) filledOf(side string) (n int) {
 	return n
 }
 
-func TestEmptyPositionListCancelsNoStop(t *testing.T) { // finding 1
+func TestEmptyPositionListCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "", bought("0.5")+"protect: {stop_loss: 5%, take_profit: 5%}\n")
 	f.trade()
@@ -207,7 +207,7 @@ func TestEmptyPositionListCancelsNoStop(t *testing.T) { // finding 1
 	}
 }
 
-func TestWrongSpotWalletCausesNoPurchase(t *testing.T) { // finding 3
+func TestWrongSpotWalletCausesNoPurchase(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.trade()
@@ -230,7 +230,7 @@ func TestWrongSpotWalletCausesNoPurchase(t *testing.T) { // finding 3
 }
 
 // The bound L is ten minutes: anything that waits for it is too late for this test.
-func TestSpotStopAndFlattenDoNotWaitForL(t *testing.T) { // finding 2
+func TestSpotStopAndFlattenDoNotWaitForL(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "spot", "{window: 60s, visibility: 45s, staleness: 10m}", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.trade()
@@ -239,7 +239,7 @@ func TestSpotStopAndFlattenDoNotWaitForL(t *testing.T) { // finding 2
 	eventually(t, "sold", func() bool { return f.filledOf("SELL") == 1 && f.resting() == 0 })
 }
 
-func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) { // finding 9
+func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	id := regexp.MustCompile(`,?"(clientOrderId|client_order_id)":"[^"]*"`)
@@ -261,7 +261,7 @@ func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) { // finding 9
 	}
 }
 
-func TestWithdrawalDoesNotLatchLossLimit(t *testing.T) { // finding 11
+func TestWithdrawalDoesNotLatchLossLimit(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "", bought("0.01"))
 	f.append("configs/botd.yaml", "risk: {max_daily_loss: 5%, max_drawdown: 20%}\n")
@@ -293,7 +293,7 @@ func TestWithdrawalDoesNotLatchLossLimit(t *testing.T) { // finding 11
 	}
 }
 
-func TestALiquidationIsAnErrorAndHaltsItsStrategy(t *testing.T) { // finding 12
+func TestALiquidationIsAnErrorAndHaltsItsStrategy(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "", "leverage: 20\n"+bought("1.9"))
 	f.trade()
@@ -316,7 +316,7 @@ func TestALiquidationIsAnErrorAndHaltsItsStrategy(t *testing.T) { // finding 12
 	}
 }
 
-func TestRefusedStopIsSentLessOftenAndDeclared(t *testing.T) { // finding 16
+func TestRefusedStopIsSentLessOftenAndDeclared(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "", bought("0.5")+"protect: {stop_loss: 5%}\n")
 	f.refuse = func(path, body string) bool {

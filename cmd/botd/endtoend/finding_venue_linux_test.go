@@ -37,7 +37,7 @@ func (f *finding) protected() bool {
 }
 
 // TestOldPositionListDoesNotDelayStop has the list of positions lag by six seconds, twelve times L.
-func TestOldPositionListDoesNotDelayStop(t *testing.T) { // finding 1
+func TestOldPositionListDoesNotDelayStop(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.5")+"protect: {stop_loss: 5%}\n")
 	type list struct {
@@ -68,7 +68,7 @@ func TestOldPositionListDoesNotDelayStop(t *testing.T) { // finding 1
 
 // TestExchangeWhoseExecutionsDifferFromItsAnswers buys once. What was executed beyond the answer is found and gets its stop, a person is
 // notified, and nothing more is bought.
-func TestExchangeWhoseExecutionsDifferFromItsAnswers(t *testing.T) { // finding 8
+func TestExchangeWhoseExecutionsDifferFromItsAnswers(t *testing.T) {
 	t.Parallel()
 	for _, market := range []string{"futures", "spot"} {
 		for name, does := range map[string]deceit{"what it refuses": executed, "twice": twice} {
@@ -103,7 +103,7 @@ func TestExchangeWhoseExecutionsDifferFromItsAnswers(t *testing.T) { // finding 
 
 // TestUnreadableRowBlindsOnlyItsSymbol puts an unreadable foreign row next to botd's own. Botd continues, and the kill switch
 // closes its position and reports what it cannot see.
-func TestUnreadableRowBlindsOnlyItsSymbol(t *testing.T) { // finding 10
+func TestUnreadableRowBlindsOnlyItsSymbol(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.alter = func(path, body string) string {
@@ -128,7 +128,7 @@ func TestUnreadableRowBlindsOnlyItsSymbol(t *testing.T) { // finding 10
 }
 
 // TestTWAPSendsOneSliceAtATimeAfterPause stops the process for several slices.
-func TestTWAPSendsOneSliceAtATimeAfterPause(t *testing.T) { // finding 13
+func TestTWAPSendsOneSliceAtATimeAfterPause(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", "params: {side: buy, quantity: 0.4, slices: 40, every: 1s}\n")
 	f.trade()
@@ -147,7 +147,7 @@ func TestTWAPSendsOneSliceAtATimeAfterPause(t *testing.T) { // finding 13
 }
 
 // TestManualSpotSalesAreNotBoughtBack manually sells what botd bought, under each policy that keeps trading.
-func TestManualSpotSalesAreNotBoughtBack(t *testing.T) { // finding 3
+func TestManualSpotSalesAreNotBoughtBack(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1"))
 	f.trade()
@@ -184,7 +184,7 @@ func (f *finding) tradeAsPerson(side exchange.Side, quantity string) {
 }
 
 // TestRefusedFlattenBacksOffAndReportsReason has the exchange refuse each exit.
-func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) { // finding 16
+func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.trade()

@@ -11,7 +11,7 @@ import (
 )
 
 // TestAHangupDuringTheStartDoesNotEndIt sends SIGHUP and SIGUSR1 from the moment at which the process's own
-// code runs until the daemon runs. Each once killed it until the files were watched (finding 14).
+// code runs until the daemon runs. Each once killed it until the files were watched.
 func TestAHangupDuringTheStartDoesNotEndIt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

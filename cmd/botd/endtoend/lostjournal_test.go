@@ -16,7 +16,7 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestADataDirectoryRemovedUnderTheDaemon removes it while a strategy buys every second (finding 6). Nothing
+// TestADataDirectoryRemovedUnderTheDaemon removes it while a strategy buys every second. Nothing
 // more is bought, readiness fails, a person is notified, and the kill switch still works, without a token
 // file or socket.
 func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 
 // TestAStartIsReadyWithinASecondHoweverLongTheJournal adds BOTD_RECORDS records (100,000) to a live daemon's journal,
 // starts it BOTD_STARTS times (3), and measures from exec to a /readyz that answers 200. The fastest start counts: a slower one may have waited for a disk.
-func TestAStartIsReadyWithinASecondHoweverLongTheJournal(t *testing.T) { // finding 14
+func TestAStartIsReadyWithinASecondHoweverLongTheJournal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: a hundred thousand records take minutes under the race detector")
 	}
