@@ -101,7 +101,7 @@ func TestWhatANewerPlanChanges(t *testing.T) {
 	}
 }
 
-// TestPlansThatDifferInOneThing are not equal; a reason is none.
+// Plans that differ in one part are not equal. The reason does not count.
 func TestPlansThatDifferInOneThing(t *testing.T) {
 	t.Parallel()
 	base := func() *Plan {

@@ -199,7 +199,7 @@ func TestQuantitiesOfARisk(t *testing.T) {
 	}
 }
 
-// TestTheCandleOfAnotherSymbol is the one that opens with the strategy's own.
+// The candle of another symbol is the one that opens with the strategy's own.
 func TestTheCandleOfAnotherSymbol(t *testing.T) {
 	t.Parallel()
 	series := func(opens ...int64) *exchange.Candles {

@@ -20,7 +20,7 @@ import (
 	"botd/runtime/view"
 )
 
-// TestAStrategyHasItsOwnLiveOrders, and neither those that ended nor another's.
+// The orders of a strategy are its live ones: neither those that ended nor those of another strategy.
 func TestAStrategyHasItsOwnLiveOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -46,7 +46,7 @@ func TestAStrategyHasItsOwnLiveOrders(t *testing.T) {
 	d.want(404, "/api/v1/strategies/nobody")
 }
 
-// TestTheStatusHasTheJournalsHeadAndTheKillSwitchsLastUse, and neither where there is none.
+// Both are absent where there is no journal, and where the kill switch was not used.
 func TestTheStatusHasTheJournalsHeadAndTheKillSwitchsLastUse(t *testing.T) {
 	t.Parallel()
 	status := decoded[view.Status](t, newDesk(t).want(200, "/api/v1/status"))
@@ -60,7 +60,7 @@ func TestTheStatusHasTheJournalsHeadAndTheKillSwitchsLastUse(t *testing.T) {
 	}
 }
 
-// TestARefusalOfTheExchangeIsPassedOn in its words; of another failure the kind is named.
+// A refusal is answered with the exchange's own message, any other failure with its kind.
 func TestARefusalOfTheExchangeIsPassedOn(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{"the exchange refused: Invalid symbol.": &exchange.Refusal{Status: 400, Message: "Invalid symbol."},
@@ -75,7 +75,7 @@ func TestARefusalOfTheExchangeIsPassedOn(t *testing.T) {
 	}
 }
 
-// TestEachRequestIsMeasuredByItsRoute and its status; paths that are no route share a name.
+// The metric counts requests by route and status. All paths without a route share one label.
 func TestEachRequestIsMeasuredByItsRoute(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -91,7 +91,7 @@ func TestEachRequestIsMeasuredByItsRoute(t *testing.T) {
 	}
 }
 
-// TestAStreamWithoutEventsSendsAPing every fifteen seconds, so that proxies keep it open. It ends with the client.
+// A ping every fifteen seconds makes proxies keep the stream open. The stream ends when the client disconnects.
 func TestAStreamWithoutEventsSendsAPing(t *testing.T) {
 	t.Parallel()
 	for lasts, want := range map[time.Duration]int{pingEvery - time.Millisecond: 0, 3*pingEvery + time.Second: 3} {
@@ -112,7 +112,7 @@ func TestAStreamWithoutEventsSendsAPing(t *testing.T) {
 	}
 }
 
-// TestAStoredAnswerIsReadUpToItsLength: the file of repeats has lines of at most twice an answer.
+// A line of the idempotency file is at most twice as long as the longest stored answer.
 func TestAStoredAnswerIsReadUpToItsLength(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_700_000_000_000)
@@ -129,7 +129,7 @@ func TestAStoredAnswerIsReadUpToItsLength(t *testing.T) {
 	}
 }
 
-// TestAReasonIsTheErrorOfARefusedConfiguration, as the log and the command line show it.
+// The log and the command line show the same reason.
 func TestAReasonIsTheErrorOfARefusedConfiguration(t *testing.T) {
 	t.Parallel()
 	var refused *Refused
@@ -147,7 +147,7 @@ func TestAReasonIsTheErrorOfARefusedConfiguration(t *testing.T) {
 	}
 }
 
-// TestTheStateOfReconcilingHasItsQuarantines, which wait for a person.
+// A quarantine waits for a person, so the answer lists each with its cause.
 func TestTheStateOfReconcilingHasItsQuarantines(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -163,7 +163,7 @@ func TestTheStateOfReconcilingHasItsQuarantines(t *testing.T) {
 	d.want(503, "/api/v1/reconcile")
 }
 
-// TestWithoutADashboardThereIsAPage that leads to the API; another path is none.
+// The page leads to the API. Any other path is not found.
 func TestWithoutADashboardThereIsAPage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

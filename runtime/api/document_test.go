@@ -444,7 +444,8 @@ func (v *visitor) goSessions() {
 	v.call(http.StatusTooManyRequests, "login", "", `{"token":"wrong"}`, from("192.0.2.1:2"))
 }
 
-// mustWait gives wrong tokens from an address until its delay is the longest: at a high load more than a second may pass until its next one.
+// mustWait sends wrong tokens from an address until its delay is the longest: a delay of a second could pass on a
+// busy machine before the next request.
 func (v *visitor) mustWait(address string) {
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/status", nil)
 	bearer("wrong")(r)

@@ -88,7 +88,7 @@ func TestAKeyIsOfOneClientAndOneRequest(t *testing.T) {
 	}
 }
 
-// The change is done once, both callers get the same answer, and one that does not wait gets nothing.
+// The change is done once, both callers get the same answer, and a caller that disconnects gets none.
 func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var m idempotency

@@ -28,7 +28,7 @@ func (lastKnown) Degraded() []engine.Degraded {
 	return []engine.Degraded{{State: "lane", Scope: account.Scope{}, Cause: "the engine does not answer"}}
 }
 
-// The lane next to it shows and takes it, which is for halts only.
+// The safety lane executes the halt and reports what it will do. It accepts halts only, so a rearm is refused.
 func TestHaltWorksWhileEngineHangs(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Lane = lastKnown{} })

@@ -58,7 +58,7 @@ func TestFailedChangeCanBeRetriedUnderItsKey(t *testing.T) {
 	}
 }
 
-// The readers are the status and the risk.
+// The answer contains the level, the reason and the scope of each halt that is in force.
 func TestHaltsAreShownByStatusAndRisk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -271,7 +271,7 @@ func TestShutdownEndsBacktestAndSweep(t *testing.T) {
 	}
 }
 
-// Another run may be in progress.
+// Canceling a run that has ended is a conflict, and leaves the run in progress alone.
 func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
 	t.Parallel()
 	first := true

@@ -298,7 +298,7 @@ func (v *visitor) goSweeps(stub *sweeperStub) {
 	v.good("sweep_runs", "", "")
 }
 
-// A botd without a directory of sweeps runs none.
+// While another process runs the sweep it is not resumed. A botd without a directory of sweeps or reports runs none.
 func TestASweepThatAnotherProcessRunsIsCanceledThere(t *testing.T) {
 	t.Parallel()
 	d, stub, _ := sweeping(t, ends)

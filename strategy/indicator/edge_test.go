@@ -15,7 +15,7 @@ func usualBars() (all []Bar) {
 	return all
 }
 
-// TestAPatternAtItsBounds compares with TA-Lib's conditions (ta_CDL*.c): each list of candles is one that the pattern has, or has not, by one number.
+// TestAPatternAtItsBounds compares with TA-Lib's conditions (ta_CDL*.c): each list of candles forms the pattern, or misses it, by a single price.
 func TestAPatternAtItsBounds(t *testing.T) {
 	t.Parallel()
 	bar := func(open, high, low, closes float64) Bar { return Bar{Open: open, High: high, Low: low, Close: closes} }
@@ -217,8 +217,8 @@ func TestAHistogramIsTheLineMinusItsSignal(t *testing.T) {
 	}
 }
 
-// A constant series has no correlation with another, and a market that does not move, or moves by an equal share each candle, no beta: what is
-// left of it is rounding error. One step of a small price is none.
+// A constant series has no correlation with another, and a market that does not move, or moves by an equal share each candle, no beta: the
+// variance that is computed for it is rounding error. A tick of a small price is a movement.
 func TestAConstantSeriesHasNoRelation(t *testing.T) {
 	t.Parallel()
 	for _, price := range []float64{0, 0.1, 0.3, 7.7, 43_210.7, 0.00001234, 1e12} {
@@ -254,7 +254,7 @@ func TestAConstantSeriesHasNoRelation(t *testing.T) {
 	}
 }
 
-// All prices of zero, as those of a difference that is zero, have an index of zero.
+// A series may be zero throughout, such as the difference of two equal series. Its indices are zero.
 func TestIndicesOfZeros(t *testing.T) {
 	t.Parallel()
 	zeros := make([]Bar, 300)
@@ -266,7 +266,7 @@ func TestIndicesOfZeros(t *testing.T) {
 	}
 }
 
-// A price that rose and fell as much has moved.
+// A price that fell by as much as it rose has an index of 50, and is not still.
 func TestAnIndexWithoutASideIsNotStill(t *testing.T) {
 	t.Parallel()
 	r := NewRSI(2)
@@ -280,7 +280,7 @@ func TestAnIndexWithoutASideIsNotStill(t *testing.T) {
 	}
 }
 
-// The extremes of one candle are its own.
+// In a window of one candle both extremes are its value.
 func TestTheExtremesOfOneCandle(t *testing.T) {
 	t.Parallel()
 	highest, lowest := NewHighest(1), NewLowest(1)

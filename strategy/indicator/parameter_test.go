@@ -39,7 +39,7 @@ func TestEachParameterHasItsDefaultAndBounds(t *testing.T) {
 			all = append(all, fmt.Sprintf("%s %v %v %v", p.Name, p.Default, p.Min, p.Max))
 			for value, fits := range map[float64]bool{p.Min: true, p.Max: true, p.Min - 1: false, p.Max + 1: false} {
 				if value > 1_000 && fits {
-					continue // it is a ring of as many candles
+					continue // it would allocate a ring of that many candles
 				}
 				if _, err := d.New(map[string]float64{p.Name: value}); (err == nil) != fits {
 					t.Errorf("%s: %s of %v: want it accepted %t, have %v", d.Name, p.Name, value, fits, err)
@@ -57,7 +57,7 @@ func TestEachParameterHasItsDefaultAndBounds(t *testing.T) {
 	}
 }
 
-// TestAnOldNameOfAParameterIsAccepted gives psar's maximum by the name that it had before.
+// TestAnOldNameOfAParameterIsAccepted sets psar's maximum by its former name.
 func TestAnOldNameOfAParameterIsAccepted(t *testing.T) {
 	t.Parallel()
 	d, _ := Find("psar")

@@ -131,7 +131,7 @@ func TestAGridShowsItsPairs(t *testing.T) {
 	}
 }
 
-// No order rests there that would buy it.
+// No order rests at the line of the price itself: the first order also buys for that line.
 func TestALineAtThePriceIsBoughtAtTheBeginning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -250,7 +250,7 @@ func TestNoKappaIsEstimatedOfCandlesWithoutAReach(t *testing.T) {
 	}
 }
 
-// The quotes lean by the position beyond the target, in orders of quantity.
+// The quotes lean by the part of the position beyond the target, counted in orders.
 func TestTheQuotesOfAModelLeanFromTheTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -283,7 +283,7 @@ func TestASideMovesBeyondTheToleranceAlone(t *testing.T) {
 	b.after(60).expect(300.8, "buy 1@225.6, sell 1@375")
 }
 
-// The book bounds the quotes for the same time.
+// A book older than ten seconds neither gives the middle price nor bounds the quotes.
 func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	t.Parallel()
 	level := func(price float64) []exchange.Level {
@@ -297,7 +297,7 @@ func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	}
 }
 
-// Where there is no delay, the strategy waits for a tick.
+// Even without a delay, the quotes stay until the position shows the fill or a tick has passed.
 func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1", "filled_delay": "0s"})
@@ -308,7 +308,7 @@ func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
 	b.after(1).expect(102, "buy 0.75@100.9, sell 1@103.1")
 }
 
-// Each turn of a side has separate keys, which also belong to its orders in the book.
+// A key begins with the number of its turn, which increases with each new price.
 func TestTheKeysOfQuotesAreNumbered(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "levels": "2", "filled_delay": "0s"})
@@ -327,7 +327,7 @@ func TestTheKeysOfQuotesAreNumbered(t *testing.T) {
 	}
 }
 
-// A stop sold what a quote bought.
+// A stop sold what a quote bought, so the position never shows the fill: the wait ends with its time.
 func TestQuotesWaitAfterFillWithoutPositionChange(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%"})

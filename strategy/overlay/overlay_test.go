@@ -44,7 +44,7 @@ func (watched) Batch(_ *strategy.View, _ *exchange.Candles, _, to int, _ func(in
 	return to
 }
 
-// The rules leave its watched inputs, its warm-up and its candles, and also its preparation as long as no rule changes a plan.
+// The rules keep the strategy's watched inputs, warm-up and candles, and its preparation unless a rule changes plans.
 func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 	t.Parallel()
 	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}

@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// A plan that is repeated is whole.
+// A program answers true for the plan before. The repeated plan has every part of it, its memory and reason included.
 func TestARepeatedPlanIsWhole(t *testing.T) {
 	t.Parallel()
 	setting, tasks := views(t, 3)
@@ -140,7 +140,8 @@ func TestABatchIsBoundedByTheCandlesOfOtherSymbols(t *testing.T) {
 	}
 }
 
-// A batch that begins later has as many decisions at most as it has candles.
+// A program that answers with more decisions than its batch has closes is lost, also where the batch begins at a
+// later candle.
 func TestALaterBatchIsNotAnsweredTooOften(t *testing.T) {
 	t.Parallel()
 	setting, tasks := views(t, 8)

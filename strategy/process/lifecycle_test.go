@@ -75,7 +75,7 @@ func lostBy(call func()) (cause string) {
 	return ""
 }
 
-// A process that is of no more use is ended, for a reason.
+// A process that is no longer needed is ended, with the cause.
 func TestAProcessIsEndedForAReason(t *testing.T) {
 	t.Parallel()
 	setting, tasks := views(t, 1)
@@ -394,7 +394,7 @@ func TestTheHelloForParameters(t *testing.T) {
 	}
 }
 
-// The smallest distances arrive.
+// A distance, share or quantity of the smallest unit is not rounded to zero in a message.
 func TestTheSmallestPartsOfAPlanArrive(t *testing.T) {
 	t.Parallel()
 	s := *symbolOf(t)

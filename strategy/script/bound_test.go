@@ -107,7 +107,7 @@ func TestAPriceBeyondTheUnitsOfItsSymbolIsRefused(t *testing.T) {
 	}
 }
 
-// What a script holds can be printed, and is true; what has no single value is no key.
+// Every value can be printed, and all but empty, zero and false ones are true. A value that changes cannot be a key.
 func TestTheValuesOfAScriptAsTextsAndKeys(t *testing.T) {
 	t.Parallel()
 	const top = "bands = donchian(2)\nday = candles(\"4h\")\n"

@@ -235,7 +235,7 @@ func TestASeriesIsPrintedWithItsName(t *testing.T) {
 	}
 }
 
-// The best price since an entry is that of candles that opened since: not of one that opened a millisecond before, and also where all candles have.
+// The best price since an entry is that of the candles that opened at it or later, and the entry price if none did.
 func TestTheBestPriceSinceAnEntry(t *testing.T) {
 	t.Parallel()
 	symbol := setting(t, exchange.Futures).Symbol

@@ -114,7 +114,7 @@ func TestALibraryThatIsNotThere(t *testing.T) {
 	}
 }
 
-// What a library names is as good as named by the script: it watches that, too.
+// A script watches what its libraries read from the view, including the libraries of a library.
 func TestAScriptWatchesWhatItsLibrariesName(t *testing.T) {
 	t.Parallel()
 	compiled, err := withLibraries("load(\"one.star\", \"rate\")\ndef decide(view):\n    return None if rate(view) > view.bid else None\n",

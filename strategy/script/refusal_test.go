@@ -161,7 +161,8 @@ func TestADecisionThatTheMarketDoesNotHaveIsRefused(t *testing.T) {
 	}
 }
 
-// Words that an event, an order and a view never have are found before the strategy runs.
+// A comparison with a word that an event, an order or a view never has is always false, so it is refused when the
+// script is loaded.
 func TestWordsThatNothingEqualsAreFound(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

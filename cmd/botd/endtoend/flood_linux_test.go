@@ -114,11 +114,11 @@ func residentMB(t *testing.T, command *exec.Cmd) int {
 	return kB >> 10
 }
 
-// viewers is the number of a viewer's connections in the attack.
+// viewers is the number of connections on which a viewer requests market data.
 const viewers = 3 * 48
 
-// TestViewerLoadDelaysNoRoundOrHalt requests market data with a viewer's token on as many
-// connections as the penetration test did, and halts meanwhile.
+// TestViewerLoadDelaysNoRoundOrHalt requests market data with a viewer's token on many connections, and
+// halts meanwhile.
 func TestViewerLoadDelaysNoRoundOrHalt(t *testing.T) {
 	p := newPlace(t) // not parallel: it measures
 	address, own := p.free(), p.free()
@@ -146,7 +146,7 @@ func TestViewerLoadDelaysNoRoundOrHalt(t *testing.T) {
 	t.Logf("the viewer had %d answers, %d of them 429", answers.Load(), limited)
 }
 
-// hammer requests market data on as many connections as the penetration test did, until the context ends.
+// hammer requests market data on all viewers' connections until the context ends.
 // done waits for that, and returns the number of requests refused as too many.
 func hammer(ctx context.Context, t *testing.T, own, token string) (answers *atomic.Int64, done func() (limited int64)) {
 	var group sync.WaitGroup

@@ -368,7 +368,7 @@ func TestAnAnswerIsReadWholeOrRefused(t *testing.T) {
 	}
 }
 
-// TestARedirectIsNotFollowed: a halt would become a GET, and the token would go to any address in the answer, even unencrypted.
+// A halt that followed a redirect would become a GET, and the token would go to any address in the answer, even unencrypted.
 func TestARedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	elsewhere := overNetwork(t, http.StatusOK, `{}`)

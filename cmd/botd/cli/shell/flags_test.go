@@ -90,7 +90,7 @@ func TestGlobalFlags(t *testing.T) {
 	}
 }
 
-// TestFlagsThatAreRefused are errors before a command begins.
+// Flags are refused before the command begins, except for columns, which only a command that prints them knows.
 func TestFlagsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
