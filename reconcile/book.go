@@ -238,7 +238,7 @@ func (b *Book) advance(r *record.Record) {
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 			if p.Filled() > 0 {
-				symbol.spot.ended = formerPurchaseOf(p, b.delivery(p).before, symbol.FilledMS())
+				symbol.spot.ended = symbol.spot.ended.follow(p, b.delivery(p).before, symbol.FilledMS())
 			}
 		}
 		b.sentRequests.forget(r.ClientOrderID)

@@ -20,8 +20,12 @@ type formerPurchase struct {
 	shownFor      persistence       // for how long the wallet has shown it
 }
 
-// formerPurchaseOf returns a purchase that has ended; its own fill explains nothing that the wallet has shown since.
-func formerPurchaseOf(p *account.Placement, before priorBalance, filledMS int64) formerPurchase {
+// follow returns a purchase that has ended after this one; its own fill explains nothing that the wallet has shown since. A wallet older than this
+// one's fill proves nothing about the next one.
+func (t *formerPurchase) follow(p *account.Placement, before priorBalance, filledMS int64) formerPurchase {
+	if t.filledMS >= before.atMS {
+		before = priorBalance{}
+	}
 	before.booked = p.Symbol()
 	return formerPurchase{clientOrderID: p.ClientOrderID(), order: p.Order(), sentMS: p.SentMS(), filledMS: filledMS, before: before}
 }

@@ -14,7 +14,8 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 	if b.StandsDown() || symbol.spot.inheritedDecided {
 		return 0 // the other botd's purchases have stops as well
 	}
-	if beyond = b.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees()); symbol.tooSmallToTrade(beyond) {
+	beyond = b.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees())
+	if beyond <= symbol.FeeRounding() || symbol.tooSmallToTrade(beyond) {
 		return 0
 	}
 	return beyond

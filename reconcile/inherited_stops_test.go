@@ -117,6 +117,8 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2}})
 			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(17))}
 		}, 9},
+		"the unit that rounded fees have left": {func(w *wallet) []exchange.Order { return w.stopsBeyondFees(9) }, 0},
+		"a unit more than fees have left":      {func(w *wallet) []exchange.Order { return w.stopsBeyondFees(10) }, 2},
 		"where nothing is held any more": {func(w *wallet) []exchange.Order {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(7))}
@@ -124,15 +126,25 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 		"one of unknown fate":       {func(w *wallet) []exchange.Order { w.places(placement.StopLoss, 0, stopOf(17)); return nil }, 0},
 		"a sale that is not a stop": {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.Exit, 8, saleOf(17))} }, 0},
 	} {
-		w, _ := protecting(t)
-		c.with(w)
-		w.now += 5_000
-		w.restores()
-		w.book.Symbol(coin).last = 50_000e8
-		if have := w.book.inheritedStops(w.book.Symbol(coin)); have != c.want {
-			t.Errorf("%s: want %d, have %d", name, c.want, have)
-		}
+		stopsBeforeTheStart(t, name, func(w *wallet) { c.with(w) }, c.want)
 	}
+}
+
+func stopsBeforeTheStart(t testing.TB, name string, with func(w *wallet), want exchange.Quantity) {
+	w, _ := protecting(t)
+	with(w)
+	w.now += 5_000
+	w.restores()
+	w.book.Symbol(coin).last = 50_000e8
+	if have := w.book.inheritedStops(w.book.Symbol(coin)); have != want {
+		t.Errorf("%s: want %d, have %d", name, want, have)
+	}
+}
+
+// stopsBeyondFees places a stop for a position of ten whose fees are booked as two units, in a market where a unit is worth an order.
+func (w *wallet) stopsBeyondFees(quantity exchange.Quantity) []exchange.Order {
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2}})
+	return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(quantity))}
 }
 
 // After a start an exit sells a part of what a stop protected that was canceled for it. The last wallet is from before the sale, and no later one is

@@ -69,6 +69,8 @@ func (o *observedAccount) WalletAhead(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot {
 		return false
 	}
+	t := &symbol.spot
 	by := o.walletDiffers(symbol)
-	return symbol.spot.lag.fromMS != 0 || !symbol.unread && by != 0 && (by != symbol.spot.difference || symbol.Suspect())
+	differs := by.Abs() > symbol.FeeRounding()
+	return t.lag.fromMS != 0 || !symbol.unread && differs && (by != t.difference || symbol.Suspect())
 }

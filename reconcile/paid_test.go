@@ -110,6 +110,38 @@ func executedAgainAfterItsEnd(t testing.TB, held, money string, want exchange.Qu
 	}
 }
 
+// Two purchases follow each other before a wallet shows the first one: what that wallet lacks of the money is not a second execution of the other one.
+func TestTwoPurchasesAreNoSecondExecution(t *testing.T) {
+	t.Parallel()
+	twoPurchasesOfOneWallet(t)
+}
+
+func twoPurchasesOfOneWallet(t testing.TB) {
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	var history []exchange.Order
+	for id := range int64(2) {
+		w.now += 1_000
+		bought := w.places(placement.Entry, 7+id, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+		bought.Status, bought.Filled, bought.Quantity = exchange.StatusFilled, 10, 10
+		history = append(history, bought)
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			History: exchange.FetchedOf(history), HistoryWhole: true})...)
+	}
+	for range testSettle.StalenessMS/1_000 + 5 {
+		w.now += 1_000
+		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			History: exchange.FetchedOf(history), HistoryWhole: true,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.021")},
+				{Asset: "USDT", Free: exchange.MustAmount("9000")}})})...)
+	}
+	if symbol := w.book.Symbol(coin); symbol.Known() != 20 || symbol.Quarantine() != "" {
+		t.Errorf("want 20 known and nothing declared, have %d, %q", symbol.Known(), symbol.Quarantine())
+	}
+}
+
 // The outcome of a purchase is unknown, and the stop of the earlier position has filled. A wallet as before the purchase is older than both.
 func TestWalletOfBeforeAPurchaseShowsNoneOfIt(t *testing.T) {
 	t.Parallel()

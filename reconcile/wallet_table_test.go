@@ -145,6 +145,32 @@ func TestWalletAheadOfLists(t *testing.T) {
 	}
 }
 
+// Where a unit is worth an order, limits do not wait for the unit that rounded fees leave in the wallet.
+func TestRestOfRoundedFeesDelaysNoLimit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name              string
+		fees, baseBalance exchange.Quantity
+		want              bool
+	}{
+		{"fees leave a unit", 2, 1_009, false},
+		{"a unit more has gone", 2, 1_007, false},
+		{"a unit without fees", 0, 1_011, true},
+		{"two units with fees", 2, 1_010, true},
+	} {
+		aheadByRest(t, c.name, c.fees, c.baseBalance, c.want)
+	}
+}
+
+func aheadByRest(t testing.TB, name string, fees, baseBalance exchange.Quantity, want bool) {
+	w := explains(t, 10, fees)
+	w.reads(baseBalance, 0)
+	symbol := w.book.Symbol(coin)
+	if symbol.last = 5_000e8; w.book.WalletAhead(symbol) != want {
+		t.Errorf("%s: want limits to wait %t", name, want)
+	}
+}
+
 // A quantity below the exchange's minimum is worth no order, and neither is zero where there is no minimum.
 func TestQuantityBelowMinimum(t *testing.T) {
 	t.Parallel()

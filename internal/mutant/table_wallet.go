@@ -9,7 +9,19 @@ var wallet = []Row{
 		}},
 	{"lag_ignored", "a wallet older than a fill counts as a gain or a loss", "limits",
 		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
-			{"reconcile.observedAccount.WalletAhead", "symbol.spot.lag.fromMS != 0", "false"},
+			{"reconcile.observedAccount.WalletAhead", "t.lag.fromMS != 0", "false"},
+		}},
+	{"rest_suspends", "the unit that rounded fees leave in the wallet suspends the limits where a unit is worth an order", "limits",
+		"reconcile TestRestOfRoundedFeesDelaysNoLimit", []Edit{
+			{"reconcile/account.Symbol.FeeRounding", "min(s.fees, 1)", "0"},
+		}},
+	{"rest_inherited", "a stop from before the start that covers such a unit quarantines the symbol", "1",
+		"reconcile TestStopsOfBeforeTheStartBeyondTheFills", []Edit{
+			{"reconcile.Book.inheritedStops", "beyond <= symbol.FeeRounding()", "false"},
+		}},
+	{"two_are_twice", "two purchases of one wallet count as one purchase that was executed twice", "41",
+		"reconcile TestTwoPurchasesAreNoSecondExecution", []Edit{
+			{"reconcile.formerPurchase.follow", "t.filledMS >= before.atMS", "false"},
 		}},
 	{"lag_suspends", "a wallet that others changed suspends the limits for as long as orders rest", "limits",
 		"reconcile TestWalletThatStaysAheadLagsForTenReads", []Edit{

@@ -50,6 +50,10 @@ func (s *Symbol) Bought() exchange.Quantity { return s.bought }
 // Fees returns, on spot, the part of the purchases taken as fees since the position was last flat.
 func (s *Symbol) Fees() exchange.Quantity { return s.fees }
 
+// FeeRounding returns the most by which Fees may be too high: fees are booked in whole units, rounded
+// up, and the wallet keeps the rest, which can be worth an order.
+func (s *Symbol) FeeRounding() exchange.Quantity { return min(s.fees, 1) }
+
 // ExpectedFees returns the part of Fees that was deducted at fills since fees were last reconciled
 // with the wallet.
 func (s *Symbol) ExpectedFees() exchange.Quantity { return s.expected }
