@@ -44,20 +44,20 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	if d.setLeverage() {
 		return d.intents, nil
 	}
-	d.cancelPassedExits(d.targetOrders) // whatever the plan desires now: such an exit holds the asset that a stop needs
+	d.positionExit().cancelPassedExits(d.targetOrders) // whatever the plan desires now: such an exit holds the asset that a stop needs
 	d.convergeTarget()
-	d.convergeKeyed(placement.Order, d.plan.Orders())
+	d.restingOrders().convergeKeyed(placement.Order, d.plan.Orders())
 	exits := d.plan.Exits()
 	if d.stopHasAsset() {
 		exits = account.Orders{}
 	}
-	d.convergeKeyed(placement.ExitOrder, exits)
+	d.restingOrders().convergeKeyed(placement.ExitOrder, exits)
 	switch {
 	case desired.Frozen && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
 	case b.StandsDown():
-		d.protectStandingDown()
+		d.jointProtection().converge()
 	default:
-		d.protect()
+		d.positionProtection().converge()
 	}
 	if d.exiting || d.postponed { // by its plan or instead of its protection: nothing opens alongside it, and no resting exit replaces it
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == placement.ExitOrder })
@@ -71,7 +71,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 		return nil
 	}
 	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
-	d.reduceNow(d.ownPosition.Abs(), flatTarget)
+	d.positionExit().reduceNow(d.ownPosition.Abs(), flatTarget)
 	return d.intents
 }
 
@@ -98,8 +98,8 @@ func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 	return b.situation(&Desired{Flatten: true}, symbol, 0).ownPosition
 }
 
-// situation is what is known about one symbol when changes are derived for it. Its methods only answer
-// questions: they derive and change nothing.
+// situation is what is known about one symbol when changes are derived for it. Its methods, and those of its parts (spotPosition, spotSales, startMark),
+// only answer questions: they derive and change nothing.
 type situation struct {
 	book        *Book
 	desired     *Desired
@@ -120,7 +120,8 @@ func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) sit
 	return s
 }
 
-// derivation is the work of one Derive: a situation, and what has been derived from it so far.
+// derivation is the work of one Derive: a situation, and what has been derived from it so far. It converges the target itself; its parts are restingOrders,
+// positionExit with saleLimit, and for the protection positionProtection, partProtection, spotStops and jointProtection.
 type derivation struct {
 	situation
 	plan    account.Plan
@@ -257,13 +258,13 @@ func (d *derivation) setLeverage() bool {
 
 // convergeTarget converges the position: delta = target - position - signed in flight.
 func (d *derivation) convergeTarget() {
-	target, position := d.plan.Target(), unsoldByPeer(&d.situation)
+	target, position := d.plan.Target(), d.spotPosition().unsoldByPeer()
 	if target.Kind == strategy.NoTarget {
 		return
 	}
 	sign := target.Sign()
 	if sign == 0 || position != 0 && position.Sign() != sign {
-		d.exit(position, target)
+		d.positionExit().closeWhole(position, target)
 		return
 	}
 	latched := d.desired.Strategy.Latch() == sign
@@ -286,7 +287,7 @@ func (d *derivation) convergeTarget() {
 	default:
 		// Only the known position is reduced: an entry whose fill is not known yet may count twice, in
 		// the position and in flight.
-		d.reduce(d.shown(position) + d.symbol.Fees() - max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees())))
+		d.positionExit().reduce(d.shown(position) + d.symbol.Fees() - max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees())))
 	}
 }
 
@@ -300,7 +301,7 @@ func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted
 	}
-	own := s.ownBalance()
+	own := s.spotPosition().ownBalance()
 	if own >= whole || s.tooSmall(whole-own) {
 		return whole
 	}
@@ -329,8 +330,8 @@ func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, 
 	return size, true
 }
 
-// capped limits one order to the maximum quantity of the symbol; the remainder follows in the next round.
-func (s *situation) capped(quantity exchange.Quantity) exchange.Quantity {
+// withinMaximum limits one order to the maximum quantity of the symbol; the remainder follows in the next round.
+func (s *situation) withinMaximum(quantity exchange.Quantity) exchange.Quantity {
 	return min(quantity, s.symbol.rules.QuantityFor(s.symbol.rules.MaxNotional, s.symbol.last))
 }
 
@@ -344,7 +345,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	if !d.desired.Entries || !d.mayOpen() || d.exiting || len(d.targetOrders) > 0 {
 		return
 	}
-	quantity := d.capped(d.symbol.rules.FloorQuantity(delta.Abs()))
+	quantity := d.withinMaximum(d.symbol.rules.FloorQuantity(delta.Abs()))
 	if d.tooSmall(quantity) {
 		return // within one step or below minNotional: the target is reached
 	}
@@ -359,7 +360,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 // price above the last one, it would buy less than a step, and the exchange would fill nothing. If a larger purchase falls short, another one
 // follows.
 func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
-	amount := s.symbol.rules.Notional(s.symbol.last-purchaseMark(s, quantity), quantity)
+	amount := s.symbol.rules.Notional(s.symbol.last-s.startMark().purchase(quantity), quantity)
 	if quantity == s.symbol.rules.QuantityTick {
 		amount = amount.Add(amount.MulRate(min(s.desired.Collar, exchange.RateOne/2)))
 	}

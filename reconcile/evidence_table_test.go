@@ -276,11 +276,11 @@ func TestStopYieldsToAnotherBotds(t *testing.T) {
 			c.with(d)
 		}
 		left := c.excess
-		have := d.mayRemoveExcessStop(&Intent{Purpose: placement.Cancel, ClientID: stop.ClientOrderID}, &left)
+		have := d.jointProtection().mayRemoveExcessStop(&Intent{Purpose: placement.Cancel, ClientID: stop.ClientOrderID}, &left)
 		if have != c.want || left != c.left {
 			t.Errorf("%s: want %t, %d left, have %t, %d", c.name, c.want, c.left, have, left)
 		}
-		if d.mayRemoveExcessStop(&Intent{Purpose: placement.Cancel, ClientID: "nobody's"}, &left) {
+		if d.jointProtection().mayRemoveExcessStop(&Intent{Purpose: placement.Cancel, ClientID: "nobody's"}, &left) {
 			t.Errorf("%s: want no order that has ended to give way", c.name)
 		}
 	}
@@ -755,7 +755,7 @@ func TestQuoteWaitsForOppositeSide(t *testing.T) {
 		}
 		v := d.deriving(nil)
 		v.intents = intents
-		if have := v.against(exchange.Buy) || v.otherSideUnknown(exchange.Buy); have != c.want {
+		if have := v.against(exchange.Buy) || v.restingOrders().otherSideUnknown(exchange.Buy); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -763,7 +763,7 @@ func TestQuoteWaitsForOppositeSide(t *testing.T) {
 	w.places(placement.Order, 9, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 2_500e8})
 	d := w.deriving(nil)
 	d.intents = []Intent{{Purpose: placement.Order, Order: exchange.NewOrder{Side: exchange.Buy}}}
-	if d.against(exchange.Sell) || d.otherSideUnknown(exchange.Sell) {
+	if d.against(exchange.Sell) || d.restingOrders().otherSideUnknown(exchange.Sell) {
 		t.Error("want an ask on spot to wait for nothing: it sells what is held")
 	}
 }

@@ -12,12 +12,17 @@ import (
 // reasonRoomForExit is the reason for canceling an order that would block an exit.
 const reasonRoomForExit = "makes room for the exit"
 
-// exit closes the whole position, whatever else is unknown: reducing is never blocked. Resting
+// positionExit closes or reduces a position: for its plan, or instead of a stop whose price was passed.
+type positionExit struct{ *derivation }
+
+func (d *derivation) positionExit() positionExit { return positionExit{d} }
+
+// closeWhole closes the whole position, whatever else is unknown: reducing is never blocked. Resting
 // reduceOnly orders are canceled first, because the exchange would refuse the exit for their sum; the
 // closePosition stop stays until the exchange removes it.
-func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
-	position -= min(soldElsewhere(d), max(0, position))
-	if position == 0 || d.postpones() || d.mayHaveSold() || d.cancelJustRefused() {
+func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Target) {
+	position -= min(d.spotPosition().soldElsewhere(), max(0, position))
+	if position == 0 || d.postpones() || d.spotSales().mayHaveSold() || d.spotSales().cancelJustRefused() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(position.Abs())) {
@@ -33,7 +38,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	if d.book.StandsDown() && d.symbol.Key().Market == exchange.Spot {
-		if d.releaseForExit(position.Abs()) { // another owner's quantity keeps its stops
+		if d.spotStops().releaseForExit(position.Abs()) { // another owner's quantity keeps its stops
 			return
 		}
 	} else if d.clearResting() {
@@ -64,16 +69,16 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 // postpones reports whether an exit waits, after refusals or, on spot, until the symbol is tradable
 // again. A stop with a quantity blocks the exit and would have to be canceled, so it stays while the
 // exit waits.
-func (d *derivation) postpones() bool {
+func (d positionExit) postpones() bool {
 	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
-	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || awaitsSaleOfOthers(d) {
+	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || d.spotSales().awaitsSaleOfOthers() {
 		d.postponed = true
 	}
 	return d.postponed
 }
 
 // clearOrders cancels the resting exits and reports whether to wait for their ends.
-func (d *derivation) clearOrders() (wait bool) {
+func (d positionExit) clearOrders() (wait bool) {
 	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 			d.cancel(p, reasonRoomForExit)
@@ -84,7 +89,7 @@ func (d *derivation) clearOrders() (wait bool) {
 }
 
 // clearResting cancels the orders that block a full exit and reports whether to wait for their ends.
-func (d *derivation) clearResting() bool {
+func (d positionExit) clearResting() bool {
 	wait := d.clearOrders()
 	// A spot stop holds the asset, and a stop with a quantity counts in the sum: their cancels must be
 	// confirmed before any other exit.
@@ -95,7 +100,7 @@ func (d *derivation) clearResting() bool {
 		}
 	}
 	if wait {
-		d.reserved = max(d.ownPosition.Abs(), d.explainedOnSpot())
+		d.reserved = max(d.ownPosition.Abs(), d.spotPosition().toProtect())
 	}
 	return wait
 }
@@ -103,10 +108,10 @@ func (d *derivation) clearResting() bool {
 // blocksExit reports whether a full exit must wait for a resting order to end. On futures it does not
 // wait for an order that cannot be canceled, or for which the kill switch has already waited: a market
 // order for the whole position removes it (rule 6).
-func (d *derivation) blocksExit(p *account.Placement) bool {
+func (d positionExit) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
 		at := d.book.delivery(p).releasedMS
-		return !d.mayRepeat(p) || d.nowMS-at < exitReleaseMS(&d.situation)
+		return !d.mayRepeat(p) || d.nowMS-at < d.spotSales().exitReleaseMS()
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= RepeatMS
@@ -114,9 +119,9 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 }
 
 // reduce reduces the position by a quantity.
-func (d *derivation) reduce(quantity exchange.Quantity) {
-	quantity -= soldElsewhere(d)
-	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.cancelJustRefused() {
+func (d positionExit) reduce(quantity exchange.Quantity) {
+	quantity -= d.spotPosition().soldElsewhere()
+	if quantity <= 0 || d.postpones() || d.spotSales().mayHaveSold() || d.spotSales().cancelJustRefused() {
 		return
 	}
 	spot, whole := d.symbol.Key().Market == exchange.Spot, d.ownPosition.Abs()
@@ -135,7 +140,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if unread := d.symbol.unread || d.desired.Unread; !spot && unread && quantity < whole && d.book.refusedExit(d.symbol.Key()) {
 		return // no list shows whether the refused part was executed all the same (exactly-once.md, case 3); the exchange caps the exit of a whole position
 	}
-	if d.exitForProtection() != nil || spot && d.releaseForExit(quantity) {
+	if d.exitForProtection() != nil || spot && d.spotStops().releaseForExit(quantity) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
@@ -151,14 +156,14 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	d.reduceNow(quantity, SmallerTarget)
 }
 
-func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
+func (d positionExit) reduceNow(quantity exchange.Quantity, reason string) {
 	rules, whole := d.symbol.rules, quantity >= d.ownPosition.Abs()
-	quantity = d.capped(d.clipToWallet(rules.FloorQuantity(quantity)))
+	quantity = d.withinMaximum(d.saleLimit().sellable(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
 		d.closeDust(whole, reason)
 		return
 	}
-	if d.fitsWithUnknown(quantity) {
+	if d.spotSales().fitsWithUnknown(quantity) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}
@@ -170,7 +175,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		// explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
 		order.Price = rules.SalePrice(d.symbol.last, d.desired.Collar, quantity)
-		order.Price += saleMark(&d.situation, order.Price)
+		order.Price += d.startMark().sale(order.Price)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }
@@ -180,7 +185,7 @@ const dustKey = "dust"
 
 // closeDust closes a whole position that is too small for an order of its own, or smaller than a step that has grown, with a closePosition order one tick
 // from the price. It does not retry in a loop (case 36).
-func (d *derivation) closeDust(whole bool, reason string) {
+func (d positionExit) closeDust(whole bool, reason string) {
 	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || !whole || d.symbol.Ignored() != 0 {
 		return
 	}

@@ -305,7 +305,7 @@ func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
 		on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
-		frozen := on.balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+		frozen := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
 		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
 			ended := frozen < one.net
 			if !ended {

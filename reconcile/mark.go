@@ -17,8 +17,13 @@ const (
 	markNotional = 4     // and its cost for a purchase is this fraction of the minimum notional (1/4), so that the target still counts as reached
 )
 
-// mark returns a number of ticks between zero and a maximum. It is zero if lists show ids, and in a backtest, whose random part is zero.
-func mark(s *situation, maxPrice exchange.Price) exchange.Price {
+// startMark is the mark of this start on the orders of one symbol.
+type startMark struct{ *situation }
+
+func (s *situation) startMark() startMark { return startMark{s} }
+
+// ticks returns a number of ticks between zero and a maximum. It is zero if lists show ids, and in a backtest, whose random part is zero.
+func (s startMark) ticks(maxPrice exchange.Price) exchange.Price {
 	rules := s.symbol.rules
 	if maxPrice < rules.PriceTick || rules.Market != exchange.Spot || !s.book.omitsIDs() {
 		return 0
@@ -38,17 +43,17 @@ func markOf(start placement.Start, rules *exchange.Symbol, maxPrice exchange.Pri
 // randomParts is the number of possible random parts.
 const randomParts = 36 * 36 * 36 * 36 * 36
 
-// purchaseMark returns how far below the last price a purchase's amount is computed. A purchase of the minimum notional has no room for a mark, and a
+// purchase returns how far below the last price a purchase's amount is computed. A purchase of the minimum notional has no room for a mark, and a
 // large one has little.
-func purchaseMark(s *situation, quantity exchange.Quantity) exchange.Price {
+func (s startMark) purchase(quantity exchange.Quantity) exchange.Price {
 	rules, last := s.symbol.rules, s.symbol.last
 	room := rules.Notional(last, quantity).Sub(rules.MinNotional).Min(rules.MinNotional.Div(markNotional))
-	return mark(s, min(last/markShare, rules.PriceOf(rules.AverageCost(room, quantity))))
+	return s.ticks(min(last/markShare, rules.PriceOf(rules.AverageCost(room, quantity))))
 }
 
-// saleMark returns by how much the limit of a sale is raised.
-func saleMark(s *situation, limit exchange.Price) exchange.Price {
-	return mark(s, maxSaleMark(limit, s.desired.Collar))
+// sale returns by how much the limit of a sale is raised.
+func (s startMark) sale(limit exchange.Price) exchange.Price {
+	return s.ticks(maxSaleMark(limit, s.desired.Collar))
 }
 
 func maxSaleMark(limit exchange.Price, collar exchange.Rate) exchange.Price {

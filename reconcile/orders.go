@@ -17,10 +17,15 @@ const cancelOpeningsAfterMS = 60_000
 // a post-only order that would have matched.
 const refusedKeyWaitMS = 5_000
 
+// restingOrders keeps a plan's orders with keys in the book: those that open, and the resting exits.
+type restingOrders struct{ *derivation }
+
+func (d *derivation) restingOrders() restingOrders { return restingOrders{d} }
+
 // convergeKeyed keeps the plan's resting orders in the book. It cancels orders that are no longer
 // desired. If the plan changed an order, it cancels the old one, waits for the confirmation, and places
 // the remainder.
-func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
+func (d restingOrders) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cancelOpeningsAfterMS) != nil
 	keys := desired.Keys()
 	slots := d.slots(&keys, purpose, desired.Len())
@@ -60,7 +65,7 @@ type slot struct {
 }
 
 // slots returns the slots of a plan's orders, with their fills.
-func (d *derivation) slots(keys *account.Keys, purpose placement.Purpose, count int) []slot {
+func (d restingOrders) slots(keys *account.Keys, purpose placement.Purpose, count int) []slot {
 	slots := slices.Grow(d.book.slots[:0], count)[:count]
 	clear(slots)
 	for i, filled := range d.desired.Strategy.FilledAt(keys, purpose) {
@@ -76,7 +81,7 @@ func sameOrder(p *account.Placement, desired strategy.DesiredOrder, filled excha
 }
 
 // placeKeyed places a desired order that has no order in the book.
-func (d *derivation) placeKeyed(purpose placement.Purpose, desired strategy.DesiredOrder, filled exchange.Quantity) {
+func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.DesiredOrder, filled exchange.Quantity) {
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
 	}
@@ -114,7 +119,7 @@ func (s *situation) against(side exchange.Side) bool {
 
 // otherSideUnknown reports whether an opening on the other side will be sent in this round or is not
 // acknowledged: a market maker's second quote waits for the first.
-func (d *derivation) otherSideUnknown(side exchange.Side) bool {
+func (d restingOrders) otherSideUnknown(side exchange.Side) bool {
 	if d.symbol.Key().Market != exchange.Futures {
 		return false
 	}
@@ -133,8 +138,8 @@ func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 
 // reducible returns the part of botd's position that no resting exit covers yet, including exits derived
 // in this round, and that fits into the exchange's sum (rule 5).
-func (d *derivation) reducible() exchange.Quantity {
-	free := unsoldByPeer(&d.situation).Abs()
+func (d restingOrders) reducible() exchange.Quantity {
+	free := d.spotPosition().unsoldByPeer().Abs()
 	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()
@@ -145,5 +150,5 @@ func (d *derivation) reducible() exchange.Quantity {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.clipToWallet(d.symbol.rules.FloorQuantity(max(0, min(free, d.reducingRoom()))))
+	return d.saleLimit().sellable(d.symbol.rules.FloorQuantity(max(0, min(free, d.positionExit().reducingRoom()))))
 }

@@ -167,7 +167,7 @@ func (s *SymbolState) peerNet() exchange.Quantity {
 // unsoldByPeer returns the part of botd's position that exits by plan may sell. While botd stands down on spot, a peer with a copy of the journal may have
 // sold the rest: the part of its sales that no listed purchase of its own explains. A deposit, or a purchase that no list shows, hides this from the
 // wallet. Stops cover that part all the same, and a person decides.
-func unsoldByPeer(s *situation) exchange.Quantity {
+func (s spotPosition) unsoldByPeer() exchange.Quantity {
 	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.book.StandsDown() {
 		return s.ownPosition
 	}
@@ -299,7 +299,7 @@ func (s *SymbolState) tooSmallToTrade(quantity exchange.Quantity) bool {
 // mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it,
 // as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
 // excess.
-func (d *derivation) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
+func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
 	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
 	if d.book.younger() {
 		after = excessMS

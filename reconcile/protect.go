@@ -44,7 +44,7 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 	if d.desired.MaxLive > 0 && d.book.LiveCount()+len(d.intents) >= d.desired.MaxLive {
 		return false // each lost placement stays in the book as uncertain: there is no room for more of them
 	}
-	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
+	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.spotSales().repeatable(p)
 }
 
 // lostMS returns the time from which a placement has counted as unanswered: when it was sent or declared uncertain.
@@ -63,7 +63,7 @@ func (s *situation) unansweredStop(p *account.Placement) bool {
 		return false
 	}
 	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.delivery(p).unfrozen
-	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.repeatable(p)
+	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.spotSales().repeatable(p)
 }
 
 // replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
@@ -104,25 +104,30 @@ func (s *situation) superseded(p *account.Placement) bool {
 	return slices.ContainsFunc(s.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
-// protect keeps the position's stop-loss and take-profit on the exchange. They are placed in the first
+// positionProtection keeps a position's stop-loss and take-profit on the exchange. On spot it leaves the stops to spotStops.
+type positionProtection struct{ *derivation }
+
+func (d *derivation) positionProtection() positionProtection { return positionProtection{d} }
+
+// converge keeps the position's stop-loss and take-profit on the exchange. They are placed in the first
 // round that sees the position.
-func (d *derivation) protect() {
+func (d positionProtection) converge() {
 	protection := d.desired.Protection
 	switch {
 	case d.dusting:
 		return // existing protection closes the remainder
-	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || len(d.symbol.spot.standIns) > 0 ||
+	case d.symbol.Key().Market == exchange.Spot && (d.spotPosition().toProtect() > 0 || d.spotPosition().soldByOthers() || len(d.symbol.spot.standIns) > 0 ||
 		d.book.StandsDown() && d.symbol.jointPosition() > 0):
-		d.protectSpot()
+		d.spotStops().converge()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:
 		return // the wallet shows none of the asset: existing protection stays
 	case d.ownPosition == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
-	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll()):
+	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.spotSales().soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
-	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.mayProtectPeer())):
+	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
 		return // only one wallet, or one history, shows that the position has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that the position has ended
@@ -141,7 +146,7 @@ func (d *derivation) protect() {
 
 // soldAll reports whether botd's own fills on spot leave no position and no purchase is in flight: then
 // a standing stop would sell what is not botd's, whatever could not be read.
-func (s *situation) soldAll() bool {
+func (s spotSales) soldAll() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
 		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
@@ -197,7 +202,7 @@ func (s *situation) mayProtectUnknown(p *account.Placement) bool {
 
 // protectUnexplained keeps a stop on a position that botd must not close, if its strategy sets a
 // distance.
-func (d *derivation) protectUnexplained() {
+func (d positionProtection) protectUnexplained() {
 	protection := d.desired.Protection
 	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() ||
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
@@ -226,7 +231,7 @@ func (s *situation) exitForProtection() *account.Placement {
 
 // convergeProfit keeps one closePosition TAKE_PROFIT_MARKET in the book. While it moves (cancel,
 // confirm, place), the position lacks its profit target but not its stop.
-func (d *derivation) convergeProfit(protection strategy.Protection) {
+func (d positionProtection) convergeProfit(protection strategy.Protection) {
 	main, bridging, _ := d.stopsOf(d.profits)
 	if d.declared() && len(d.profits) > 0 {
 		return
@@ -238,7 +243,7 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 		return
 	}
 	if d.symbol.Ignored() != 0 || d.slotTaken(exchange.TakeProfitMarket) {
-		d.convergeProfitPart(protection)
+		d.partProtection().convergeProfit(protection)
 		return
 	}
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
@@ -351,7 +356,7 @@ func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price)
 }
 
 // exitNow exits at market instead of placing a stop whose price was passed, unless an exit is already in flight.
-func (d *derivation) exitNow() {
+func (d positionExit) exitNow() {
 	if d.exiting {
 		return
 	}
@@ -369,7 +374,7 @@ func (d *derivation) exitNow() {
 }
 
 // stopNow sells or buys back a quantity instead of placing a stop.
-func (d *derivation) stopNow(quantity exchange.Quantity) {
+func (d positionExit) stopNow(quantity exchange.Quantity) {
 	before := len(d.intents)
 	d.reduceNow(quantity, "the price has already passed the stop")
 	for i := before; i < len(d.intents); i++ {

@@ -15,10 +15,15 @@ import (
 // new quantity, because that interrupts the least protection. Merging waits until nothing is uncertain.
 const maxStops = 8
 
-// protectSpot keeps STOP_LIMIT orders for the whole quantity that no exit sells. They hold the asset, so
+// spotStops places, moves and removes the stops of a spot position. It holds no quantity twice: what a stop sells, no exit sells.
+type spotStops struct{ *derivation }
+
+func (d *derivation) spotStops() spotStops { return spotStops{d} }
+
+// converge keeps STOP_LIMIT orders for the whole quantity that no exit sells. They hold the asset, so
 // a stop that blocks an exit is canceled first, and the exit waits for the answer.
-func (d *derivation) protectSpot() {
-	if d.cancelPassedExits(d.stops) {
+func (d spotStops) converge() {
+	if d.positionExit().cancelPassedExits(d.stops) {
 		return
 	}
 	protection := d.desired.Protection
@@ -34,15 +39,15 @@ func (d *derivation) protectSpot() {
 	if price <= 0 {
 		return
 	}
-	uncovered := d.uncovered()
+	position, uncovered := d.spotPosition(), d.uncovered()
 	if d.book.StandsDown() {
-		uncovered = max(min(0, uncovered), uncovered-d.peerStopPending())
+		uncovered = max(min(0, uncovered), uncovered-position.peerStopPending())
 	}
-	uncovered = max(min(0, uncovered), uncovered-recentlyTaken(&d.situation)-soldElsewhere(d))
-	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that time a wallet may be older than the last fill
-		uncovered = min(uncovered, d.ownBalance()-d.selling(d.leavesUncovered))
+	uncovered = max(min(0, uncovered), uncovered-position.recentlyTaken()-position.soldElsewhere())
+	if d.spotSales().historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // a wallet from before may lack the last fill
+		uncovered = min(uncovered, position.ownBalance()-position.selling(d.leavesUncovered))
 	}
-	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(d.withoutRefused(uncovered - d.restingExits()))))
+	missing := d.symbol.rules.FloorQuantity(d.withinMaximum(d.stoppable(d.withoutRefused(uncovered - position.restingExits()))))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case d.desired.Unread && d.tooSmall(missing) && (uncovered >= 0 || !d.allShown()): // existing stops stay
@@ -54,31 +59,31 @@ func (d *derivation) protectSpot() {
 	case len(d.stops) >= maxStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.mergeStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.ownPosition == 0 && !d.book.StandsDown():
-		d.stopNow(min(missing, d.symbol.rules.FloorQuantity(d.ownBalance()))) // an earlier wallet lacked it: what the newest one shows of it
+		d.positionExit().stopNow(min(missing, d.symbol.rules.FloorQuantity(position.ownBalance()))) // an earlier wallet lacked it: what the newest one shows
 	case d.pricePassed(placement.StopLoss, price):
-		exitPassed(d)
+		d.exitPassed()
 		if d.book.StandsDown() { // nothing of another botd's is sold at market
-			addSpotStop(d, missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))
+			d.addStop(missing-max(0, d.ownPosition-position.selling(d.leavesUncovered)), d.stopFromLast(price))
 		}
 	default:
-		addSpotStop(d, missing, price)
+		d.addStop(missing, price)
 	}
 }
 
 // exitPassed sells what no stop covers, since the price has passed the stop's.
-func exitPassed(d *derivation) {
+func (d spotStops) exitPassed() {
 	if len(d.stops) == 0 {
-		d.exitNow()
+		d.positionExit().exitNow()
 		return
 	}
 	d.exitPart()
 }
 
-// addSpotStop adds a stop for a quantity, unless that is too small to be sold at all, or at its stop price: no order can protect it.
-func addSpotStop(d *derivation, quantity exchange.Quantity, price exchange.Price) {
+// addStop adds a stop for a quantity, unless that is too small to be sold at all, or at its stop price: no order can protect it.
+func (d spotStops) addStop(quantity exchange.Quantity, price exchange.Price) {
 	order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: quantity, StopPrice: price}
 	order.Price = stopLimit(d.symbol.rules, price, quantity, d.desired.Collar)
-	order.Price += min(saleMark(&d.situation, order.Price), max(0, price-order.Price))
+	order.Price += min(d.startMark().sale(order.Price), max(0, price-order.Price))
 	if order.Price <= price && price > 0 && !d.tooSmall(quantity) {
 		d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 	}
@@ -95,8 +100,14 @@ func (s *situation) stopHasAsset() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
 
+// spotPosition answers how much of a spot symbol's asset is botd's to protect and to sell, by fills, wallet, and the orders of others; and how much of
+// that orders already sell.
+type spotPosition struct{ *situation }
+
+func (s *situation) spotPosition() spotPosition { return spotPosition{s} }
+
 // restingExits returns the quantity that the plan's resting exits still hold: a stop waits for their cancels.
-func (s *situation) restingExits() (sum exchange.Quantity) {
+func (s spotPosition) restingExits() (sum exchange.Quantity) {
 	for _, p := range s.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			sum += p.Remaining()
@@ -106,13 +117,13 @@ func (s *situation) restingExits() (sum exchange.Quantity) {
 }
 
 // soldByOthers reports whether the symbol is quarantined and the order history also shows that others have sold.
-func (s *situation) soldByOthers() bool {
+func (s spotPosition) soldByOthers() bool {
 	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
 }
 
 // peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders first count
 // against its older position.
-func (s *situation) peerStopPending() exchange.Quantity {
+func (s spotPosition) peerStopPending() exchange.Quantity {
 	recent := s.symbol.recentPeerPurchases(s.nowMS)
 	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
@@ -123,16 +134,16 @@ func (s *situation) allShown() bool {
 	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUnknown() || !p.Seen() })
 }
 
-// explainedOnSpot returns the spot position that stops protect. While a wallet is contradicted, that is
+// toProtect returns the spot position that stops protect. While a wallet is contradicted, that is
 // the quantity that the fills explain, because only that wallet shows that some of it was sold. The
 // result of a purchase that no list shows counts as far as the wallet shows it.
-func (s *situation) explainedOnSpot() exchange.Quantity {
+func (s spotPosition) toProtect() exchange.Quantity {
 	if s.book.StandsDown() {
 		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
 	}
 	switch {
 	case s.walletBounds():
-		return s.cappedByWallet(s.explainedByFills() + s.symbol.spot.presumed)
+		return s.withinWallet(s.explainedByFills() + s.symbol.spot.presumed)
 	case s.walletDecides():
 		return s.explainedByFills() + s.symbol.spot.presumed
 	case s.symbol.contradicted == "" && s.symbol.Quarantine() == "":
@@ -143,7 +154,7 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 
 // unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show who placed
 // them. A protective order is not placed a second time, whoever placed the first.
-func (s *situation) unnamedStops() (sum exchange.Quantity) {
+func (s spotPosition) unnamedStops() (sum exchange.Quantity) {
 	for i := range s.symbol.foreign {
 		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.standsIn(o.ID) {
 			sum += o.Remaining()
@@ -154,37 +165,38 @@ func (s *situation) unnamedStops() (sum exchange.Quantity) {
 
 // walletDecides reports whether the wallet limits what is protected: it does in a quarantine, because fills may be missing from the journal, but not
 // after ExecutedBeyond, because then no fill is missing.
-func (s *situation) walletDecides() bool {
+func (s spotPosition) walletDecides() bool {
 	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
 }
 
 // walletBounds reports whether a new stop may cover no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
 // unless sales by others confirm it.
-func (s *situation) walletBounds() bool {
+func (s spotPosition) walletBounds() bool {
 	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
 }
 
 // explainedByFills returns the spot position that fills explain, without the quantity that orders
 // unknown to the journal may sell, or have sold according to wallet and order history.
-func (s *situation) explainedByFills() exchange.Quantity {
+func (s spotPosition) explainedByFills() exchange.Quantity {
 	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
 }
 
-// cappedByWallet caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
+// withinWallet caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
 // than the last sale, which the fills already contain.
-func (s *situation) cappedByWallet(quantity exchange.Quantity) exchange.Quantity {
+func (s spotPosition) withinWallet(quantity exchange.Quantity) exchange.Quantity {
 	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
 	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
 // uncovered returns the part of the position that neither a stop nor an exit sells; it is negative if
 // they sell more than the position.
-func (d *derivation) uncovered() exchange.Quantity {
-	return d.withoutExits(d.explainedOnSpot() - d.selling(d.leavesUncovered))
+func (d spotStops) uncovered() exchange.Quantity {
+	position := d.spotPosition()
+	return d.withoutExits(position.toProtect() - position.selling(d.leavesUncovered))
 }
 
 // withoutExits subtracts the quantity that this derivation already sells and rounds down to whole steps.
-func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
+func (d spotStops) withoutExits(left exchange.Quantity) exchange.Quantity {
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
 			left -= d.intents[i].Order.Quantity
@@ -200,7 +212,7 @@ func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 // selling returns the quantity that stops and exits may still sell, without those that may be replaced.
 // A quantity that fills explain and the wallet lacks may have been sold by the orders that the open list
 // does not show: it is not counted twice.
-func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
+func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
 	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
 	for _, p := range slices.Concat(s.stops, s.targetOrders) {
 		switch {
@@ -221,12 +233,12 @@ func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchang
 }
 
 // missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
-func (s *situation) missingInWallet() exchange.Quantity {
+func (s spotPosition) missingInWallet() exchange.Quantity {
 	all := s.explainedByFills()
 	if s.symbol.contradicted == "" {
 		all += s.symbol.spot.presumed
 	}
-	missing := all - s.cappedByWallet(all)
+	missing := all - s.withinWallet(all)
 	if s.walletDecides() {
 		return missing
 	}
@@ -238,14 +250,15 @@ func (s *situation) missingInWallet() exchange.Quantity {
 // stay. Stops with an unknown end may have executed at that price. Unlike another stop, an immediate
 // sale cannot be undone, so these stops count as sold unless a fresh wallet shows that they sold
 // nothing. A wallet that freezes nothing for them and shows a partial sale determines the remainder.
-func (d *derivation) exitPart() {
-	left, shown, ended := d.explainedOnSpot(), d.ownBalance(), exchange.Quantity(0)
+func (d spotStops) exitPart() {
+	position, ended := d.spotPosition(), exchange.Quantity(0)
+	left, shown := position.toProtect(), position.ownBalance()
 	sold := shown < left
 	if d.book.StandsDown() {
 		left = d.ownPosition
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
-		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))
+		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.spotSales().repeatable(p))
 		switch {
 		case p.Purpose() == placement.Entry || lost:
 		case d.book.walletRead && !d.desired.Unread && d.book.delivery(p).unfrozen && d.book.Unlisted(p):
@@ -261,15 +274,15 @@ func (d *derivation) exitPart() {
 		left -= ended
 	}
 	left -= d.book.frozenThoughRefused(d.symbol.Key())
-	d.stopNow(d.capped(d.stoppable(d.withoutExits(left))))
+	d.positionExit().stopNow(d.withinMaximum(d.stoppable(d.withoutExits(left))))
 }
 
 // stoppable returns the quantity that a stop may sell: the wallet's free balance. A wallet that may be
 // older than the last fill, or that shows less than the fills explain, does not prevent a stop: if it is
 // right after all, the exchange refuses the stop, and nothing is lost.
-func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
-	symbol, sold := d.symbol, d.missingInWallet()
-	clipped := d.clip(quantity, func(p *account.Placement) bool {
+func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
+	symbol, sold := d.symbol, d.spotPosition().missingInWallet()
+	clipped := d.saleLimit().withinFree(quantity, func(p *account.Placement) bool {
 		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // the wallet no longer contains the quantity it sold
 			sold -= p.Remaining()
 			return false
@@ -281,7 +294,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	if d.book.StandsDown() { // another botd may have sold some
 		untrusted = d.book.walletUntrusted(symbol)
 	}
-	if clipped >= quantity || !young && !untrusted || d.walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
+	if clipped >= quantity || !young && !untrusted || d.spotPosition().walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}
 	fees := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
@@ -298,7 +311,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 
 // mergeStops makes room for another stop: it removes the smallest one, and the next stop covers its
 // quantity together with the uncovered one.
-func (d *derivation) mergeStops() {
+func (d spotStops) mergeStops() {
 	var smallest *account.Placement
 	for _, p := range d.stops {
 		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
@@ -330,7 +343,7 @@ func (s *situation) mayMoveStop() bool {
 
 // moveStops cancels stops to place them again at the price, each at most once per interval: only the
 // oldest one, so that the others keep protecting. If answers take no time, it moves all.
-func (d *derivation) moveStops(price exchange.Price) {
+func (d spotStops) moveStops(price exchange.Price) {
 	var off []*account.Placement
 	for _, p := range d.stops {
 		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
@@ -363,20 +376,21 @@ func (s *situation) placeable(quantity exchange.Quantity) bool {
 // shrinkStops removes stops that sell more than the position. A canceled stop no longer sells anything.
 // An unanswered stop never displaces a resting one: the exchange may have refused it, and if not, a list
 // will show it.
-func (d *derivation) shrinkStops() {
+func (d spotStops) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
 		unread := p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen // as the last wallet showed
 		return d.book.delivery(p).releasedMS != 0 || unanswered || unread || d.leavesUncovered(p)
 	}
-	explained := d.explainedOnSpot()
-	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // a wallet that freezes less than the orders require removes no stop
-		explained = d.explainedByFills() + d.symbol.spot.presumed
+	position := d.spotPosition()
+	explained := position.toProtect()
+	if position.walletDecides() && !position.soldByOthers() && d.book.freezesLess(d.symbol) { // such a wallet, old or wrong, removes no stop
+		explained = position.explainedByFills() + d.symbol.spot.presumed
 	}
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
 		explained += d.symbol.vanished()
 	}
-	resting := d.selling(released)
+	resting := position.selling(released)
 	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // a stop for which the exchange freezes nothing sells nothing
 		resting = min(resting, d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Frozen))
 	}
@@ -393,12 +407,14 @@ func (d *derivation) shrinkStops() {
 
 // releaseForExit removes enough stops to release the quantity of an exit, and reports whether to wait for
 // their ends. The other stops stay.
-func (d *derivation) releaseForExit(quantity exchange.Quantity) (wait bool) {
-	wait = d.clearOrders()
+func (d spotStops) releaseForExit(quantity exchange.Quantity) (wait bool) {
+	wait = d.positionExit().clearOrders()
 	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
 		wait = len(d.cancelStops(short, reasonRoomForExit)) > 0 || wait
 	}
-	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 && d.blocksExit(p) })
+	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool {
+		return d.book.delivery(p).releasedMS != 0 && d.positionExit().blocksExit(p)
+	})
 	if wait {
 		d.reserved = quantity
 	}
@@ -408,7 +424,7 @@ func (d *derivation) releaseForExit(quantity exchange.Quantity) (wait bool) {
 // cancelStops cancels stops that together hold at least a quantity, and returns them: first those already
 // being canceled, then those that the open list does not show, then the smallest stop that alone holds
 // the rest, otherwise the largest.
-func (d *derivation) cancelStops(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
+func (d spotStops) cancelStops(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
 	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
 	for quantity > 0 && len(stops) > 0 {
 		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {

@@ -55,13 +55,13 @@ func TestExplainedSpotHolding(t *testing.T) {
 		d := w.deriving(nil)
 		d.ownPosition = symbol.Known() - symbol.Fees() - w.book.sellsUnknown(symbol)
 		d.ownPosition = max(0, d.ownPosition)
-		if have := d.explainedByFills(); have != c.explained {
+		if have := d.spotPosition().explainedByFills(); have != c.explained {
 			t.Errorf("%s: want fills to explain %d, have %d", c.name, c.explained, have)
 		}
-		if have := d.explainedOnSpot(); have != c.onSpot {
+		if have := d.spotPosition().toProtect(); have != c.onSpot {
 			t.Errorf("%s: want %d protected, have %d", c.name, c.onSpot, have)
 		}
-		if have := d.cappedByWallet(50); have != c.backs {
+		if have := d.spotPosition().withinWallet(50); have != c.backs {
 			t.Errorf("%s: want %d backed by the wallet, have %d", c.name, c.backs, have)
 		}
 	}
@@ -102,19 +102,19 @@ func TestHoldingWithoutSalesOfRound(t *testing.T) {
 		w.reads(1_020, 0)
 		d := w.deriving(nil)
 		d.intents, d.reserved = c.intents, c.reserved
-		if have := d.withoutExits(c.left); have != c.want {
+		if have := d.spotStops().withoutExits(c.left); have != c.want {
 			t.Errorf("%s: want %d left of %d, have %d", c.name, c.want, c.left, have)
 		}
 		w.places(placement.StopLoss, 21, stopOf(20))
 		shrinking := w.deriving(nil)
 		shrinking.intents, shrinking.reserved = c.intents, c.reserved
-		if shrinking.shrinkStops(); len(shrinking.shrunk) != 0 != (c.excess > 0) {
+		if shrinking.spotStops().shrinkStops(); len(shrinking.shrunk) != 0 != (c.excess > 0) {
 			t.Errorf("%s: want the stop taken off %t, have %d", c.name, c.excess > 0, len(shrinking.shrunk))
 		}
 		w.book.Symbol(coin).contradicted = "a test"
 		contradicted := w.deriving(nil)
 		contradicted.intents, contradicted.reserved = c.intents, c.reserved
-		if contradicted.shrinkStops(); len(contradicted.shrunk) != 0 {
+		if contradicted.spotStops().shrinkStops(); len(contradicted.shrunk) != 0 {
 			t.Errorf("%s: want no stop taken off while the wallet is contradicted", c.name)
 		}
 	}
@@ -126,7 +126,7 @@ func TestRemainderIsInWholeSteps(t *testing.T) {
 	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {
 		w := explains(t, 20, 0)
 		w.book.Symbol(coin).rules.QuantityTick = 4
-		if have := w.deriving(nil).withoutExits(left); have != want {
+		if have := w.deriving(nil).spotStops().withoutExits(left); have != want {
 			t.Errorf("of %d in steps of four: want %d, have %d", left, want, have)
 		}
 	}
@@ -142,7 +142,7 @@ func TestUnlistedStopExplainsShortfallFirst(t *testing.T) {
 		w.reads(1_020-missing, 0)
 		w.book.listed[exchange.Spot] = openList{beganMS: w.now}
 		w.book.noteUnfrozen(ended.ClientOrderID, true)
-		if have := w.deriving(nil).selling(func(*account.Placement) bool { return false }); have != want {
+		if have := w.deriving(nil).spotPosition().selling(func(*account.Placement) bool { return false }); have != want {
 			t.Errorf("%d missing: want %s and %s to sell %d, have %d", missing, ended.ClientOrderID, unlisted.ClientOrderID, want, have)
 		}
 	}
@@ -185,10 +185,10 @@ func TestStopSellCapacity(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.deriving(nil).selling(func(*account.Placement) bool { return false }); have != c.want {
+		if have := w.deriving(nil).spotPosition().selling(func(*account.Placement) bool { return false }); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
-		if have := w.deriving(nil).selling(func(p *account.Placement) bool { return p.OrderID() == 21 }); have != c.want-4 {
+		if have := w.deriving(nil).spotPosition().selling(func(p *account.Placement) bool { return p.OrderID() == 21 }); have != c.want-4 {
 			t.Errorf("%s: want %d without the first, have %d", c.name, c.want-4, have)
 		}
 	}
@@ -238,10 +238,10 @@ func TestRoomForRestingExits(t *testing.T) {
 		}
 		one := d.deriving(nil)
 		one.intents = c.intents
-		if have := one.reducingRoom(); have != c.room {
+		if have := one.positionExit().reducingRoom(); have != c.room {
 			t.Errorf("%s: want room for %d, have %d", c.name, c.room, have)
 		}
-		if have := one.reducible(); have != c.reducible {
+		if have := one.restingOrders().reducible(); have != c.reducible {
 			t.Errorf("%s: want %d, have %d", c.name, c.reducible, have)
 		}
 	}
@@ -250,7 +250,7 @@ func TestRoomForRestingExits(t *testing.T) {
 	d.acknowledge(d.places(placement.ExitOrder, reduces), 9)
 	one := d.deriving(nil)
 	one.intents = []Intent{intent(placement.ExitOrder, true), intent(placement.Exit, true)}
-	if room, have := one.reducingRoom(), one.reducible(); room != 24 || have != 4 {
+	if room, have := one.positionExit().reducingRoom(), one.restingOrders().reducible(); room != 24 || have != 4 {
 		t.Errorf("beside others: want room for 24, and four of botd's, have %d and %d", room, have)
 	}
 }

@@ -332,7 +332,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 			symbol.spot.peerOrders = []peerOrder{{50, 1, 1}}
 		}
 		d := w.deriving(stopped2)
-		d.protectStandingDown()
+		d.jointProtection().converge()
 		if have := summary(d.intents); have != want {
 			t.Errorf("on spot, %d in the wallet: want %q, have %q", baseBalance, want, have)
 		}

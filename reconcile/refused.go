@@ -120,7 +120,7 @@ const confirmMS = 10_000
 
 // mayHaveSold reports whether another sale on spot could sell what is not there: a refused sale may have been executed, because no read has confirmed
 // its refusal, or a sale that the journal lacks was executed.
-func (s *situation) mayHaveSold() bool {
+func (s spotSales) mayHaveSold() bool {
 	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
 	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
 		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
@@ -134,15 +134,15 @@ const (
 
 // withoutRefused returns the part of a quantity that a new spot stop may sell alongside an exit whose refusal no read has confirmed: nothing until
 // the wallet can show the sale, after that at most what the wallet has beyond foreign holdings.
-func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
+func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
 	if d.desired.Flatten {
 		return quantity
 	}
-	if !walletHoldsOnlyOwn(&d.situation) {
+	if !d.spotSales().walletHoldsOnlyOwn() {
 		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
 	}
 	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
-		quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
+		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
 	}
 	for _, r := range d.book.Refused() {
 		age := d.nowMS - r.atMS
@@ -151,8 +151,8 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 		}
 		switch {
 		case d.book.readAfter(r.atMS + refusedShownMS):
-			if !d.unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
-				quantity = min(quantity, max(0, d.ownBalance()-d.selling(d.leavesUncovered)))
+			if !d.spotSales().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
+				quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
 			}
 		case age < refusedWaitMS:
 			quantity = min(quantity, max(0, quantity-r.order.Quantity))

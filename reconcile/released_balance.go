@@ -56,7 +56,7 @@ const cancelRefusedWaitMS = 3_000
 
 // cancelJustRefused reports whether the exchange has just refused to cancel a spot stop: another party has canceled it and may be selling its asset.
 // An exit then waits for a wallet that was read later.
-func (s *situation) cancelJustRefused() bool {
+func (s spotSales) cancelJustRefused() bool {
 	at := s.symbol.spot.cancelRefusedMS
 	return !s.desired.Flatten && s.nowMS-at < cancelRefusedWaitMS
 }

@@ -196,7 +196,7 @@ func TestSpotSaleMayBeRepeated(t *testing.T) {
 		if have := d.mayRepeat(w.book.Placement(sale.ClientOrderID)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
-		if have := d.leavesUncovered(w.book.Placement(sale.ClientOrderID)); have != c.uncovered {
+		if have := d.spotStops().leavesUncovered(w.book.Placement(sale.ClientOrderID)); have != c.uncovered {
 			t.Errorf("%s: want all of it to be protected %t, have %t", c.name, c.uncovered, have)
 		}
 	}
@@ -256,7 +256,7 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		if c.with != nil {
 			c.with(w, sale)
 		}
-		if have := w.deriving(nil).leavesUncovered(w.book.Placement(sale.ClientOrderID)); have != c.want {
+		if have := w.deriving(nil).spotStops().leavesUncovered(w.book.Placement(sale.ClientOrderID)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -407,7 +407,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		if c.with != nil {
 			c.with(d, id)
 		}
-		if have := d.deriving(c.desired).blocksExit(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(c.desired).positionExit().blocksExit(d.book.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -417,7 +417,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		if agoMS >= 0 {
 			w.book.release(stop.ClientOrderID, w.now-agoMS)
 		}
-		if have := w.deriving(nil).blocksExit(w.book.Placement(stop.ClientOrderID)); have != want {
+		if have := w.deriving(nil).positionExit().blocksExit(w.book.Placement(stop.ClientOrderID)); have != want {
 			t.Errorf("on spot, its cancel answered %d ms ago: want %t, have %t", agoMS, want, have)
 		}
 	}
@@ -450,20 +450,20 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Refused{Code: 7, Reason: "no"}})
 		w.now += c.agoMS
 		d := w.deriving(c.desired)
-		if have := d.mayHaveSold(); have != c.mayHaveSold {
+		if have := d.spotSales().mayHaveSold(); have != c.mayHaveSold {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.mayHaveSold, have)
 		}
-		if have := d.saleRefused(); have != c.repeatedLess {
+		if have := d.spotSales().saleRefused(); have != c.repeatedLess {
 			t.Errorf("%s: want it bounded by the wallet %t, have %t", c.name, c.repeatedLess, have)
 		}
 		other := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
-		if d.symbol = other; d.mayHaveSold() || d.saleRefused() {
+		if d.symbol = other; d.spotSales().mayHaveSold() || d.spotSales().saleRefused() {
 			t.Errorf("%s: want another symbol's exit to wait for nothing", c.name)
 		}
 	}
 	d := holds(t, 20)
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Reason: "no"}})
-	if v := d.deriving(nil); v.mayHaveSold() || v.saleRefused() {
+	if v := d.deriving(nil); v.spotSales().mayHaveSold() || v.spotSales().saleRefused() {
 		t.Error("want futures to wait for nothing: the exchange bounds what reduces")
 	}
 	for _, c := range []struct {
@@ -475,11 +475,11 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
 		w.now += c.agoMS
-		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).cancelJustRefused(); have != c.want {
+		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).spotSales().cancelJustRefused(); have != c.want {
 			t.Errorf("%d ms after a cancel was refused, by the kill switch %t: want it to wait %t, have %t", c.agoMS, c.flatten, c.want, have)
 		}
 	}
-	if explains(t, 10, 0).deriving(nil).cancelJustRefused() {
+	if explains(t, 10, 0).deriving(nil).spotSales().cancelJustRefused() {
 		t.Error("want it to wait for nothing where no cancel was refused")
 	}
 }
@@ -588,12 +588,12 @@ func TestSpotSaleBound(t *testing.T) {
 		if c.with != nil {
 			c.with(w, d)
 		}
-		if have := d.clipToWallet(10); have != c.want {
+		if have := d.saleLimit().sellable(10); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	if have := d.deriving(nil).clipToWallet(10); have != 10 {
+	if have := d.deriving(nil).saleLimit().sellable(10); have != 10 {
 		t.Errorf("want no wallet to bound futures, have %d", have)
 	}
 }
@@ -634,7 +634,7 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 		if c.want {
 			want = "cancel 9: it rests because the price has passed its limit"
 		}
-		if stuck := d.cancelPassedExits(d.targetOrders); stuck != c.want || summary(d.intents) != want {
+		if stuck := d.positionExit().cancelPassedExits(d.targetOrders); stuck != c.want || summary(d.intents) != want {
 			t.Errorf("%s: want %q, have %t, %q", c.name, want, stuck, summary(d.intents))
 		}
 	}
@@ -642,7 +642,7 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 	id := d.rests(placement.Exit, 12, offers)
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12}})
 	d.now += 2_000
-	if v := d.deriving(nil); v.cancelPassedExits(v.targetOrders) {
+	if v := d.deriving(nil); v.positionExit().cancelPassedExits(v.targetOrders) {
 		t.Error("want none on futures, where an exit is at market")
 	}
 }
@@ -738,7 +738,7 @@ func TestSpotStopBound(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		if have := w.deriving(nil).stoppable(10); have != c.want {
+		if have := w.deriving(nil).spotStops().stoppable(10); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -752,7 +752,7 @@ func passedUnexplained(t testing.TB) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_500e8}}
 	})
 	v.ownPosition = 0
-	if v.protectUnexplained(); len(v.intents) != 1 {
+	if v.positionProtection().protectUnexplained(); len(v.intents) != 1 {
 		t.Errorf("want a stop, have %+v", v.intents)
 	}
 }
@@ -802,7 +802,7 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 		symbol.last = d.price(c.last)
 		v := d.deriving(func(w *Desired) { w.Protection = c.protection })
 		v.ownPosition = 0
-		v.protectUnexplained()
+		v.positionProtection().protectUnexplained()
 		want := ""
 		if c.want != "" {
 			side := "sell"

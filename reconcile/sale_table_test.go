@@ -44,7 +44,7 @@ func TestStopsCanceledToFreeQuantity(t *testing.T) {
 			c.with(w, ids)
 		}
 		taken := []exchange.Quantity{}
-		for _, p := range w.deriving(nil).cancelStops(c.needed, "a test") {
+		for _, p := range w.deriving(nil).spotStops().cancelStops(c.needed, "a test") {
 			taken = append(taken, p.Remaining())
 		}
 		if have := fmt.Sprint(taken); have != c.want {
@@ -85,14 +85,14 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.deriving(nil).fitsWithUnknown(c.quantity); have != c.want {
+		if have := w.deriving(nil).spotSales().fitsWithUnknown(c.quantity); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	d.unknown(d.places(placement.Exit, closes))
 	d.book.walletRead, d.book.balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
-	if d.deriving(nil).fitsWithUnknown(4) {
+	if d.deriving(nil).spotSales().fitsWithUnknown(4) {
 		t.Error("want no such wait on futures")
 	}
 }
@@ -145,7 +145,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		}
 		w.book.Symbol(coin).spot.baseBalance = c.baseBalance
 		d := w.deriving(c.desired)
-		d.exitPart()
+		d.spotStops().exitPart()
 		have := exchange.Quantity(0)
 		for i := range d.intents {
 			if have += d.intents[i].Order.Quantity; d.intents[i].Purpose != placement.StopLoss {
@@ -207,7 +207,7 @@ func takenOff(t testing.TB, baseBalance, sold exchange.Quantity, with func(*wall
 		with(w, symbol)
 	}
 	d := w.deriving(desired)
-	d.cancelSoldStops()
+	d.jointProtection().cancelSoldStops()
 	for i := range d.intents {
 		if i > 0 {
 			have += "; "

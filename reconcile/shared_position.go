@@ -31,23 +31,28 @@ func (s *situation) foreignOrders() []exchange.Order {
 	return slices.Concat(s.symbol.foreign, s.symbol.leftToOwner)
 }
 
-// convergeStopPart keeps a stop for botd's part. If the price has already passed it, the part exits at
+// partProtection keeps reduceOnly orders for botd's part of a futures position.
+type partProtection struct{ *derivation }
+
+func (d *derivation) partProtection() partProtection { return partProtection{d} }
+
+// convergeStop keeps a stop for botd's part. If the price has already passed it, the part exits at
 // market.
-func (d *derivation) convergeStopPart(price exchange.Price) {
+func (d partProtection) convergeStop(price exchange.Price) {
 	if !d.pricePassed(placement.StopLoss, price) {
-		d.convergePart(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
+		d.converge(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
 		return
 	}
 	resting := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.mayRepeat(p) })
 	if !resting {
-		d.exitNow()
+		d.positionExit().exitNow()
 	}
 }
 
-// convergePart keeps orders of one kind for botd's part. An order that is too large, or at another
+// converge keeps orders of one kind for botd's part. An order that is too large, or at another
 // price, is canceled, confirmed and placed again; a missing quantity is added. An order for the whole
 // position stays until these rest, and is then canceled.
-func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewOrder, reason string) {
+func (d partProtection) converge(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	live := d.stops
 	if purpose == placement.TakeProfit {
 		live = d.profits
@@ -79,8 +84,8 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 }
 
 // addPart places an order for the missing quantity, as far as the sum has room for it.
-func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
-	order.ReduceOnly, order.Quantity = true, d.symbol.rules.FloorQuantity(min(open, d.reducingRoom()))
+func (d partProtection) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
+	order.ReduceOnly, order.Quantity = true, d.symbol.rules.FloorQuantity(min(open, d.positionExit().reducingRoom()))
 	if purpose == placement.StopLoss && order.Quantity < d.symbol.rules.FloorQuantity(open) {
 		for _, p := range d.profits {
 			if p.Order().ReduceOnly {
@@ -96,17 +101,17 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 	}
 }
 
-// convergeProfitPart keeps a take-profit for botd's part. If the list is not trusted, the room for
+// convergeProfit keeps a take-profit for botd's part. If the list is not trusted, the room for
 // reducing orders may be smaller than known: the take-profit then waits until the stop rests, so that it
 // does not use the stop's room.
-func (d *derivation) convergeProfitPart(protection strategy.Protection) {
+func (d partProtection) convergeProfit(protection strategy.Protection) {
 	standing := func(p *account.Placement) bool { return !p.State().OutcomeUnknown() }
 	if d.symbol.TrustedPosition() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
 		return
 	}
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
 	if price > 0 && !d.pricePassed(placement.TakeProfit, price) {
-		d.convergePart(
+		d.converge(
 			placement.TakeProfit,
 			exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price},
 			"takes the profit of botd's part of the position",
@@ -117,7 +122,7 @@ func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 // reducingRoom returns the part of the position that the exchange's sum of reducing quantities,
 // including orders derived in this round, leaves free (rule 5). On spot it is the part of the asset that
 // no order sells.
-func (d *derivation) reducingRoom() exchange.Quantity {
+func (d positionExit) reducingRoom() exchange.Quantity {
 	free := d.ownPosition.Abs()
 	if d.symbol.Key().Market == exchange.Futures {
 		free = d.symbol.TrustedVenuePosition().Abs()

@@ -9,19 +9,29 @@ import (
 	"botd/reconcile/placement"
 )
 
-// clipToWallet limits a spot sale to the newest wallet's free balance, less the sales that no read has
+// saleLimit limits the quantity of one spot sale to what the wallet has for it. On futures it limits nothing.
+type saleLimit struct{ *derivation }
+
+func (d *derivation) saleLimit() saleLimit { return saleLimit{d} }
+
+// sellable limits a spot sale to the newest wallet's free balance, less the sales that no read has
 // shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm
 // the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
-func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
-	if d.historyUnread() || d.saleRefused() || d.desired.Unread && d.walletDecides() {
-		quantity = min(quantity, max(0, d.ownBalance()-d.book.frozenThoughRefused(d.symbol.Key())))
+func (d saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
+	if d.spotSales().historyUnread() || d.spotSales().saleRefused() || d.desired.Unread && d.spotPosition().walletDecides() {
+		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.book.frozenThoughRefused(d.symbol.Key())))
 	}
-	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
+	return d.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
+
+// spotSales answers what is known of a spot symbol's sales: whether one of unknown outcome may have been executed, and what all of them leave free.
+type spotSales struct{ *situation }
+
+func (s *situation) spotSales() spotSales { return spotSales{s} }
 
 // saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows that a refused sale was executed; a history that does
 // not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
-func (s *situation) saleRefused() bool {
+func (s spotSales) saleRefused() bool {
 	key := s.symbol.Key()
 	shown := s.book.soldThoughRefused(key)+s.book.frozenThoughRefused(key) > 0
 	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
@@ -31,17 +41,17 @@ func (s *situation) saleRefused() bool {
 
 // historyUnread reports whether no spot history has been read since the start. It would show the orders that a restored old backup does not know;
 // until then only the wallet determines how much botd may sell.
-func (s *situation) historyUnread() bool {
+func (s spotSales) historyUnread() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
 
 // ownBalance returns botd's share of the balance in the newest wallet.
-func (s *situation) ownBalance() exchange.Quantity {
+func (s spotPosition) ownBalance() exchange.Quantity {
 	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
 }
 
-// clip limits a sale to the free balance less those sales of botd's for which takes is true.
-func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
+// withinFree limits a sale to the free balance less those sales of botd's for which takes is true.
+func (d saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
 	rules := d.symbol.rules
 	if rules.Market != exchange.Spot {
 		return quantity
@@ -60,7 +70,7 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+freed(&d.situation))))
+	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.spotSales().freed())))
 	if d.book.walletRead {
 		return max(clipped, d.beyondOpenSales(quantity))
 	}
@@ -69,7 +79,7 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 
 // freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
 // at most what the wallet freezes beyond all open sales: a wallet that freezes those is not older than they are.
-func freed(s *situation) exchange.Quantity {
+func (s spotSales) freed() exchange.Quantity {
 	freed, others := s.book.freed(s.symbol), s.book.sellsOfOthers(s.symbol)
 	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - others
 	for p := range s.book.Live() {
@@ -86,13 +96,13 @@ func freed(s *situation) exchange.Quantity {
 // beyondOpenSales returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
 // is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
 // is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
-func (d *derivation) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
-	unknown := d.symbol.Quarantine() != "" || d.saleRefused()
-	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !walletHoldsOnlyOwn(&d.situation) {
+func (d saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
+	unknown := d.symbol.Quarantine() != "" || d.spotSales().saleRefused()
+	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !d.spotSales().walletHoldsOnlyOwn() {
 		return 0
 	}
 	rules := d.symbol.rules
-	left := d.balanceAfterSales(d.book.baseBalance(d.symbol))
+	left := d.spotSales().balanceAfterSales(d.book.baseBalance(d.symbol))
 	for i := range d.intents {
 		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			left -= order.Quantity
@@ -103,14 +113,14 @@ func (d *derivation) beyondOpenSales(quantity exchange.Quantity) exchange.Quanti
 
 // walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's:
 // the exchange refuses it.
-func walletHoldsOnlyOwn(s *situation) bool {
+func (s spotSales) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
 	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.presumed)
 	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
 }
 
 // balanceAfterSales returns the part of a quantity of a spot symbol's asset that remains after botd's own sales and those that the open list shows.
-func (s *situation) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
+func (s spotSales) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
 	for p := range s.book.Live() {
 		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
 			quantity -= p.Remaining()
@@ -132,7 +142,7 @@ func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
 }
 
 // sameAsset reports whether a sale on a symbol may be of the same asset: on spot, a symbol with unknown rules may be.
-func (s *situation) sameAsset(key exchange.SymbolKey) bool {
+func (s spotSales) sameAsset(key exchange.SymbolKey) bool {
 	return s.book.sharesAsset(s.symbol, key)
 }
 
@@ -157,7 +167,7 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 
 // freeWhileUnread returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
 // read.
-func (d *derivation) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
+func (d saleLimit) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
 	free := d.symbol.rules.FloorQuantity(d.ownPosition.Abs())
 	for _, p := range d.symbol.live {
 		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
@@ -177,13 +187,13 @@ func (d *derivation) freeWhileUnread(quantity exchange.Quantity) exchange.Quanti
 // enough for both, so that the exchange refuses the one that arrives second. The foreign holdings were
 // measured while no order was undecided. No wallet read since then has shown that the first was
 // executed.
-func (s *situation) repeatable(p *account.Placement) bool {
+func (s spotSales) repeatable(p *account.Placement) bool {
 	return !s.book.delivery(p).shownSold && s.stillInWallet(p) && s.book.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for another one of unknown outcome, so that the exchange would refuse
 // neither. If the wallet freezes the asset for the other one, its free balance is less than the position.
-func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
+func (s spotSales) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.baseBalance(s.symbol)
 	}
@@ -193,14 +203,14 @@ func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 
 // stillInWallet reports whether the wallet still shows, beyond foreign holdings, most of the quantity
 // that a sale of unknown outcome would have sold.
-func (s *situation) stillInWallet(p *account.Placement) bool {
+func (s spotSales) stillInWallet(p *account.Placement) bool {
 	return s.book.stillInWallet(p, s.symbol, s.ownPosition)
 }
 
 // leavesUncovered reports whether the quantity of a spot sale still needs a stop: the sale may be
 // repeated, or it is uncertain, no list shows it, and the wallet still shows the asset without freezing
 // any. If the sale executes later, the superfluous stop appears in the next list and is canceled.
-func (d *derivation) leavesUncovered(p *account.Placement) bool {
+func (d spotStops) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
 	}
@@ -208,18 +218,18 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	switch {
 	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
 		return false
-	case d.unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
+	case d.spotSales().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
 		return true
 	case d.book.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
 		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
 	}
-	return d.stillInWallet(p) || d.book.freezesLess(d.symbol)
+	return d.spotSales().stillInWallet(p) || d.book.freezesLess(d.symbol)
 }
 
 // unpaid reports whether the wallet shows no money from a sale: then the sale was not executed, and a wallet that shows less of the asset is wrong.
 // This counts only if no holdings of a person could be sold: the wallet shows none of the asset at all, or nobody else holds any and no money has
 // arrived. If the wallet is right after all, the exchange refuses to sell an asset that is not there.
-func (s *situation) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
+func (s spotSales) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
 	quote := s.book.Balance(s.symbol.rules.Quote)
 	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
 	minProceeds := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
@@ -261,7 +271,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 
 // cancelPassedExits cancels a resting spot exit whose limit the price has passed, and reports whether
 // one blocks the next exit, which uses the price of that time.
-func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
+func (d positionExit) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()
 		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&

@@ -164,7 +164,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 			symbol.unknownEnded = elders + "1"
 		}
 		d := w.deriving(stopped2)
-		d.protect()
+		d.positionProtection().converge()
 		if have := len(canceled(d.intents)) == 0; have != c.want {
 			t.Errorf("%s: want the stop to stay %t, have %q", c.name, c.want, summary(d.intents))
 		}
@@ -227,7 +227,7 @@ func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 		if c.sells != 0 {
 			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
-		if have := w.deriving(nil).peerStopPending(); have != c.want {
+		if have := w.deriving(nil).spotPosition().peerStopPending(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -255,7 +255,7 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 		if c.sells != 0 {
 			symbol.foreign = append(symbol.foreign, anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1))
 		}
-		if have := w.deriving(nil).unnamedStops(); have != c.want {
+		if have := w.deriving(nil).spotPosition().unnamedStops(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -309,7 +309,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		}
 		w.book.walletRead = !c.old
 		d := w.deriving(func(d *Desired) { stopped2(d); d.Unread = c.unread })
-		d.exitPart()
+		d.spotStops().exitPart()
 		if have := stopped(d.intents); have != c.want {
 			t.Errorf("%s: want %d sold, have %d", c.name, c.want, have)
 		}
@@ -338,7 +338,7 @@ func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 		}
 		c.last(w)
 		d := w.deriving(nil)
-		if d.mergeStops(); summary(d.intents) != c.want {
+		if d.spotStops().mergeStops(); summary(d.intents) != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, summary(d.intents))
 		}
 	}
@@ -361,7 +361,7 @@ func TestStopsMoveTogetherWithoutLatency(t *testing.T) {
 		c.last(w)
 		w.now += int64(exchange.Minute1)
 		d := w.deriving(nil)
-		if d.moveStops(48_000e8); summary(d.intents) != c.want {
+		if d.spotStops().moveStops(48_000e8); summary(d.intents) != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, summary(d.intents))
 		}
 	}
@@ -374,7 +374,7 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		name  string
 		stop  exchange.Price
 		sells exchange.Quantity // of the other botd's stop
-		want  string            // by protect, and by protectStandingDown
+		want  string            // by positionProtection, and by jointProtection
 	}{
 		{"it would move", 48_000e8, 0, "cancel 9: the protection moves / "},
 		{"it is one too many", 49_000e8, 1, "cancel 9: the stop would sell more than the position / "},
@@ -391,8 +391,8 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
 		protects, stands := w.deriving(stopped2), w.deriving(stopped2)
-		protects.protect()
-		stands.protectStandingDown()
+		protects.positionProtection().converge()
+		stands.jointProtection().converge()
 		if have := summary(protects.intents) + " / " + summary(stands.intents); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
@@ -442,7 +442,7 @@ func TestEndedStopsExplainOwnPartOfShortfall(t *testing.T) {
 	w.book.noteUnfrozen(first.ClientOrderID, true)
 	w.book.noteUnfrozen(second.ClientOrderID, true)
 	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
-	if have := w.deriving(nil).stoppable(14); have != 8 {
+	if have := w.deriving(nil).spotStops().stoppable(14); have != 8 {
 		t.Errorf("of fourteen that are free, while one of two stops of six has sold: want eight, have %d", have)
 	}
 }

@@ -34,11 +34,16 @@ func (p *peer) findUnknown() string {
 	return ""
 }
 
-// protectStandingDown protects the unprotected quantity and leaves existing orders unchanged: two botds
+// jointProtection protects a position while botd stands down, beside the stops of another botd.
+type jointProtection struct{ *derivation }
+
+func (d *derivation) jointProtection() jointProtection { return jointProtection{d} }
+
+// converge protects the unprotected quantity and leaves existing orders unchanged: two botds
 // that both move stops would cancel each other's.
-func (d *derivation) protectStandingDown() {
+func (d jointProtection) converge() {
 	before := len(d.intents)
-	d.protect()
+	d.positionProtection().converge()
 	defer d.cancelSoldStops()
 	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.book.jointStopQuantity(d.symbol) == 0) {
 		return // there is no position: this journal's own protection is removed
@@ -61,13 +66,13 @@ func (d *derivation) protectStandingDown() {
 
 // mayProtectPeer reports whether spot stops from before the start may protect the purchases of another botd: the start has forgotten those purchases,
 // and a history that omits them proves nothing while the wallet shows the stops' quantity.
-func (d *derivation) mayProtectPeer() bool {
-	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))
+func (d jointProtection) mayProtectPeer() bool {
+	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))
 }
 
 // cancelSoldStops removes, on spot, this journal's own stops for quantity that has already been sold: by orders that the journal does not know, as the
 // order history and the wallet show. Those orders may sell what they have bought themselves. On futures a stop cannot sell more than the position.
-func (d *derivation) cancelSoldStops() {
+func (d jointProtection) cancelSoldStops() {
 	seen := &d.symbol.spot
 	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
 		return
@@ -77,14 +82,14 @@ func (d *derivation) cancelSoldStops() {
 		return // the list that showed the sale may omit other orders, such as the purchase of the sold quantity
 	}
 	canceled := func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 }
-	if excess := min(d.selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
-		d.cancelStops(excess, "orders that the journal does not know have already sold its quantity")
+	if excess := min(d.spotPosition().selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
+		d.spotStops().cancelStops(excess, "orders that the journal does not know have already sold its quantity")
 	}
 }
 
 // isProtected reports whether an order of one of the types protects the position: one of botd's, or one
 // with its prefix that the journal does not know.
-func (d *derivation) isProtected(own []*account.Placement, types ...exchange.OrderType) bool {
+func (d jointProtection) isProtected(own []*account.Placement, types ...exchange.OrderType) bool {
 	side := exchange.Sell
 	if d.symbol.Key().Market == exchange.Futures {
 		side = exchange.SideOf(-d.symbol.AtVenue())

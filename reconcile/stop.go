@@ -10,7 +10,7 @@ import (
 )
 
 // convergeStop leads to the stop that a plan desires. The cases are in order of precedence.
-func (d *derivation) convergeStop(protection strategy.Protection) {
+func (d positionProtection) convergeStop(protection strategy.Protection) {
 	main, bridging, urgent := d.stopsOf(d.stops)
 	price := exchange.Price(0)
 	switch {
@@ -22,14 +22,14 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		}
 	default:
 		price = d.protectionPrice(placement.StopLoss, protection.StopLoss)
-		noteTwinStop(d, price)
+		d.noteTwinStop(price)
 	}
 	switch {
 	case price <= 0:
 	case d.positionShared():
-		d.convergeStopPart(price)
+		d.partProtection().convergeStop(price)
 	default:
-		positionStop{d, main, bridging, price}.converge()
+		positionStop{d.derivation, main, bridging, price}.converge()
 	}
 }
 
@@ -47,7 +47,7 @@ func (s positionStop) converge() {
 	missing, passed := s.main == nil || s.replaceable(s.main), s.pricePassed(placement.StopLoss, s.price)
 	switch {
 	case passed && (missing || s.main.Order().StopPrice != s.price && !s.main.State().OutcomeUnknown()):
-		s.exitNow()
+		s.positionExit().exitNow()
 	case missing:
 		s.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, ClosePosition: true}, "protects the position")
 	case s.main.State().OutcomeUnknown() || passed:
@@ -71,7 +71,7 @@ func (s positionStop) mayMove() bool {
 
 // beginMove places a bridge if the sum allows one; otherwise the stop is canceled, confirmed and placed again.
 func (s positionStop) beginMove() {
-	if !s.desired.Bridge || len(s.targetOrders) != 0 || s.reducible() != s.ownPosition.Abs() {
+	if !s.desired.Bridge || len(s.targetOrders) != 0 || s.restingOrders().reducible() != s.ownPosition.Abs() {
 		s.cancel(s.main, "the protection moves")
 		return
 	}

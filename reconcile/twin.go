@@ -83,7 +83,7 @@ func (s *SymbolState) stopsAt(o *exchange.Order) bool {
 
 // noteTwinStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
 // first.
-func noteTwinStop(d *derivation, price exchange.Price) {
+func (d positionProtection) noteTwinStop(price exchange.Price) {
 	for i := range d.symbol.foreign {
 		o := &d.symbol.foreign[i]
 		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
@@ -95,9 +95,9 @@ func noteTwinStop(d *derivation, price exchange.Price) {
 
 // awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
 // explain: the order history, which is read next, may show that another botd has sold it.
-func awaitsSaleOfOthers(d *derivation) bool {
-	t := &d.symbol.spot
-	return d.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !d.desired.Flatten
+func (s spotSales) awaitsSaleOfOthers() bool {
+	t := &s.symbol.spot
+	return s.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !s.desired.Flatten
 }
 
 // noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
@@ -111,11 +111,11 @@ func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
 
 // soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
 // decided.
-func soldElsewhere(d *derivation) exchange.Quantity {
-	if !d.book.idsLeftOut || d.symbol.short != 0 || d.desired.Flatten {
+func (s spotPosition) soldElsewhere() exchange.Quantity {
+	if !s.book.idsLeftOut || s.symbol.short != 0 || s.desired.Flatten {
 		return 0
 	}
-	return d.symbol.spot.soldElsewhere
+	return s.symbol.spot.soldElsewhere
 }
 
 // canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids:
@@ -123,7 +123,7 @@ func soldElsewhere(d *derivation) exchange.Quantity {
 const canceledByOthersWaitMS = 3_000
 
 // recentlyTaken returns the quantity of own stops that another party has canceled within that time.
-func recentlyTaken(s *situation) (sum exchange.Quantity) {
+func (s spotPosition) recentlyTaken() (sum exchange.Quantity) {
 	for _, one := range s.symbol.spot.canceledStops {
 		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
 			sum += one.quantity
@@ -133,7 +133,7 @@ func recentlyTaken(s *situation) (sum exchange.Quantity) {
 }
 
 // exitReleaseMS returns the time between the answer to a stop's cancel and an exit: a twin may sell the asset as soon as the stop no longer holds it.
-func exitReleaseMS(s *situation) int64 {
+func (s spotSales) exitReleaseMS() int64 {
 	if s.book.HasTwin() {
 		return twinReleaseMS
 	}

@@ -53,7 +53,7 @@ func TestMarkedStopHasTheFormOfBotds(t *testing.T) {
 	s := w.book.situation(&Desired{Collar: symbol.collar}, symbol, w.now)
 	limit := stopLimit(symbol.rules, 49_000e8, 10, symbol.collar)
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
-		Price: limit + saleMark(&s, limit)}
+		Price: limit + s.startMark().sale(limit)}
 	if row.Price != limit+46_5e7 {
 		t.Errorf("want a mark of 46.5, have %d", row.Price-limit)
 	}

@@ -89,7 +89,7 @@ func (o *observedAccount) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool
 // cancelOpposite cancels the protection of an earlier position on the other side, because the exchange
 // accepts no second closePosition order of a type. The list must show no more than the fills explain,
 // and on the same side, because an old list may show an earlier position.
-func (d *derivation) cancelOpposite() {
+func (d positionProtection) cancelOpposite() {
 	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || d.ownPosition.Sign() != known.Sign() || d.symbol.position.Abs() > known.Abs() {
 		return
 	}

@@ -45,7 +45,7 @@ var belief = []Row{
 		}},
 	{"unanswered_takes_off", "an unanswered stop on spot cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
-			{"reconcile.derivation.shrinkStops", "p.Purpose() == placement.StopLoss && p.OrderID() == 0", "false"},
+			{"reconcile.spotStops.shrinkStops", "p.Purpose() == placement.StopLoss && p.OrderID() == 0", "false"},
 		}},
 	{"repetition_foreign", "a purchase that was executed twice counts as manual if lists omit ids", "42",
 		"reconcile TestEqualRowWithoutIDIsARepetition", []Edit{
@@ -77,7 +77,7 @@ var belief = []Row{
 		}},
 	{"unnamed_stop_again", "while botd stands down, a stop listed without an id is placed again", "15",
 		"reconcile TestStandingDownStopWithoutIDIsNotRepeated", []Edit{
-			{"reconcile.situation.explainedOnSpot", "s.unnamedStops()", "0"},
+			{"reconcile.spotPosition.toProtect", "s.unnamedStops()", "0"},
 		}},
 	{"one_wallet_strips", "one wallet alone cancels the stop of a purchase that no list shows", "40",
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
@@ -101,7 +101,7 @@ var belief = []Row{
 		}},
 	{"peer_wallet_strips", "one wallet alone cancels the stop of another botd's purchase", "40",
 		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
-			{"reconcile.derivation.protect", "d.symbol.jointFills() > 0", "false"},
+			{"reconcile.positionProtection.converge", "d.symbol.jointFills() > 0", "false"},
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop with an unreadable row cancels that stop", "43",
 		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
@@ -121,7 +121,7 @@ var belief = []Row{
 		}},
 	{"opposite_stays", "the stop of the opposite side stays if the list shows less than the fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
-			{"reconcile.derivation.cancelOpposite", "d.symbol.position.Abs() > known.Abs()", "d.symbol.position.Abs() != known.Abs()"},
+			{"reconcile.positionProtection.cancelOpposite", "d.symbol.position.Abs() > known.Abs()", "d.symbol.position.Abs() != known.Abs()"},
 		}},
 	{"stop_moves_for_exit", "a stop is canceled for a move while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
@@ -157,7 +157,7 @@ var belief = []Row{
 		}},
 	{"unanswered_twice", "on spot a second stop is placed during an unanswered one, though the wallet covers both", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
-			{"reconcile.situation.unansweredStop", "s.repeatable(p)", "true"},
+			{"reconcile.situation.unansweredStop", "s.spotSales().repeatable(p)", "true"},
 		}},
 	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
 		"reconcile TestRowWithoutIDIsMatchedToEqualRefusedPurchase", []Edit{
@@ -165,7 +165,7 @@ var belief = []Row{
 		}},
 	{"step_outgrows", "a position smaller than a quantity step that has grown is not closed where its stop was passed", "45",
 		"reconcile TestPositionBelowAGrownStepIsClosed", []Edit{
-			{"reconcile.derivation.reduceNow", "d.closeDust(«whole», reason)", "quantity >= d.ownPosition.Abs()"},
+			{"reconcile.positionExit.reduceNow", "d.closeDust(«whole», reason)", "quantity >= d.ownPosition.Abs()"},
 		}},
 	{"no_margin_no_witness", "an account without used margin does not contradict a listed position", "39",
 		"reconcile TestListedPositionWithoutMarginIsRejected", []Edit{
@@ -173,7 +173,7 @@ var belief = []Row{
 		}},
 	{"passed_unprotected", "a position that nothing explains has no stop where the strategy's price was passed", "16",
 		"reconcile TestStopOnUnexplainedPosition", []Edit{
-			{"reconcile.derivation.protectUnexplained", "if «d.pricePassed(placement.StopLoss, price)» {", "false"},
+			{"reconcile.positionProtection.protectUnexplained", "if «d.pricePassed(placement.StopLoss, price)» {", "false"},
 		}},
 	{"refused_before", "refusals for an earlier position delay the stop of the next one", "protection",
 		"runtime/engine TestAStopWaitsForNoRefusalOfAnEarlierPosition", []Edit{
@@ -197,7 +197,7 @@ var belief = []Row{
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
-			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.Unlisted)", "false"},
+			{"reconcile.spotStops.shrinkStops", "slices.ContainsFunc(d.stops, d.book.Unlisted)", "false"},
 		}},
 	{"own_next_to_peer", "while botd stands down, its own purchase that no list shows does not count as held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
@@ -205,7 +205,7 @@ var belief = []Row{
 		}},
 	{"sold_held_twice", "an unlisted sale is deducted again from the coins left in the wallet", "40",
 		"reconcile TestStopOfRemainderNeedsNoList", []Edit{
-			{"reconcile.derivation.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
+			{"reconcile.spotStops.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
 		}},
 	{"outlived_waits", "the foreign rest of a position, once listed together with botd's part, waits for L", "41",
 		"reconcile TestListedRemainderIsProtectedAtOnce", []Edit{
@@ -257,11 +257,11 @@ var belief = []Row{
 		}},
 	{"peer_sold_own", "one wallet cancels a stop after another botd bought and sold again", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.derivation.cancelSoldStops", "d.symbol.peerPurchases()", "0"},
+			{"reconcile.jointProtection.cancelSoldStops", "d.symbol.peerPurchases()", "0"},
 		}},
 	{"sold_without_bought", "a list with another botd's new sale cancels a stop, though it may omit that botd's purchase", "15",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.derivation.cancelSoldStops", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
+			{"reconcile.jointProtection.cancelSoldStops", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
 		}},
 	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
@@ -297,7 +297,7 @@ var belief = []Row{
 		}},
 	{"frozen_by_none", "a wallet that freezes more than the open orders prevents the sale that replaces a stop", "40",
 		"reconcile TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit", []Edit{
-			{"reconcile.derivation.clip", "max(clipped, d.beyondOpenSales(quantity))", "clipped"},
+			{"reconcile.saleLimit.withinFree", "max(clipped, d.beyondOpenSales(quantity))", "clipped"},
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
@@ -317,7 +317,7 @@ var belief = []Row{
 		}},
 	{"unread_wallet", "an unreadable wallet cancels a stop for an exit that sold nothing", "40",
 		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
-			{"reconcile.derivation.shrinkStops", "p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen", "false"},
+			{"reconcile.spotStops.shrinkStops", "p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen", "false"},
 		}},
 	{"inherited_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
 		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
@@ -345,7 +345,7 @@ var belief = []Row{
 		}},
 	{"passed_exit_rests", "an exit on spot that rests, and that the plan no longer desires, keeps the asset from its stop", "protection",
 		"reconcile TestSpotTargetIntents", []Edit{
-			{"reconcile.Book.Derive", "d.cancelPassedExits(d.targetOrders)", ""},
+			{"reconcile.Book.Derive", "d.positionExit().cancelPassedExits(d.targetOrders)", ""},
 		}},
 	{"quarantine_unread", "in a quarantine on spot nothing is protected while the open orders cannot be read", "44",
 		"runtime/engine TestUnreadableSpotMarketBlocksExits", []Edit{
@@ -385,15 +385,15 @@ var belief = []Row{
 		}},
 	{"confirmed_sale_stays", "in a quarantine for another reason a stop stays though a sale by others is confirmed", "40",
 		"reconcile TestASaleByOthersTakesTheStopOffInAQuarantine", []Edit{
-			{"reconcile.situation.explainedByFills", "s.symbol.spot.confirmed", "0"},
+			{"reconcile.spotPosition.explainedByFills", "s.symbol.spot.confirmed", "0"},
 		}},
 	{"beyond_clipped", "an old wallet prevents a stop though the exchange executed more than it answered", "41",
 		"reconcile TestOldWalletBlocksNoStopIfTheExchangeExecutedMore", []Edit{
-			{"reconcile.derivation.stoppable", "d.walletBounds()", "symbol.Quarantine() != \"\""},
+			{"reconcile.spotStops.stoppable", "d.spotPosition().walletBounds()", "symbol.Quarantine() != \"\""},
 		}},
 	{"wrong_wallet_bounds", "in a quarantine a wallet that freezes less than the open orders prevents a stop", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStop", []Edit{
-			{"reconcile.situation.walletBounds", "!s.book.walletWrong(s.symbol)", "true"},
+			{"reconcile.spotPosition.walletBounds", "!s.book.walletWrong(s.symbol)", "true"},
 		}},
 	{"latch_hides", "a latch creates a symbol without a name, and the last symbol is not observed in that round", "snapshot",
 		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{

@@ -170,13 +170,13 @@ var protocol = []Row{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-lostMS(p) >= d.repeatAfterMS(p)", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
-		{"reconcile.derivation.exit", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
+		{"reconcile.positionExit.closeWhole", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
 	}},
 	{"stop_missing", "no stop is placed", "protection", "", []Edit{
-		{"reconcile.derivation.protect", "d.dusting", "true"},
+		{"reconcile.positionProtection.converge", "d.dusting", "true"},
 	}},
 	{"key_refilled", "a quantity filled under a key is placed again", "plan", "", []Edit{
-		{"reconcile.derivation.slots", "slots[i].filled = «filled»", "0 * filled"},
+		{"reconcile.restingOrders.slots", "slots[i].filled = «filled»", "0 * filled"},
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
@@ -219,7 +219,7 @@ var protocol = []Row{
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not read", "principle", "", []Edit{
 		{"reconcile.evidence.expectFees", "due <= 0", "true"},
-		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
+		{"reconcile.saleLimit.withinFree", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
 		{"reconcile.positionComparison.observePosition", "symbol.Unwitnessed()", "false"},
@@ -229,7 +229,8 @@ var protocol = []Row{
 	}},
 	{"stop_stripped", "a stop is canceled when the list shows no position", "39", "", []Edit{
 		{"reconcile.positionComparison.observePosition", "symbol.Unwitnessed()", "false"},
-		{"reconcile.derivation.protect", "d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll())", "false"},
+		{"reconcile.positionProtection.converge",
+			"d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.spotSales().soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
@@ -281,7 +282,7 @@ var protocol = []Row{
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
-			{"reconcile.derivation.clipToWallet", "d.saleRefused()", "false"},
+			{"reconcile.saleLimit.sellable", "d.spotSales().saleRefused()", "false"},
 		}},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
@@ -293,7 +294,7 @@ var protocol = []Row{
 		}},
 	{"stood_down_sells_again", "while botd stands down, a stop on spot covers coins that unjournalled orders have sold", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
-			{"reconcile.derivation.cancelSoldStops", "excess > 0", "false"},
+			{"reconcile.jointProtection.cancelSoldStops", "excess > 0", "false"},
 		}},
 	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
 		"reconcile TestTheMarginOfAPartConfirmsNoMoreThanThat", []Edit{
@@ -305,11 +306,11 @@ var protocol = []Row{
 		}},
 	{"double_stays", "a stop too many on spot stands while the open list cannot be read", "protection",
 		"reconcile TestExtraStopIsCanceledWithoutOpenList", []Edit{
-			{"reconcile.derivation.protectSpot", "!d.allShown()", "true"},
+			{"reconcile.spotStops.converge", "!d.allShown()", "true"},
 		}},
 	{"repeat_fits", "on spot an exit after a lost one sells the free coins, though the rest is frozen for the lost one", "20",
 		"reconcile TestLostExitIsNotRepeatedWithManualCoins", []Edit{
-			{"reconcile.derivation.reduceNow", "d.fitsWithUnknown(quantity)", "false"},
+			{"reconcile.positionExit.reduceNow", "d.spotSales().fitsWithUnknown(quantity)", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
 		"reconcile TestHiddenAdoptedPositionEndsByItsRow", []Edit{
@@ -321,7 +322,7 @@ var protocol = []Row{
 		}},
 	{"unknown_entry_unprotected", "a list without the position cancels the stop of an entry of unknown outcome", "protection",
 		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
-			{"reconcile.derivation.protect", "!d.mayProtectUnknown(p)", "true"},
+			{"reconcile.positionProtection.converge", "!d.mayProtectUnknown(p)", "true"},
 		}},
 	{"exit_keeps_stop_away", "an exit of unknown outcome prevents the stop until its fence", "20",
 		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{
@@ -333,11 +334,11 @@ var protocol = []Row{
 		}},
 	{"resting_beside_exit", "on spot a resting exit covers coins that an exit in flight sells", "principle",
 		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
-			{"reconcile.derivation.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
+			{"reconcile.positionExit.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
 		}},
 	{"backup_trusted", "an exit goes by the fills of an old backup before the order history was read", "35",
 		"reconcile TestUnreadHistoryBoundsSalesByWallet", []Edit{
-			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.read", "false"},
+			{"reconcile.spotSales.historyUnread", "s.desired.Unread && !s.symbol.read", "false"},
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
 		"reconcile TestStandingDownPersistsAcrossStart", []Edit{
@@ -349,7 +350,7 @@ var protocol = []Row{
 		}},
 	{"sold_stop_stays", "the stop of sold coins stays if a list cannot be read", "protection",
 		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{
-			{"reconcile.derivation.protect", "!d.soldAll()", "true"},
+			{"reconcile.positionProtection.converge", "!d.spotSales().soldAll()", "true"},
 		}},
 	{"halt_waits_for_reads", "a halt cancels and closes nothing while reads hang", "kill switch",
 		"runtime/engine TestHaltCancelsAndClosesWithoutReads", []Edit{
@@ -367,7 +368,7 @@ var protocol = []Row{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
 	}},
 	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40", "", []Edit{
-		{"reconcile.derivation.stoppable", "!young && !untrusted", "true"},
+		{"reconcile.spotStops.stoppable", "!young && !untrusted", "true"},
 	}},
 	{"spot_latch_removed", "a manual sale on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
 		{"reconcile.walletComparison.decideMissing", "s.latchOn(symbol.Key())", ""},

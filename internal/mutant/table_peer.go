@@ -28,11 +28,11 @@ var peer = []Row{
 		}},
 	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
 		"reconcile TestStopReturnsDespiteLostExitWhileStandingDown", []Edit{
-			{"reconcile.derivation.leavesUncovered", "d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
+			{"reconcile.spotStops.leavesUncovered", "d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
 		}},
 	{"both_stops_stay", "the stops of two botds over the same coins both stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
-			{"reconcile.derivation.mayRemoveExcessStop", "t.excessMS == 0", "true"},
+			{"reconcile.jointProtection.mayRemoveExcessStop", "t.excessMS == 0", "true"},
 		}},
 	{"both_sell", "two botds that hold the same coins both sell them", "34",
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
@@ -40,7 +40,7 @@ var peer = []Row{
 		}},
 	{"taken_sells", "an exit on spot is sent though someone else has canceled its stop", "34",
 		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
-			{"reconcile.situation.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},
+			{"reconcile.spotSales.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},
 		}},
 	{"hung_list_freezes", "while the open list hangs, coins frozen for acknowledged stops count as frozen for a lost exit", "protection",
 		"reconcile TestStopStaysDespiteLostExitWithoutOpenList", []Edit{
@@ -48,15 +48,15 @@ var peer = []Row{
 		}},
 	{"refused_exit_beside", "a stop on spot is placed at once after a refused exit that may have been executed", "41",
 		"reconcile TestStopAfterRefusedExitCoversWhatIsLeft", []Edit{
-			{"reconcile.derivation.withoutRefused", "age >= confirmMS", "true"},
+			{"reconcile.spotStops.withoutRefused", "age >= confirmMS", "true"},
 		}},
 	{"refused_sold_later", "ten seconds after a refused sale, coins that the wallet shows as sold are sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.situation.saleRefused", "s.book.soldThoughRefused(key)", "0"},
+			{"reconcile.spotSales.saleRefused", "s.book.soldThoughRefused(key)", "0"},
 		}},
 	{"refused_stopped_later", "ten seconds after a refused sale, coins that the wallet shows as sold get a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.derivation.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "0"},
+			{"reconcile.spotStops.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "0"},
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
@@ -104,7 +104,7 @@ var peer = []Row{
 		}},
 	{"refused_exit_unprotected", "on futures an exit that waits after refusals prevents the stop", "protection",
 		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{
-			{"reconcile.derivation.postpones", "d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)",
+			{"reconcile.positionExit.postpones", "d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)",
 				"d.symbol.Key().Market == exchange.Spot && d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)"},
 		}},
 	{"frozen_elsewhere", "coins frozen by a sale on another symbol of the asset prevent a stop", "protection",
@@ -125,7 +125,7 @@ var peer = []Row{
 		}},
 	{"purchase_unmarked", "two botds make the same purchase at once, and each counts the other's as its own, executed twice", "42",
 		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
-			{"reconcile.situation.amountFor", "s.symbol.last-purchaseMark(s, quantity)", "s.symbol.last"},
+			{"reconcile.situation.amountFor", "s.symbol.last-s.startMark().purchase(quantity)", "s.symbol.last"},
 		}},
 	{"twins_sell_together", "two botds with copies of one journal sell the same coins, though lists without ids have shown them to each other", "42",
 		"reconcile TestOneOfTwoTwinsSellsFirst", []Edit{
@@ -141,11 +141,11 @@ var peer = []Row{
 		}},
 	{"stop_where_due_ignored", "coins are sold next to another botd that has just protected the position of the same fill", "42",
 		"reconcile TestStopOfAnotherWhereOwnIsDueRevealsATwin", []Edit{
-			{"reconcile.derivation.convergeStop", "noteTwinStop(d, price)", ""},
+			{"reconcile.positionProtection.convergeStop", "d.noteTwinStop(price)", ""},
 		}},
 	{"sold_by_peer_again", "an exit by plan sells coins that another botd may have sold, because a deposit made up for them in the wallet", "15",
 		"reconcile TestExitSellsNoneOfWhatAnotherBotdMayHaveSold", []Edit{
-			{"reconcile.derivation.convergeTarget", "unsoldByPeer(&d.situation)", "d.ownPosition"},
+			{"reconcile.derivation.convergeTarget", "d.spotPosition().unsoldByPeer()", "d.ownPosition"},
 		}},
 	{"yield_since_decision", "two botds sell the same coins at once when a wallet shows them again", "34",
 		"reconcile TestYieldBeginsWhenTheWalletShowsTheCoinsAgain", []Edit{
@@ -153,11 +153,11 @@ var peer = []Row{
 		}},
 	{"sold_elsewhere_again", "coins that another botd has sold, by the newest history, are sold again before the decision", "42",
 		"reconcile TestCoinsSoldByAnotherAreNotSoldAgain", []Edit{
-			{"reconcile.soldElsewhere", "d.symbol.spot.soldElsewhere", "0"},
+			{"reconcile.spotPosition.soldElsewhere", "s.symbol.spot.soldElsewhere", "0"},
 		}},
 	{"freed_twice", "an exit counts the coins of a canceled stop twice while a foreign sale is open", "42",
 		"reconcile TestExitSellsWhatACanceledStopHasFreed", []Edit{
-			{"reconcile.freed", "others == 0 || frozen < 0", "true"},
+			{"reconcile.spotSales.freed", "others == 0 || frozen < 0", "true"},
 		}},
 	{"peers_stop_sells_own", "while standing down, botd deducts another's stop from its own coins first", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
@@ -165,7 +165,7 @@ var peer = []Row{
 		}},
 	{"passed_leaves_peers", "while standing down, another botd's purchase has no stop once the price has passed botd's stop", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
-			{"reconcile.derivation.protectSpot", "addSpotStop(d, missing-max(0, d.ownPosition-d.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
+			{"reconcile.spotStops.converge", "d.addStop(missing-max(0, d.ownPosition-position.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
 		}},
 	{"few_ids_trusted", "a futures list that shows one id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{

@@ -58,23 +58,23 @@ var wallet = []Row{
 		}},
 	{"contradicted_rest_stays", "the rest of a contradicted position is not sold at its stop price, though the wallet shows it again", "40",
 		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
-			{"reconcile.derivation.protectSpot", "len(d.stops) == 0 && d.ownPosition == 0", "false"},
+			{"reconcile.spotStops.converge", "len(d.stops) == 0 && d.ownPosition == 0", "false"},
 		}},
 	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
-			{"reconcile.derivation.leavesUncovered", "d.unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},
+			{"reconcile.spotStops.leavesUncovered", "d.spotSales().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},
 		}},
 	{"sale_without_money", "an exit of unknown outcome has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
-			{"reconcile.situation.unpaid", "got.Less(minProceeds)", "true"},
+			{"reconcile.spotSales.unpaid", "got.Less(minProceeds)", "true"},
 		}},
 	{"unpaid_sold", "a wallet that shows less shows that an exit has sold, though no money has come", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
-			{"reconcile.situation.unpaid", "got.Sign() <= 0", "false"},
+			{"reconcile.spotSales.unpaid", "got.Sign() <= 0", "false"},
 		}},
 	{"unpaid_with_others", "if a person has coins too, an exit without proceeds gets a stop over as many coins", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
-			{"reconcile.situation.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
+			{"reconcile.spotSales.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
 		}},
 	{"doubt_forgotten", "a start from a checkpoint forgets what the wallet showed before a refused sale", "41",
 		"reconcile TestStartKnowsWhatTheWalletShowedBeforeARefusedSale", []Edit{
@@ -90,7 +90,8 @@ var wallet = []Row{
 		}},
 	{"peer_stop_forgotten", "after a start, a history cancels the stop of another botd's purchase", "15",
 		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
-			{"reconcile.derivation.mayProtectPeer", "!d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.ownBalance()))", "false"},
+			{"reconcile.jointProtection.mayProtectPeer",
+				"!d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))", "false"},
 		}},
 	{"refused_sold_unread", "while the open list cannot be read, coins that a refused sale has sold are sold again", "41",
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
@@ -98,19 +99,19 @@ var wallet = []Row{
 		}},
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
-			{"reconcile.derivation.reduce", "d.book.refusedExit(d.symbol.Key())", "false"},
+			{"reconcile.positionExit.reduce", "d.book.refusedExit(d.symbol.Key())", "false"},
 		}},
 	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.derivation.beyondOpenSales", "unknown && !walletHoldsOnlyOwn(&d.situation)", "unknown"},
+			{"reconcile.saleLimit.beyondOpenSales", "unknown && !d.spotSales().walletHoldsOnlyOwn()", "unknown"},
 		}},
 	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.derivation.withoutRefused", "!walletHoldsOnlyOwn(&d.situation)", "true"},
+			{"reconcile.spotStops.withoutRefused", "!d.spotSales().walletHoldsOnlyOwn()", "true"},
 		}},
 	{"others_coins_too", "if others have coins, an excess stop is placed as if the exchange refused it", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.walletHoldsOnlyOwn", "symbol.tooSmallToTrade(others)", "true"},
+			{"reconcile.spotSales.walletHoldsOnlyOwn", "symbol.tooSmallToTrade(others)", "true"},
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{

@@ -7,7 +7,10 @@ import (
 )
 
 // questions are the types from which a decision is derived, and their parts.
-var questions = []string{"situation", "evidence", "unclaimedRows", "walletEvidence", "positionEvidence", "refusalEvidence"}
+var questions = []string{
+	"situation", "spotPosition", "spotSales", "startMark",
+	"evidence", "unclaimedRows", "walletEvidence", "positionEvidence", "refusalEvidence",
+}
 
 // TestQuestionsHaveNoSideEffects checks that no method of the types from which a decision is derived assigns to
 // anything reachable from its receiver or an argument.
