@@ -88,9 +88,9 @@ var Table = []Row{
 		impure, "", "compress flatbuffers lz4"},
 	{"strategy", "defines what a strategy is: View in, Plan out; parameters; the registry",
 		pure, "exchange", "decimal"},
-	{"strategy/indicator", "computes streaming indicators in constant time per candle",
+	{"strategy/indicator", "computes streaming indicators, most of them in constant time per candle",
 		pure, "", ""},
-	{"strategy/library", "holds the built-in strategies, one file each",
+	{"strategy/library", "holds the built-in strategies",
 		pure, "exchange strategy strategy/indicator", "decimal"},
 	{"strategy/script", "runs strategies written in Starlark, and rules of one line each",
 		pure, "exchange strategy strategy/indicator", "decimal starlark"},
@@ -228,19 +228,19 @@ var Table = []Row{
 	{"cmd/botd/cli/connect", "finds the target of a command: the configuration of a directory, and the daemon that runs on it",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
-	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon, one file each",
+	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon",
 		impure, "internal/paint reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/notation internal/spell", "decimal table cobra"},
-	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
+	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
 			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
 			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra"},
-	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers, one file each",
+	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers",
 		impure, "exchange exchange/wire exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/moment internal/plural", "table cobra"},
-	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal, upkeep; one file each",
+	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal and upkeep",
 		impure, "internal/paint internal/private internal/printable docs reconcile/placement reconcile/ledger " +
 			"reconcile/record reconcile reconcile/journal runtime/ops runtime/view runtime/timeline runtime/gateway " +
 			"runtime/notify " +

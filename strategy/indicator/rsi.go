@@ -4,8 +4,8 @@ package indicator
 // Systems, 1978), as TA-Lib computes it.
 //
 // Formula: 100 x up / (up + down), where up and down are means of the rises and
-// falls: the simple mean of the first Period changes, then smoothed by
-// (previous x (Period-1) + change) / Period. First value: at candle Period+1.
+// falls: the simple mean of the first period changes, then smoothed by
+// (previous x (period-1) + change) / period. First value: at candle period + 1.
 // Without any change the value is 0, as in TA-Lib.
 type RSI struct {
 	period   float64

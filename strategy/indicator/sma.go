@@ -1,4 +1,5 @@
-// Package indicator computes streaming indicators in constant time per candle.
+// Package indicator computes streaming indicators, most of them in constant time per candle. The cost of CCI,
+// Correlation, Beta, PercentRank and Fractals grows with their length.
 //
 // Each indicator takes a candle's numbers with Next and returns its value and whether there is one
 // yet; nothing is allocated after the constructor. If sources differ, the package follows TA-Lib.

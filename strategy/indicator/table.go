@@ -101,7 +101,7 @@ func Find(name string) (*Definition, bool) {
 	return &all[i], true
 }
 
-// All returns every indicator, by name. Defaults are TA-Lib's.
+// All returns every indicator, by name. Defaults are TA-Lib's, or those of the publication where TA-Lib has none.
 func All() []Definition {
 	all := slices.Concat(averages(), oscillators(), channels(), trends(), volumes(), relations(), patternDefinitions())
 	slices.SortFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })

@@ -98,7 +98,7 @@ func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 	}
 }
 
-// Conditions returns when the next buy is due, and the price of the next buy on a fall.
+// Conditions returns when the next buy is due, and the price of the next buy on a dip.
 func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 	at := func(key string) int64 { n, _ := view.Memory.Get(key); return n }
 	price := func(amount exchange.Amount) string {

@@ -73,7 +73,7 @@ func TestStrategyConditions(t *testing.T) {
 			{"of one, made", strategy.Values{"buys": "1"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 1}, 1000, nil,
 				[]string{
 					"scheduled buys due: 1 | above the buys made, 1 | not met", "next scheduled buy: 2001-09-09 02:46:40"}},
-			{"without buys on falls", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
+			{"without buys on dips", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
 				"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40"}},
 			{"fallen by a very small share", strategy.Values{"fall": "0.00000001"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8},
 				1000,
@@ -87,7 +87,7 @@ func TestStrategyConditions(t *testing.T) {
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900.1, nil, []string{
 					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
 					"price: 900.1 | at or below 900 for a buy on a dip | not met"}},
-			{"all buys on falls made", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
+			{"all buys on dips made", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8, dcaFallen: 1}, 900, nil, []string{
 					"scheduled buys due: 1 | above the buys made, 0 | met", "next scheduled buy: 2001-09-09 02:46:40",
 					"price: 900 | at or below 900 for a buy on a dip | not met"}},

@@ -27,11 +27,11 @@ type dcaParams struct {
 // does not count and is not repeated. Buys that fell due during a halt follow afterwards, one at a
 // time (or catch_up at a time).
 //
-// Buys on falls are the safety orders of 3Commas: the n-th is for amount x scale^n (volume scale),
+// Buys on dips are the safety orders of 3Commas: the n-th is for amount x scale^n (volume scale),
 // when the price is fall x step_scale^(n-1) below the last buy (deviation and its step scale). It
 // sells everything at the mean price paid, plus take_profit, plus the fees of both directions.
 //
-// It loses when the price keeps falling: the mean price follows slowly, and buys on falls invest
+// It loses when the price keeps falling: the mean price follows slowly, and buys on dips invest
 // most where the fall lasts longest.
 func dca() strategy.Definition {
 	return strategy.Define("dca", "buys equal amounts on a schedule and more on dips, and can sell everything above the mean price",
@@ -87,14 +87,14 @@ type averaging struct {
 const (
 	dcaBegan    = "begin_ms"  // when the strategy started or started over
 	dcaBought   = "bought"    // buys by the clock that fell due since then
-	dcaFallen   = "fallen"    // buys on falls since then
+	dcaFallen   = "fallen"    // buys on dips since then
 	dcaQuantity = "quantity"  // filled quantity, in the symbol's units
 	dcaPrice    = "price"     // of the last buy, in the symbol's units
 	dcaSpent    = "spent"     // for the quantity, in hundred-millionths of a USDT
 	dcaSelling  = "selling"   // 1 until the position is sold
 	dcaDue      = "owed"      // buys by the clock that are due but not requested, because another buy is under way
 	dcaPending  = "pending"   // of a requested buy that has not filled yet, in the symbol's units
-	dcaFalling  = "falling"   // 1 while the pending buy is a buy on a fall
+	dcaFalling  = "falling"   // 1 while the pending buy is one on a dip
 	dcaRefused  = "refused"   // number of the newest buy by the clock at the time of a refusal
 	dcaSignal   = "signal_ms" // when a buy was last requested
 )
@@ -274,13 +274,13 @@ func (a *averaging) dust(view *strategy.View) bool {
 }
 
 // fallen reports whether the price has fallen far enough below the last buy for the next buy on a
-// fall.
+// dip.
 func (a *averaging) fallen(last, bought exchange.Price, falls int64) bool {
 	price := a.symbol.PriceAmount(bought)
 	return !price.Sub(price.MulRate(a.step(falls))).Less(a.symbol.PriceAmount(last))
 }
 
-// step returns the required fall of the price after a number of buys on falls.
+// step returns the required fall of the price after a number of buys on dips.
 func (a *averaging) step(falls int64) exchange.Rate {
 	fall := exchange.AmountOf(1).MulRate(a.fall)
 	for range falls {
@@ -289,7 +289,7 @@ func (a *averaging) step(falls int64) exchange.Rate {
 	return fall.Ratio(exchange.AmountOf(1))
 }
 
-// larger returns the amount of the n-th buy on a fall.
+// larger returns the amount of the n-th buy on a dip.
 func (a *averaging) larger(n int64) exchange.Amount {
 	amount := a.amount
 	for range n {

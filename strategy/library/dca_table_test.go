@@ -32,7 +32,7 @@ func TestDCABuyEvents(t *testing.T) {
 		{"more than was asked for", buy(60, 1000), false, 160, "160 160 0 1 2 0 1000"},
 		{"less is left than the smallest order", buy(46, 1000), false, 146, "146 146 0 1 2 0 1000"},
 		{"as much is left as the smallest order", buy(45, 1000), false, 145, "145 145 5 1 2 0 1000"},
-		{"a buy on a fall", buy(50, 1000), true, 150, "150 150 0 1 3 0 1000"},
+		{"a buy on a dip", buy(50, 1000), true, 150, "150 150 0 1 3 0 1000"},
 		{"it is refused", event{Kind: strategy.EventRefused}, false, 100, "100 100 0 0 2 0 1000"},
 		{"an exit is refused", event{Kind: strategy.EventRefused, Reduces: true}, false, 100, "100 100 50 1 2 0 1000"},
 		{"it is canceled", event{Kind: strategy.EventCanceled}, false, 100, "100 100 0 1 2 0 1000"},
@@ -145,7 +145,7 @@ func TestDCADecisions(t *testing.T) {
 			under},
 		{"at a very small fall", exchange.Futures, strategy.Values{"fall": "0.00000001"}, map[string]int64{dcaBegan: 1, dcaBought: 9, dcaPrice: 1000e8}, 0, 0,
 			999_9e7, 100, fell},
-		{"without buys on falls", exchange.Futures, strategy.Values{"fall": "0"}, map[string]int64{dcaBegan: 1, dcaBought: 9, dcaPrice: 1000e8}, 0, 0, 500e8, 0,
+		{"without buys on dips", exchange.Futures, strategy.Values{"fall": "0"}, map[string]int64{dcaBegan: 1, dcaBought: 9, dcaPrice: 1000e8}, 0, 0, 500e8, 0,
 			holds},
 		{"the position was not bought by it", exchange.Futures, nil, nil, 100, 900, 1000e8, 100, clock},
 		{"its purchase is not in the position yet", exchange.Futures, nil, map[string]int64{dcaBegan: 1, dcaBought: 9, dcaQuantity: 100, dcaSpent: 100e8,
@@ -184,12 +184,12 @@ func TestDCADecisions(t *testing.T) {
 		selling, _ := b.plan.Remembered().Get(dcaSelling)
 		falling, _ := b.plan.Remembered().Get(dcaFalling)
 		if is := map[bool]int64{true: 1}; selling != is[c.reason == above] || falling != is[c.reason == fell] {
-			t.Errorf("%s: want it remembered that it sells or buys on a fall, have %d and %d", c.name, selling, falling)
+			t.Errorf("%s: want it remembered that it sells or buys on a dip, have %d and %d", c.name, selling, falling)
 		}
 	}
 }
 
-// An earlier buy on a fall was canceled.
+// An earlier buy on a dip was canceled.
 func TestScheduledBuyIsNotCountedAsFall(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h", "fall": "10%"}), exchange.Futures)
@@ -206,7 +206,7 @@ func TestScheduledBuyIsNotCountedAsFall(t *testing.T) {
 		b.view.NowMS, b.view.Events = 1+c.atMS, c.events
 		b.decide(c.price)
 		if fallen, _ := b.view.Memory.Get(dcaFallen); fallen != c.fallen {
-			t.Errorf("step %d: want %d buys on falls, have %d (%s)", i, c.fallen, fallen, b.plan.Reason)
+			t.Errorf("step %d: want %d buys on dips, have %d (%s)", i, c.fallen, fallen, b.plan.Reason)
 		}
 	}
 }

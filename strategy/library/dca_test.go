@@ -26,7 +26,7 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 		{32, 890, "931", 322},        // not 10 % below 900
 		{60, 890, "931", 322 + 112},  // an hour has passed: the usual amount
 		{61, 801, "920", 434 + 499},  // 10 % below 890: four times
-		{62, 700, "860", 933},        // no third buy on a fall
+		{62, 700, "860", 933},        // no third buy on a dip
 		{250, 700, "860", 933 + 142}, // three hours were missed: one buy
 		{251, 880, "839", 1075},      // not yet 5 % above
 		{252, 881, "839", 0},         // 5 % above 839 is 880.95

@@ -1,4 +1,4 @@
-// Package library holds the built-in strategies, one file each.
+// Package library holds the built-in strategies.
 package library
 
 import (

@@ -19,7 +19,7 @@ type quoteParams struct {
 	Target      decimal.Decimal `param:"target" default:"0" help:"position in base currency that the quotes lean toward; negative is short"`
 	Skew        decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much orders away from the target shrink; 1: to none at max_position"`
 	Refresh     time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"minimum time that orders stay"`
-	Tolerance   decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"a side stays longer while its new price would be nearer than this"`
+	Tolerance   decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"a side's orders stay while their price would move less than this"`
 	Delay       time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long to wait before new orders after a fill"`
 	Hanging     decimal.Decimal `param:"hanging" default:"0" min:"0" max:"0.5" help:"an order opposite to a fill stays until it is this far from the price"`
 	Floor       decimal.Decimal `param:"floor" default:"0" min:"0" help:"do not sell below this price; 0 for none"`

@@ -36,8 +36,8 @@ func emaCross() strategy.Definition {
 			fast, slow, cross := indicator.NewEMA(p.Fast), indicator.NewEMA(p.Slow), crossing{}
 			reasons := [4]string{long: "the fast average crossed above the slow one", short: "the fast average crossed below the slow one"}
 			quick, lazy := math.NaN(), math.NaN()
-			// An exponential average never forgets its past; after three times its length, 5 % of
-			// the initial value remains.
+			// An exponential average never forgets its past. It begins with the mean of its first values; after
+			// three times its length, less than 2 % of that mean remains.
 			made, err := follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) desired {
 				price := view.Symbol.PriceFloat(view.Close())
 				quick, _ = fast.Next(price)

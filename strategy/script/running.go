@@ -146,7 +146,7 @@ func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
 	}
 }
 
-// Warmup returns the script's warmup(n), or three times the warmup of its indicators.
+// Warmup returns the script's warmup(n), or the number of candles that rehearse measured.
 func (r *running) Warmup() int { return r.warmup }
 
 // Watches returns the script's subscriptions and its pair.

@@ -90,7 +90,7 @@ func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 		}
 		parts = append(parts, part)
 	}
-	// The original position is the current one plus the quantity that these orders have sold.
+	// The original position is the current one plus the quantity that these orders have closed.
 	quantity := v.Position.Quantity.Abs()
 	key := func(i int) string { return fmt.Sprintf("target %d %s", i+1, name) }
 	for i := range parts {

@@ -1,4 +1,4 @@
-// Package daemon holds the commands that run or query the daemon, one file each.
+// Package daemon holds the commands that run or query the daemon.
 package daemon
 
 import (

@@ -1,4 +1,4 @@
-// Package offline holds the commands that need neither a daemon nor a market: configuration, journal, upkeep; one file each.
+// Package offline holds the commands that need neither a daemon nor a market: configuration, journal and upkeep.
 package offline
 
 import (

@@ -1,4 +1,4 @@
-// Package research holds the commands that test strategies on recorded or simulated markets, one file each.
+// Package research holds the commands that test strategies on recorded or simulated markets.
 package research
 
 import (

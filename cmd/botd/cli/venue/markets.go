@@ -1,4 +1,4 @@
-// Package venue holds the commands that show what an exchange offers, one file each.
+// Package venue holds the commands that show what an exchange offers.
 package venue
 
 import (
