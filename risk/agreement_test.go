@@ -16,7 +16,7 @@ import (
 
 // TestCheckExplainAndUtilizationAgreeOnRandomStates checks random intents against random limits, positions,
 // orders, losses and breaches. Explain reaches Check's decision on every intent, with figures that this test
-// counts itself, and Utilization shows the same limits.
+// computes itself, and Utilization shows the same limits.
 func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
@@ -34,7 +34,7 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 			utilization[u.Rule+" "+u.Scope] = u
 			c := s.counted(nil, u.Rule, u.Strategy)
 			if c.unused {
-				u.Value = "0" // without an order none of it is in use
+				u.Value = "0" // without an order nothing of the limit is used
 			}
 			if !same(c.value, numberIn(r, u.Value)) || !c.most.Equal(numberIn(r, u.Limit)) {
 				r.Fatalf("%s of %s: want %s of %s in use, have %+v", u.Rule, u.Scope, c.value, c.most, u)
@@ -59,7 +59,7 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 	t.Errorf("no random state shows %v", missing)
 }
 
-// outcomesMissing returns the limits, scopes and outcomes that no state has shown yet.
+// outcomesMissing returns the combinations of limit, scope and outcome that no state has shown yet.
 func outcomesMissing(seen map[string]int) (missing []string) {
 	scopes := map[MeasuredOn][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"},
 		OfStrategy: {"strategy"}}
@@ -76,7 +76,7 @@ func outcomesMissing(seen map[string]int) (missing []string) {
 	return missing
 }
 
-// state is a random state of one account, as lists from which the test counts figures.
+// state is a random state of one account, as lists from which the test computes figures.
 type state struct {
 	*table
 	account Account
@@ -185,7 +185,7 @@ func (s *state) wantSameDecision(r *rapid.T, refusal *Refusal, verdicts []Verdic
 	}
 }
 
-// wantFigures compares one verdict with the test's own count, and with the limit as Utilization shows it.
+// wantFigures compares one verdict with the test's own figures, and with the limit as Utilization shows it.
 func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *Verdict, u Utilization) {
 	strategy := ""
 	if strings.HasPrefix(v.Scope, "strategy ") {

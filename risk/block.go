@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Opening is where a strategy may open: its symbol and the known state of it.
+// Opening is the state that decides whether a strategy may open on its symbol.
 type Opening struct {
 	NowMS    int64
 	Book     *reconcile.Book

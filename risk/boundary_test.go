@@ -12,7 +12,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// least is the smallest possible amount.
+// least is the smallest positive amount.
 var least = exchange.MustAmount("0.000000000000000001")
 
 // boundary is a rule with a state exactly at its bound, which passes, the smallest step within it, which passes too, and the smallest step beyond
@@ -28,7 +28,7 @@ type boundary struct {
 
 var onFutures, onSpot = []exchange.Market{exchange.Futures}, []exchange.Market{exchange.Spot}
 
-// withoutBound lists the rules of the exchange and of botd that compare no figure, each with the test in which it refuses and passes.
+// withoutBound lists the rules of the exchange and of botd that compare no number, each with the test in which it refuses and passes.
 var withoutBound = map[string]string{
 	"symbol": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending", "shape": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending",
 	"price": "TestRefusalMessages", "halted": "TestRefusalMessages", "unsettled": "TestRefusalMessages",
@@ -38,10 +38,10 @@ var withoutBound = map[string]string{
 // more is a step of the quantity.
 func more(i *reconcile.Intent, by int) { i.Order.Quantity += exchange.Quantity(by) }
 
-// tenths is a price of so many ticks.
+// tenths is a price of the given number of ticks, a tenth each.
 func tenths(n int) exchange.Price { return exchange.Price(n) * 0.1e8 }
 
-// multiples are the rules that a step in either direction breaks.
+// multiples are the rules that require a multiple, which a step in either direction breaks.
 var multiples = map[string]bool{"price_tick": true, "quantity_tick": true}
 
 // venueBoundaries are the boundaries of the exchange's rules, including minimums.
@@ -90,7 +90,7 @@ func venueBoundaries() []boundary {
 	}
 }
 
-// rich has an account with enough money for its rules' maximum.
+// rich gives the account enough money for the largest order that the symbol's rules allow.
 func rich(b *table, _ string, _ int) {
 	reconciletest.Of(b.book).Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
 	for i := range *reconciletest.Of(b.book).Balances {
@@ -173,7 +173,7 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 	}
 }
 
-// No figure overflows, and a missing figure lets no opening pass.
+// No figure overflows, and an opening whose figures are unknown is refused.
 func TestUncountableFiguresAreRefused(t *testing.T) {
 	t.Parallel()
 	huge := exchange.Quantity(math.MaxInt64)

@@ -7,31 +7,31 @@ import (
 	"botd/reconcile"
 )
 
-// Trigger is the kind of change that can move a latching limit between intents.
+// Trigger is the kind of change that moves the figures of a latching limit between intents.
 type Trigger uint8
 
-// The movers of limits between intents.
+// The triggers.
 const (
-	ByEquity  Trigger = iota
-	ByResults         // results of closed positions
+	ByEquity  Trigger = iota // a change of the equity
+	ByResults                // results of closed positions
 )
 
-// CrossedLimit is a limit that was crossed. Its breach holds entries back until it ends.
+// CrossedLimit is a latching limit that was crossed. Its breach blocks entries until it ends.
 type CrossedLimit struct {
 	Rule    string
 	Reason  string
 	UntilMS int64 // 0: until botd rearm
 }
 
-// Crossed returns the limits that a mover has crossed. A loss limit stays crossed, so it is
-// returned only while it has no breach; a losing streak is counted from zero after each breach. The
+// Crossed returns the limits that the trigger moves and that are crossed. A loss limit stays crossed, so
+// it is returned only while it has no breach; a losing streak is counted from zero after each breach. The
 // limits and the equity are the strategy's, or the account's if the strategy is empty.
 func (l *Limits) Crossed(by Trigger, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []CrossedLimit) {
 	var s *subject // most strategies have no latching limit
 	watch := book.Watch(strategy)
 	for i := range limitTable {
 		limit := &limitTable[i]
-		if limit.latch == nil || limit.latch.moves != by || !limit.isSet(l) {
+		if limit.latch == nil || limit.latch.trigger != by || !limit.isSet(l) {
 			continue
 		}
 		if s == nil {
@@ -54,11 +54,12 @@ func (l *Limits) Crossed(by Trigger, nowMS int64, book *reconcile.Book, strategy
 	return all
 }
 
-// Recovered reports whether the named limit, if this mover moves it, is no longer crossed.
+// Recovered reports whether the named limit is set, moved by the trigger and no longer exceeded. It is false
+// while the limit's figures are unknown.
 func (l *Limits) Recovered(by Trigger, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
-		if limit := &limitTable[i]; limit.Name == rule && limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
+		if limit := &limitTable[i]; limit.Name == rule && limit.latch != nil && limit.latch.trigger == by && limit.isSet(l) {
 			f := limit.measure(&s)
 			return f.unknown == "" && !f.limit.Less(f.value)
 		}
@@ -74,21 +75,21 @@ func lostInARow(f figures) string {
 	return f.value.String() + " positions in a row lost"
 }
 
-// TriggeredBy reports whether a limit is set that this mover moves.
+// TriggeredBy reports whether a limit is set that the trigger moves.
 func (l *Limits) TriggeredBy(by Trigger) bool {
 	for i := range limitTable {
-		if limit := &limitTable[i]; limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
+		if limit := &limitTable[i]; limit.latch != nil && limit.latch.trigger == by && limit.isSet(l) {
 			return true
 		}
 	}
 	return false
 }
 
-// Changed reports whether a limit that this mover moves has another value than before.
+// Changed reports whether a limit that the trigger moves has another value than before.
 func (l *Limits) Changed(by Trigger, before *Limits) bool {
 	for i := range limitTable {
 		limit := &limitTable[i]
-		if limit.latch == nil || limit.latch.moves != by {
+		if limit.latch == nil || limit.latch.trigger != by {
 			continue
 		}
 		if order, comparable := limit.Compare(l, before); order != 0 || !comparable {
@@ -98,10 +99,11 @@ func (l *Limits) Changed(by Trigger, before *Limits) bool {
 	return false
 }
 
-// Watches reports whether any limit is set that moves between intents.
+// Watches reports whether any limit is set whose figures move between intents.
 func (l *Limits) Watches() bool { return l.TriggeredBy(ByEquity) || l.TriggeredBy(ByResults) }
 
-// Rearms reports whether botd rearm ends a breach of the named limit.
+// Rearms reports whether botd rearm ends a breach of the named limit. It is true for a name that is not a
+// latching limit, such as one from an older journal.
 func Rearms(name string) bool {
 	limit := LimitNamed(name)
 	return limit == nil || limit.latch == nil || limit.latch.rearm

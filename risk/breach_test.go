@@ -57,7 +57,7 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 	}
 }
 
-// A person rearms it, unless time alone ends it.
+// Limits are watched if their figures move between intents. A person can rearm a breach unless only time ends it.
 func TestMovedLimitIsWatchedAtItsNewValue(t *testing.T) {
 	t.Parallel()
 	money := Loss{USDT: exchange.AmountOf(1)}
@@ -111,8 +111,8 @@ func TestValuesOfLimitsAtTheirBounds(t *testing.T) {
 	}
 }
 
-// Only the limits that the mover moves count, at any change of their value: another unit too, and a
-// limit that is set or withdrawn.
+// Only limits that the trigger moves count, at any change of their value: also to another unit, and when a
+// limit is set or withdrawn.
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	streak, share, money := Limits{MaxLosingStreak: 3}, Limits{MaxDailyLoss: Loss{Share: 1}}, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1)}}

@@ -31,14 +31,14 @@ func (o Outcome) String() string {
 	return [...]string{"", "passed", "refused", "not_reached"}[o]
 }
 
-// Explain returns the verdict of every rule on an intent, in the order of Check and with its
-// figures: both read the same findings.
+// Explain returns the verdict of every rule on an intent, in the order of Check and with the same figures,
+// because both read the same findings.
 func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) []Verdict {
 	_, _, all := g.CheckExplained(intent, facts)
 	return all
 }
 
-// CheckExplained combines Check and Explain.
+// CheckExplained returns the results of both Check and Explain from one evaluation of the rules.
 func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved Approved, refusal *Refusal, all []Verdict) {
 	names := namesOf(intent.Purpose)
 	all = make([]Verdict, 0, len(names)) // most rules have one verdict

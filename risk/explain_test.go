@@ -104,7 +104,7 @@ func TestExplainOmitsMissingFigures(t *testing.T) {
 	}
 }
 
-// The figures are known with rules and a price. A price from the future has the age zero.
+// The figures are known once the rules and a price are. A price dated in the future has the age zero.
 func TestPriceFiguresNeedRulesAndPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestPriceFiguresNeedRulesAndPrice(t *testing.T) {
 	}
 }
 
-// An order is judged at the mark price if that is requested and known. A value beyond the bound counts as
+// An order is triggered by the mark price if it asks for that and it is known. A value beyond the bound counts as
 // 10^15.
 func TestWorkingPrice(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,8 @@ func TestWorkingPrice(t *testing.T) {
 	}
 }
 
-// An exposure counts the order's own market alone. An opening by amount counts as what it buys at the last price, less what it has bought.
+// An exposure counts only the order's own market. An opening by amount counts the quantity that the amount buys at the last price, less the
+// quantity already bought.
 func TestExposureCountsOwnMarket(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -174,7 +175,7 @@ func TestExposureCountsOwnMarket(t *testing.T) {
 			b.live("m", spotAmount("2500"), placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 20, Price: exchange.AmountOf(50_000)}})
 			see(b.state, func(o *seen) { o.Position = 20 })
-		}, "7500 USDT"}, // the rest, and what it has bought
+		}, "7500 USDT"}, // the remainder, and the quantity already bought
 		{"it bought more than that is now", func(b *table) {
 			b.live("m", spotAmount("2500"), placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 60, Price: exchange.AmountOf(40_000)}})

@@ -8,8 +8,8 @@ import (
 )
 
 // finding is the result of one rule for an intent: the figures it compared, and whether it refused.
-// Check and Explain read the same findings. Numbers are formatted only when someone reads them, so
-// a check builds no strings.
+// Check and Explain read the same findings. Numbers are formatted only for a refusal or a verdict, so
+// a check that passes formats none.
 type finding struct {
 	rule    string
 	scope   scope // the limit's scope
@@ -41,7 +41,8 @@ const (
 	seconds unit = "s"
 )
 
-// String returns the figure. A limit's figure is rounded to the cent or to whole seconds.
+// String returns the figure. USDT are rounded to the cent unless all digits count, and seconds are
+// truncated to whole ones.
 func (f figure) String() string {
 	switch {
 	case f.unit == usdt && !f.fine:
@@ -57,7 +58,7 @@ const amountUnit = 1_000_000_000_000_000_000
 
 var halfCent = exchange.AmountOf(1).Div(200)
 
-// toCents rounds half a cent away from zero.
+// toCents rounds to the nearest cent, and half a cent away from zero.
 func toCents(a exchange.Amount) exchange.Amount {
 	half := halfCent
 	if a.Sign() < 0 {

@@ -41,7 +41,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// benchmarkLimits sets the limits that latch and those of the symbol.
+// benchmarkLimits sets the limits that latch, and those of the symbol.
 func benchmarkLimits(limits *Limits) {
 	percent := exchange.RateOne / 100
 	limits.MaxDailyLoss, limits.MaxDrawdown, limits.MaxSymbolExposure = Loss{Share: 5 * percent}, Loss{Share: 20 * percent}, 10*exchange.RateOne

@@ -101,7 +101,7 @@ func stop(price exchange.Price) reconcile.Intent {
 		ClosePosition: true, WorkingType: exchange.ContractPrice}}
 }
 
-// The type is refused even if the symbol lists no types.
+// An order without a valid type is refused even if the symbol lists no types.
 func TestInvalidOrderTypeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []exchange.OrderType{0, exchange.TakeProfitMarket + 1} {
@@ -259,7 +259,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 	}
 }
 
-// unbracketed is a symbol without margin levels from the exchange.
+// unbracketed is a symbol for which the exchange has sent no margin brackets.
 func unbracketed(b *table) { b.change(func(s *exchange.Symbol) { s.Brackets = nil }) }
 
 func (b *table) change(f func(*exchange.Symbol)) {
@@ -326,13 +326,13 @@ func TestAnApprovedNoGateMadePanics(t *testing.T) {
 	Approved{}.Intent()
 }
 
-// hold gives the account a position that its fills explain.
+// hold gives the account a position that botd's fills explain.
 func (b *table) hold(quantity exchange.Quantity) {
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Adopted{Quantity: quantity - b.state.Known()}})
 	see(b.state, func(o *seen) { o.Position = quantity })
 }
 
-// ignore leaves a quantity besides the position to others.
+// ignore adds a quantity to the exchange's position and leaves it to others.
 func (b *table) ignore(quantity exchange.Quantity) {
 	position := b.state.Position()
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Ignored{Quantity: quantity}})
@@ -343,7 +343,7 @@ func (b *table) quarantine() {
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Reason: "why"}})
 }
 
-// A foreign order that may open is named, and so is one that equals one of botd's, under each policy.
+// The refusal names a foreign order that may open, and under each policy one that equals an order of botd's.
 func TestRefusalNamesTheForeignOpening(t *testing.T) {
 	t.Parallel()
 	for policy, wants := range map[string][2]string{

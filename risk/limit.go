@@ -66,7 +66,7 @@ type Limit struct {
 	measure    func(*subject) figures
 	ofLeverage bool   // applies to a change of leverage too
 	hint       string // in a refusal
-	latch      *latch // set: once crossed, the limit holds entries back until the breach ends
+	latch      *latch // set: once crossed, the limit blocks entries until the breach ends
 
 	// docs/risk.md.
 	Counts, Effect string
@@ -99,10 +99,10 @@ const (
 
 // latch describes how a breach of a limit begins and ends.
 type latch struct {
-	moves Trigger
-	why   func(figures) string
-	until func(nowMS int64, limits *Limits) int64 // when the breach ends automatically; nil: never
-	rearm bool                                    // botd rearm ends the breach
+	trigger Trigger
+	why     func(figures) string
+	until   func(nowMS int64, limits *Limits) int64 // when the breach ends automatically; nil: never
+	rearm   bool                                    // botd rearm ends the breach
 }
 
 // defaultCoolDown is the time without entries after a losing streak, where no other is set.
@@ -139,14 +139,14 @@ var limitTable = []Limit{
 	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
 		Example: "5%", What: "maximum loss since 00:00 UTC; beyond it no entries until the next day",
 		Near: NearAlerts, measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops continue",
-		latch: &latch{moves: ByEquity, why: lostTooMuch,
+		latch: &latch{trigger: ByEquity, why: lostTooMuch,
 			until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
 		Counts: "the loss of equity since 00:00 UTC, excluding deposits and withdrawals; a share of the day's first equity, or USDT",
 		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
 	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
 		Example: "500 USDT", What: "maximum loss from the highest equity; beyond it no entries until `botd rearm`",
 		Near: NearAlerts, measure: drawdown, hint: "no entries until botd rearm; exits and stops continue",
-		latch:  &latch{moves: ByEquity, why: lostTooMuch, rearm: true},
+		latch:  &latch{trigger: ByEquity, why: lostTooMuch, rearm: true},
 		Counts: "the loss from the highest equity since tracking began, or since the last `botd rearm`; a share of that equity, or USDT",
 		Effect: isLatched, Ends: "`botd rearm` (`--strategy NAME`); the highest equity is then measured again"},
 	{Name: MaxOpenOrders, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
@@ -170,7 +170,7 @@ var limitTable = []Limit{
 	{Name: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLosingStreak }, Low: 1, High: 1000,
 		Unit: "positions", Example: "4", What: "number of consecutive losing positions after which entries stop for `cool_down`",
 		Near: NearAlerts, measure: losingStreak, hint: "no entries until the cool-down is over; exits and stops continue",
-		latch:  &latch{moves: ByResults, why: lostInARow, until: func(nowMS int64, limits *Limits) int64 { return nowMS + limits.CoolDownMS }, rearm: true},
+		latch:  &latch{trigger: ByResults, why: lostInARow, until: func(nowMS int64, limits *Limits) int64 { return nowMS + limits.CoolDownMS }, rearm: true},
 		Counts: "consecutive positions that ended with a loss, fees and funding included",
 		Effect: "reaching the limit latches for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count starts over"},
@@ -235,7 +235,8 @@ func drawdown(s *subject) figures {
 	return s.loss(s.watch.Day().Peak, s.limits.MaxDrawdown)
 }
 
-// losingStreak never refuses an intent: it is crossed by the result of a position.
+// losingStreak counts consecutive losing positions. By itself it refuses no intent: the result of a position
+// crosses the limit, and the breach refuses.
 func losingStreak(s *subject) figures {
 	f := counts(s.watch.Losses(), s.limits.MaxLosingStreak)
 	f.byResult = true
@@ -261,7 +262,8 @@ func ordersPerMinute(s *subject) figures {
 	return counts(own+s.added(), s.limits.MaxOrdersPerMinute)
 }
 
-// throughPrice bounds the price of each order. Without an order, its utilization is zero.
+// throughPrice measures how far a LIMIT order's price is beyond the last price, on the costly side. There is
+// nothing to measure without such an order.
 func throughPrice(s *subject) figures {
 	if s.state.Rules() == nil || s.state.Last() <= 0 {
 		return figures{unknown: s.state.Key().String() + " has no price", hint: nextRound}
@@ -281,7 +283,7 @@ func dataAge(s *subject) figures {
 	return figures{value: milliseconds(max(0, s.nowMS-s.state.LastMS())), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
 }
 
-// ownPosition counts the strategy's part of the position, without the foreign part.
+// ownPosition counts the strategy's part of the position, and its openings as filled.
 func ownPosition(s *subject) figures {
 	rules := s.state.Rules()
 	if rules == nil {

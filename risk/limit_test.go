@@ -14,8 +14,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// This file has the tests' knowledge of each limit: its configuration, its bound (boundary_test.go), its
-// random values, and a count of its figures without the table (agreement_test.go).
+// This file holds what the tests know about each limit: its configuration, its bound (boundary_test.go), its
+// random values, and a computation of its figures that does not use the table (agreement_test.go).
 
 // limitBoundaries has a boundary for each limit.
 func limitBoundaries() []boundary {
@@ -76,7 +76,7 @@ func limitBoundaries() []boundary {
 // limitsWithoutBound lists the limits that no boundary describes, each with the test in which it refuses and passes.
 var limitsWithoutBound = map[string]string{MaxLosingStreak: "TestAStreakLatchesAtItsLimit"}
 
-// As many losing positions as the limit hold entries back.
+// A streak of as many losing positions as the limit blocks entries.
 func TestAStreakLatchesAtItsLimit(t *testing.T) {
 	t.Parallel()
 	limits := Limits{MaxLosingStreak: 3, CoolDownMS: 60_000}
@@ -113,14 +113,14 @@ func drawLimits(r *rapid.T, strategy string) Limits {
 	}
 }
 
-// count has a limit's figures as a test counts them.
+// count holds a limit's figures as the test computes them.
 type count struct {
 	value, most decimal.Decimal
-	unused      bool // the limit does not bound such an intent
+	unused      bool // the limit does not apply to such an intent
 	latched     bool // only a breach refuses, whatever the figures
 }
 
-// counted counts the figures that a limit compares from the lists. Without an intent it counts what is in use.
+// counted computes the figures that a limit compares from the lists of the state. Without an intent it computes the current utilization.
 func (s *state) counted(intent *reconcile.Intent, rule, strategy string) count {
 	limits, whole := s.limits[strategy], func(n int) decimal.Decimal { return decimal.NewFromInt(int64(n)) }
 	rate := func(rate exchange.Rate, of int64) decimal.Decimal { return rate.Decimal().Mul(decimal.NewFromInt(of)) }

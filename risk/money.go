@@ -9,10 +9,11 @@ import (
 )
 
 // The rules of this file are the exchange's rules about money: leverage, margin and balances. An
-// order in flight or uncertain is counted as accepted and filled at a bad price. The figures of the
+// order in flight or uncertain is counted as accepted and filled at a bad price. The balances of the
 // last read already include every order that the read returned.
 
-// defaultCollar is the price collar where none is set: the slippage assumed for a market order in flight, and the maximum distance of a spot exit.
+// defaultCollar is the account's default price collar. If none is set, it still is the slippage assumed for orders in flight. A spot exit never
+// goes further.
 const defaultCollar = exchange.RateOne / 20
 
 // setLeverage requires a leverage that the bracket allows and that leaves enough margin for the
@@ -70,7 +71,7 @@ func (g *Gate) marginAtLowerLeverage(leverage int, facts *Facts, f *finding) boo
 	return f.compare(number(more, "USDT more margin"), number(free, "USDT available"), !free.Less(more), "reduce the size or deposit")
 }
 
-// entryCost returns the cost of the position.
+// entryCost returns the value of the exchange's position at its entry price, rounded up by one price unit.
 func entryCost(state *reconcile.SymbolState) exchange.Amount {
 	return boundedNotional(state.Rules(), state.Rules().PriceOf(state.EntryPrice())+1, state.AtVenue().Abs())
 }
@@ -127,7 +128,7 @@ func (f *finding) available(needed, free exchange.Amount) bool {
 	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "reduce the size, raise the leverage, or deposit")
 }
 
-// Margin returns the refusal of an opening that needs more margin than is free; nil where that is enough.
+// Margin returns the refusal of an opening that needs more margin than is free, or nil if enough is free.
 func Margin(needed, free exchange.Amount) *Refusal {
 	f := finding{rule: "margin"}
 	if f.refused = !f.available(needed, free); f.refused {
@@ -167,7 +168,8 @@ func marginInFlight(state *reconcile.SymbolState, collar exchange.Rate, facts *F
 	return sum
 }
 
-// slippage returns the assumed distance of a fill from a symbol's last price, or false if its orders take no margin that is known.
+// slippage returns the assumed distance of a fill from a symbol's last price, or false if its orders count as taking no margin: on spot, and without
+// rules.
 func slippage(state *reconcile.SymbolState, collar exchange.Rate) (away exchange.Price, takes bool) {
 	if state.Rules() == nil || state.Key().Market != exchange.Futures {
 		return 0, false
@@ -175,7 +177,8 @@ func slippage(state *reconcile.SymbolState, collar exchange.Rate) (away exchange
 	return state.Rules().PriceOf(state.Rules().PriceAmount(state.Last()).MulRate(collar)) + 1, true
 }
 
-// collar returns the assumed distance of a fill from the last price.
+// collar returns the assumed distance of a fill from the last price: the strategy's price collar, or else
+// the account's or the default, and at most the account's.
 func (g *Gate) collar(facts *Facts) exchange.Rate {
 	collar := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultCollar)
 	if account := g.limits.PriceCollar; account != 0 {
@@ -184,8 +187,8 @@ func (g *Gate) collar(facts *Facts) exchange.Rate {
 	return collar
 }
 
-// ExitCollar returns the maximum distance of a spot exit through the price: the default unless the limits of
-// the account or of the strategy set less.
+// ExitCollar returns the maximum distance of a spot exit's price beyond the last price: the default, unless
+// the account's or the strategy's limits set less.
 func ExitCollar(account, own *Limits) exchange.Rate {
 	collar := exchange.Rate(defaultCollar)
 	for _, limits := range [...]*Limits{account, own} {
@@ -225,8 +228,8 @@ func marginReserve(p *account.Placement, state *reconcile.SymbolState, away exch
 	return sum.Add(boundedNotional(rules, max(0, loss), left))
 }
 
-// balance requires a free balance that covers a spot order, including a fee paid in USDT. Orders in
-// flight count as spent.
+// balance requires a free balance that covers a spot order, and the fee of a purchase in case it is charged
+// in the quote asset. Orders in flight count as spent.
 func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state, order := facts.State, &intent.Order
 	if state.Key().Market != exchange.Spot {
@@ -262,8 +265,9 @@ func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 	return free
 }
 
-// BuyingPower returns the value of the largest opening at the last price that the free funds can
-// pay for, fee included. It uses the configured leverage, or else the leverage set on the exchange.
+// BuyingPower returns the value of the largest opening that the free funds can pay for, fee included. It
+// uses the given leverage, or, if that is 0, the leverage set on the exchange. It is zero until the
+// symbol's rules and the market's funds have been read.
 func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	state := facts.State
 	if state.Rules() == nil {

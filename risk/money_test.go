@@ -33,7 +33,7 @@ func (b *table) fly(id string, key exchange.SymbolKey, f flight) {
 	}
 }
 
-// TestMarginThatIsNotFreeIsRefused checks an opening that needs the free margin exactly, and one that needs a
+// TestMarginThatIsNotFreeIsRefused checks an opening that needs exactly the free margin, and one that needs a
 // cent more.
 func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestFreeFuturesMargin(t *testing.T) {
 	}
 }
 
-// Prices, steps and markets differ. Orders of a symbol without rules count as zero.
+// The symbols differ in price, step and market. The orders of a symbol without rules take no margin.
 func TestOrdersAreCountedPerSymbol(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -233,7 +233,7 @@ func TestBuyingPower(t *testing.T) {
 	}
 }
 
-// The margin is for the open position, for openings and for resting orders of others, and a cent for rounding.
+// Margin is needed for the open position, for openings and for foreign resting orders, and a cent for rounding.
 func TestALowerLeverageNeedsMargin(t *testing.T) {
 	t.Parallel()
 	lower := func(b *table, free string) bool {

@@ -13,7 +13,8 @@ type passSums struct {
 	orders perMarket
 }
 
-// pass returns the current sums of the pass under way, or nil outside a pass.
+// pass returns the sums of the pass under way, after adding the orders sent since the last call, or nil
+// outside a pass.
 func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passSums {
 	number, sent := facts.Book.Pass()
 	if number == 0 {
@@ -30,7 +31,7 @@ func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passSums {
 	return in
 }
 
-// passWith returns the sums for a collar and computes them on first use.
+// passWith returns the pass's sums for a collar and a fee, and computes them on first use.
 func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *passSums {
 	if len(g.passed) > 0 && g.passed[0].number != number {
 		g.passed = g.passed[:0]

@@ -12,9 +12,9 @@ import (
 // The rules of this file are the exchange's rules about positions (interface, rules 4 to 9). Every
 // order that rests, is in flight or is uncertain is counted at its worst case.
 //
-// Uncertainty never blocks a reducing order: an exit or a protection whose outcome is unknown is
-// not counted against the next one. If the first did arrive, the exchange refuses the second; it
-// never doubles it (classes I and R of the protocol).
+// Uncertainty never blocks an exit or a protective order: an earlier one whose outcome is unknown is not
+// counted against it. If the earlier one did arrive, the exchange executes at most what is left of the
+// position, or refuses (exactly-once.md, classes I and R). A plan's resting exit orders do wait.
 
 // mayRepeat reports whether an intent may be sent although an earlier one of its kind has an unknown
 // outcome.
@@ -22,8 +22,8 @@ func mayRepeat(purpose placement.Purpose) bool {
 	return purpose == placement.Exit || purpose.Protects()
 }
 
-// unanswered reports whether a placement's outcome is unknown or its answer is late. Neither a kill
-// switch nor a stop waits for it.
+// unanswered reports whether a placement's answer was lost or is late. Exits and protective orders do not
+// wait for it.
 func unanswered(p *account.Placement, facts *Facts) bool {
 	return p.State() == placement.Uncertain || p.State() == placement.Sending && facts.NowMS-p.SentMS() >= reconcile.RepeatMS
 }
@@ -53,8 +53,8 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 }
 
 // reducible returns botd's own part of the position and the whole position, as they count for an
-// order. Exits and protections use the standing position even if the newest list is not trusted
-// yet; a resting order waits for the list.
+// order. Exits and protective orders use the position that botd trusts, even if the newest list shows
+// another; a plan's resting exit order uses the list's.
 func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, whole exchange.Quantity) {
 	if mayRepeat(intent.Purpose) {
 		return state.TrustedPosition(), state.TrustedVenuePosition()
@@ -101,7 +101,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	for p := range facts.State.Live() {
 		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Book.EndUnread(p)
 		if active && p.Order().Type == order.Type {
-			return f.refuse("a second one", "one per symbol and type", "botd cancels the first one before (rule 8)")
+			return f.refuse("a second one", "one per symbol and type", "botd first cancels the one that rests (rule 8)")
 		}
 	}
 	for _, o := range facts.State.Foreign() {
@@ -133,7 +133,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	}
 	for p := range state.Live() {
 		if p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
-			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" on the other side may fill first; botd cancels it before (rule 4)")
+			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" on the other side may fill first; botd first cancels it (rule 4)")
 		}
 	}
 	return true
@@ -141,7 +141,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 
 // quotesBoth reports whether an intent and a resting opening on the other side are the two sides of
 // a market maker's quotes. Both are post-only orders of one strategy's plan, there is no position,
-// and the first order is acknowledged, so two orders of opposite sides are never unknown at once.
+// and the first order is acknowledged, so the outcomes of two opposite orders are never unknown at once.
 // Whatever the exchange does with the second order after the first has filled (keep it, reject it
 // or reduce with it: each symbol has one position, rule 4), the position is the sum of the fills,
 // and the limits bound each side on its own. The planner cancels an order left against a position.
@@ -164,7 +164,8 @@ func worstCaseSize(state *reconcile.SymbolState, side exchange.Side) exchange.Qu
 	return size
 }
 
-// worstCaseOwnSize returns the size of botd's part of the position in the same case.
+// worstCaseOwnSize returns the size of botd's part of the position if every opening of its own on a side
+// fills, and nothing reduces it.
 func worstCaseOwnSize(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 	return addSaturating(max(0, state.Position()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 }
@@ -183,7 +184,7 @@ func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Qu
 	return size
 }
 
-// addSaturating adds two sizes and saturates instead of overflowing.
+// addSaturating adds two sizes that are not negative. It returns the largest value instead of overflowing.
 func addSaturating(a, b exchange.Quantity) exchange.Quantity {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -204,8 +205,8 @@ func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
 	return notionalOf(state.Rules(), state.Last(), size)
 }
 
-// orderCount bounds the open orders of an account in one market, foreign ones included. The
-// interface documents no bound.
+// orderCount bounds the open orders of an account in one market, foreign ones included. The bound is
+// botd's own: the interface documents none.
 func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
 	if in := g.pass(facts, g.collar(facts)); in != nil {

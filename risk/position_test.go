@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// A reduction is bounded by botd's part of the position, by all of it, and by other reductions. The bounds are computed by
-// hand.
+// A reduction is bounded by botd's part of the position, by the whole position, and by other reductions. The bounds are
+// computed by hand.
 func TestReductionIsBoundedByPosition(t *testing.T) {
 	t.Parallel()
 	rest := func(side exchange.Side, quantity exchange.Quantity) exchange.NewOrder {
@@ -92,7 +92,7 @@ func TestReductionIsBoundedByPosition(t *testing.T) {
 	}
 }
 
-// If the list shows no position and is not believed, the fills bound an exit and a stop; a resting exit waits for the list.
+// If the list shows no position but is not trusted, the fills bound an exit and a stop; a resting exit waits for the list.
 func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -119,7 +119,7 @@ func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 	}
 }
 
-// onItsWay puts an order in flight at a time, without an answer.
+// onItsWay puts an order, sent at a given time, in flight without an answer.
 func (b *table) onItsWay(id string, intent reconcile.Intent, atMS int64) {
 	order := intent.Order
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
@@ -136,7 +136,8 @@ func (b *table) others(o exchange.Order) {
 	see(b.state, func(shown *seen) { shown.Foreign = []exchange.Order{o} })
 }
 
-// Both are post-only and of one strategy's plan, there is no position, and the first is acknowledged.
+// Quotes on both sides pass only if both are post-only orders of one strategy's plan, there is no position, and the first is
+// acknowledged.
 func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -167,7 +168,7 @@ func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 	}
 }
 
-// Explain lists rules up to the refusing one, and the later ones as not reached.
+// Explain lists the verdicts of the rules up to the one that refuses, and the later rules as not reached.
 func TestExplainNamesEveryRuleOnce(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(b *table){"": func(*table) {}, "halted": (*table).halt, "symbol": func(b *table) {

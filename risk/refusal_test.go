@@ -83,7 +83,7 @@ func TestRefusalMessages(t *testing.T) {
 	}
 }
 
-// Neither an exit nor an opening of the other side does.
+// Neither an exit nor an opening on the other side counts.
 func TestOnlyOpeningsOfSameSideEnlargePosition(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -194,7 +194,7 @@ func TestQuotesOnBothSidesNeedFlatPosition(t *testing.T) {
 	}
 }
 
-// A streak limit alone has that default.
+// Where max_losing_streak is set, cool_down has a default.
 func TestCoolDownDefaultsToAnHour(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[Limits]int64{{}: 0, {MaxLosingStreak: 1}: 3_600_000, {MaxLosingStreak: 1, CoolDownMS: 1}: 1, {CoolDownMS: 5}: 5} {
@@ -205,7 +205,7 @@ func TestCoolDownDefaultsToAnHour(t *testing.T) {
 	}
 }
 
-// The values are equal, and not zero.
+// In a pass the free margin is the same as outside it.
 func TestPassKeepsFreeMoney(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})

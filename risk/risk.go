@@ -2,8 +2,8 @@
 // closed.
 //
 // A Gate checks one intent against the state of the account, with everything in flight counted at
-// its worst case. It refuses every intent that it cannot judge. While an order is uncertain, only
-// reducing and protecting intents pass.
+// its worst case. It refuses every intent that it cannot judge. While the outcome of an order is unknown,
+// nothing opens on its symbol, and the symbol's leverage is not changed.
 //
 // The rules of the exchange and of botd itself are in venue.go, position.go, money.go and
 // block.go. The user's limits are rows of one table, in limit.go.
@@ -47,7 +47,7 @@ func (a Approved) Intent() reconcile.Intent {
 	return a.intent
 }
 
-// Facts are the state that one check judges an intent against.
+// Facts are the state that a check judges an intent against.
 type Facts struct {
 	NowMS    int64
 	Book     *reconcile.Book
@@ -55,9 +55,9 @@ type Facts struct {
 	Strategy Limits          // the strategy's own limits, applied in addition
 	Market   exchange.Amount // equity of the order's market, for exposures
 	Equity   exchange.Amount // equity of the account in all markets that botd trades, for losses
-	Unread   bool            // Equity is not known yet
+	Unread   bool            // Equity is not known yet, so loss limits refuse
 	Own      exchange.Amount // equity of the strategy, if one of its limits depends on it
-	TakerFee exchange.Rate   // counted for orders in flight; reserved on spot
+	TakerFee exchange.Rate   // counted for orders in flight, and for each purchase on spot
 	Blind    bool            // reads have failed for too long: nothing opens
 }
 
@@ -75,7 +75,7 @@ type Gate struct {
 // NewGate returns a gate with the account's limits.
 func NewGate(limits Limits) *Gate { return &Gate{limits: limits} }
 
-// rule is one rule of the exchange or of botd itself.
+// rule is one rule of the exchange or of botd itself, as opposed to a limit of the user.
 type rule struct {
 	name string
 	find func(*Gate, *reconcile.Intent, *Facts, *finding) (fits bool)
@@ -154,8 +154,8 @@ func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal
 }
 
 // judge checks an intent against each rule in order and returns the first finding that refuses, or
-// nil. It passes every finding to give. A limit set for both the account and the strategy has a
-// finding for each.
+// nil. It passes every finding up to that one to give. A limit set for both the account and the strategy
+// has a finding for each. A finding is valid until the next one.
 func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)) *finding {
 	f := &g.found
 	for _, r := range rulesOf(intent.Purpose) {

@@ -5,8 +5,8 @@ import (
 	"botd/reconcile"
 )
 
-// seen is what snapshots have shown of a symbol.
+// seen holds what snapshots show of a symbol.
 type seen = reconciletest.Observed
 
-// see has snapshots show something else.
+// see changes what the snapshots show.
 func see(symbol *reconcile.SymbolState, change func(o *seen)) { reconciletest.Set(symbol, change) }

@@ -53,9 +53,9 @@ type figures struct {
 	value, limit exchange.Amount
 	unit         unit
 	start        exchange.Amount // of a loss: the equity it is measured from
-	unknown      string          // reason why the figures are unknown, which refuses
+	unknown      string          // why the figures are unknown, which refuses; empty if they are known
 	hint         string          // how the figures become known
-	idle         bool            // the limit applies to each order individually, and there is no order
+	idle         bool            // there is nothing to measure: no order with a price, or no leverage on spot
 
 	byResult bool // only the result of a position can cross the limit, by reaching it; an intent cannot
 }
@@ -87,8 +87,8 @@ func (s *subject) exposure(multiple exchange.Rate) figures {
 	return s.exposed(f, multiple)
 }
 
-// expose adds a symbol of the subject's market to an exposure. It returns false if the value is
-// unknown: a size has no price, or is so large that a sum could overflow.
+// expose adds a symbol's value to an exposure, if the symbol is in the subject's market. It returns false
+// if the value is unknown: there is no price, or the size is so large that a sum could overflow.
 func (s *subject) expose(f *figures, state *reconcile.SymbolState) bool {
 	if state.Key().Market != s.market {
 		return true
@@ -130,8 +130,8 @@ func (s *subject) loss(start exchange.Amount, limit Loss) figures {
 	return figures{value: start.Sub(s.funds).Max(exchange.Amount{}), limit: limit.From(start), unit: usdt, start: start}
 }
 
-// judge compares the figures of the limit for a subject. A breach keeps refusing until it ends,
-// whatever the figures are meanwhile.
+// judge sets the finding of the limit for a subject. A breach refuses until it ends, whatever the figures
+// are meanwhile.
 func (l *Limit) judge(s *subject, found *finding) {
 	f := l.measure(s)
 	*found = finding{rule: l.Name, scope: l.scope(s), value: number(f.value, f.unit), limit: number(f.limit, f.unit), hint: l.hint, setting: l,

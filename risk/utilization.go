@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/account"
 )
 
-// Account is the state from which the utilization of all limits is derived.
+// Account is the state of an account from which the utilization of all limits is computed.
 type Account struct {
 	NowMS      int64
 	Book       *reconcile.Book
@@ -36,9 +36,9 @@ type StrategyFacts struct {
 // The utilization states of a limit.
 const (
 	StateOK       = "ok"
-	StateNear     = "near"     // NearRatio of the limit is used
+	StateNear     = "near"     // at least NearRatio of the limit is used
 	StateFull     = "full"     // no further opening fits
-	StateBreached = "breached" // entries are held back
+	StateBreached = "breached" // entries are blocked
 	StateUnknown  = "unknown"  // a figure is not known: openings are refused
 )
 
@@ -54,7 +54,7 @@ type Utilization struct {
 	Ratio    float64 // used share of the limit; 1 is the limit
 	State    string
 	Reason   string // of a breach
-	Remedy   string // how a full, breached or unknown limit clears
+	Remedy   string // how a full or breached limit clears, or how an unknown figure becomes known
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends automatically
 

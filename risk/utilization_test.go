@@ -132,7 +132,7 @@ func TestLimitUtilization(t *testing.T) {
 	}
 }
 
-// The setting is filled in if no one has set it.
+// The setting gets its usual value unless someone has set it.
 func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	}
 }
 
-// The refusal shows rule, value, limit, and a hint, as a person reads them.
+// The text of a refusal shows rule, value, limit and hint.
 func TestRefusalNamesComparedValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

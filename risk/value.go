@@ -108,7 +108,7 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 	return nil
 }
 
-// Complete fills in the settings that a limit needs and the configuration leaves out.
+// Complete gives settings that the configuration leaves out their usual values, where their limit is set.
 func (l *Limits) Complete() {
 	for i := range limitTable {
 		if setting := &limitTable[i]; setting.Usual != "" && !setting.isSet(l) && LimitNamed(setting.Of).isSet(l) {
@@ -181,8 +181,8 @@ func (l *Limit) Text(limits *Limits) string {
 	return ""
 }
 
-// Compare orders two values of the limit, the tighter first, and reports whether they are
-// comparable. A share and an amount of money are not.
+// Compare orders two values of the limit, the smaller, which is the tighter one, first, and reports whether
+// they are comparable. A share and an amount of money are not.
 func (l *Limit) Compare(a, b *Limits) (order int, comparable bool) {
 	switch a := l.Field(a).(type) {
 	case *int:

@@ -66,7 +66,7 @@ func TestExitCollar(t *testing.T) {
 	}
 }
 
-// A setting has its usual value only beside its limit, and a value of its own takes precedence.
+// A setting has its usual value only where its limit is set, and a configured value takes precedence.
 func TestCompleteSetsUsualValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ streak, coolDown, want string }{{"", "", ""}, {"3", "", "1h"}, {"3", "2h", "2h"}} {

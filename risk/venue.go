@@ -58,7 +58,8 @@ func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	return true
 }
 
-// price requires a last price to judge by, and exactly the prices that the order's type uses.
+// price requires a last price, by which the other rules value the order, and exactly the prices that the
+// order's type takes.
 func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.State.Rules()
 	if facts.State.Last() <= 0 {
@@ -124,19 +125,20 @@ func valuationPrice(order *exchange.NewOrder, state *reconcile.SymbolState) exch
 	return state.Last()
 }
 
-// notionalOf returns the value of a quantity at a price, and whether it is exact.
+// notionalOf returns the value of a quantity at a price, capped at exchange.MaxValue, and whether it is
+// exact.
 func notionalOf(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) (exchange.Amount, bool) {
 	amount, known := rules.NotionalWithin(at, size, exchange.MaxValue)
 	return amount.Min(exchange.MaxValue), known
 }
 
-// boundedNotional returns notionalOf, capped at exchange.MaxValue.
+// boundedNotional returns the value of a quantity at a price, capped at exchange.MaxValue.
 func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
 	amount, _ := notionalOf(rules, at, size)
 	return amount
 }
 
-// value returns an order's value, and whether it is exact.
+// value returns an order's value, capped at exchange.MaxValue, and whether it is exact.
 func value(order *exchange.NewOrder, state *reconcile.SymbolState) (exchange.Amount, bool) {
 	if !order.QuoteAmount.IsZero() {
 		return order.QuoteAmount.Min(exchange.MaxValue), order.QuoteAmount.Less(exchange.MaxValue)
@@ -170,7 +172,8 @@ func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	return f.compare(money(notional), limit, true, "")
 }
 
-// triggerReference returns the price that triggers an order. On spot this is the last price.
+// triggerReference returns the price that triggers a conditional order: the mark price if the order asks for
+// it and it is known, else the last price.
 func triggerReference(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	if order.WorkingType == exchange.MarkPrice && state.Mark() > 0 {
 		return state.Mark()

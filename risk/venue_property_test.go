@@ -66,7 +66,7 @@ const (
 	fates
 )
 
-// limboOrder is a placement whose outcome or fill the book does not know.
+// limboOrder is a placement of which the book does not know the outcome or the current fill.
 type limboOrder struct {
 	placement *account.Placement
 	order     exchange.NewOrder
@@ -74,7 +74,7 @@ type limboOrder struct {
 	id        int64 // its id if arrived
 }
 
-// scene is what the book knows, and how to build the worlds that are consistent with it.
+// scene holds what the book knows, and what is needed to build the worlds that are consistent with it.
 type scene struct {
 	gate    *Gate
 	book    *reconcile.Book
@@ -156,7 +156,7 @@ func startPrice(symbol *exchange.Symbol) exchange.Price {
 	return symbol.FloorPrice(symbol.PriceOf(price))
 }
 
-// openWorld sends random requests to the exchange, with which the scene starts.
+// openWorld sends the random requests to the exchange with which the scene begins.
 func (s *scene) openWorld(r *rapid.T, x *world) {
 	do := func(request exchange.Request) bool {
 		_, err := x.Do(me, &request)
@@ -293,7 +293,7 @@ func (s *scene) everyWorld(visit func(*world)) {
 	}
 }
 
-// live replays what happened since the fetch. It reports false if the world is impossible.
+// live replays what happened since the fetch. It returns false if the world is impossible.
 func (w *world) live(s *scene, fated []fate) bool {
 	w.fates = fated
 	for i, l := range append(slices.Clone(s.resting), s.sent...) {
@@ -313,7 +313,7 @@ func (w *world) live(s *scene, fated []fate) bool {
 	return true
 }
 
-// fill has another account take the order at the best price.
+// fill lets another account take the order at the best price.
 func (w *world) fill(s *scene, order exchange.NewOrder) {
 	if order.Type != exchange.Limit || order.Price != s.bestFor(order) {
 		return
@@ -340,7 +340,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 	}
 	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) &&
 		state.TrustedPosition() != state.Position() {
-		return // the fills bound it, while a list shows less: the position may be closed, and then the attempt costs nothing
+		return // the fills bound it while the list shows less: if the position is closed, the attempt costs nothing
 	}
 	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {
 		return // no rule refuses a reduction: derivation clips it to the free quantity
@@ -356,7 +356,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		s.resting, s.sent)
 }
 
-// quoted reports whether an opening is the second of two quotes, the first of which has filled meanwhile.
+// quoted reports whether an opening is the second of two quotes of which the first has filled meanwhile.
 func (s *scene) quoted(intent *reconcile.Intent) bool {
 	other := func(o limboOrder) bool {
 		return o.order.PostOnly && o.order.Side != intent.Order.Side && o.order.Key() == intent.Order.Key()
