@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// A wallet that is minutes old shows what has been sold since, and none of the money. These coins are no person's.
+// A wallet that is minutes old still shows coins that have been sold since, and none of the money. Those coins are not a person's.
 func TestWalletReadBeforeASaleShowsNoForeignCoins(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,9 +13,9 @@ import (
 )
 
 // The tests of this file cover reads that contradict each other: one read shows or omits a position or order
-// while another read of the same thing is missing or differs. Each was a failing seed beyond the bounds.
+// while another read of the same thing is missing or differs. Each was a seed beyond the bounds that failed.
 
-// A strategy that is shown no position targets one slice, and its position would be sold down to that slice
+// A strategy that sees no position would target one slice, and its position would be sold down to that slice
 // once the list is right again. So the strategy keeps seeing the position.
 func TestStrategyKeepsPositionThatOneListOmits(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func lostStop(t testing.TB) {
 	}
 }
 
-// The exchange refused the stop and took the take-profit. The list then shows no position, and positions/history no end of it.
+// The exchange refused the stop and accepted the take-profit. The list then shows no position, and positions/history no end of it.
 func TestRefusedStopReturnsWithOpenTakeProfit(t *testing.T) {
 	t.Parallel()
 	stopWithAProfit(t)
@@ -164,7 +164,7 @@ func shownByOneList(t testing.TB) {
 	}
 }
 
-// The entry's fill is not booked, and the entry's row is garbage.
+// The entry's fill is not booked, and the entry's row cannot be read.
 func TestStopStaysWhileEntryIsUnreadable(t *testing.T) {
 	t.Parallel()
 	entryUnread(t)
@@ -194,7 +194,7 @@ func entryUnread(t testing.TB) {
 	}
 }
 
-// An unexplained position may have ended without any evidence; flattening cancels its stops all the same.
+// An unexplained position may have ended without any evidence; flattening cancels its stops anyway.
 func TestFlattenCancelsStopsOfUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
@@ -247,7 +247,7 @@ func TestStopFromBeforeStartStaysUntilItsPositionEnds(t *testing.T) {
 	}
 }
 
-// The exchange takes no second closePosition order of a type, so a stop of the other side is canceled.
+// The exchange accepts no second closePosition order of a type, so a stop of the other side is canceled.
 func TestStopOfOppositeSideIsCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -298,8 +298,8 @@ func dueExit(t testing.TB) {
 	}
 }
 
-// A stop's fill that exceeds the known position ended an unexplained position. While an unanswered opening may explain the excess, its
-// fill is still to be booked.
+// A stop's fill beyond the known position has ended an unexplained position. While an unanswered opening may explain the excess, its fill is
+// yet to be booked.
 func TestReducingFillOpensNoPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -412,7 +412,7 @@ func partOfNone(t testing.TB) {
 	}
 }
 
-// The account reported the margin in use before, and now reports none.
+// The account has reported margin in use before, and now reports none.
 func TestListedPositionWithoutMarginIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
@@ -539,7 +539,7 @@ func halfAWallet(t testing.TB, quarantined bool) {
 	}
 }
 
-// Lists leave ids out, and the exchange executed a purchase twice.
+// Lists omit ids, and the exchange executed a purchase twice.
 func TestEqualRowWithoutIDIsARepetition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -619,7 +619,7 @@ func TestRowWithoutIDDoesNotRepeatAdoptedPurchase(t *testing.T) {
 	}
 }
 
-// A refused exit that is live anyway counts as a sale of the plan, and no second exit is placed next to it.
+// A refused exit that rests anyway counts as an exit of the plan, and no second exit is placed next to it.
 func TestRefusedExitThatIsLiveCountsAsExit(t *testing.T) {
 	t.Parallel()
 	exitBeyondItsAnswer(t)

@@ -107,7 +107,7 @@ func newBook(state *account.State) *Book {
 	b := &Book{
 		tracked:         tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
 		observedAccount: observedAccount{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
-		sentRequests:    newDispatched(),
+		sentRequests:    newSentRequests(),
 	}
 	b.peer.account, b.peer.pass, b.peer.twin = &b.tracked, &b.pass, &b.twin
 	return b
@@ -118,7 +118,7 @@ func (b *Book) Checkpoint(accountName string) record.Checkpoint {
 	return record.Checkpoint{Layout: account.Layout, Epoch: b.Epoch(), Account: accountName, State: b.Snapshot()}
 }
 
-// Restore returns the book of the records before a checkpoint. As after a replay, nothing is
+// Restore returns the book that the records before a checkpoint produce. As after a replay, nothing is
 // observed yet.
 func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	state, err := account.Restore(account.Options{Settle: settle}, c.State)
@@ -138,8 +138,8 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	return b, nil
 }
 
-// Apply changes the journalled state by one record. Earlier observations of the same object do not
-// settle it until it is read again.
+// Apply changes the journalled state by one record. A record about an order, or about the part of a
+// position that is left to others, leaves its symbol unsettled until the next read.
 func (b *Book) Apply(r *record.Record) {
 	b.apply(r)
 	b.pass.note(b, r)
@@ -187,7 +187,8 @@ func (b *Book) apply(r *record.Record) {
 	}
 }
 
-// advance applies a record to a live placement. It ignores records about others.
+// advance applies a record about a placement, and what it implies for the observations if the placement is
+// live.
 func (b *Book) advance(r *record.Record) {
 	p := b.Placement(r.ClientOrderID)
 	if p == nil {

@@ -47,8 +47,8 @@ func TestRestoredBook(t *testing.T) {
 	}
 }
 
-// All placements but the resting ones are in flight. They are listed oldest first, in whichever order they
-// became so.
+// All placements that do not rest are in flight. They are listed oldest first, in whichever order they stopped
+// resting.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -80,7 +80,7 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// A start forgets all earlier reads and the count of ids.
+// A start forgets all earlier reads, and numbers its ids from one again.
 func TestBootForgetsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)

@@ -24,7 +24,7 @@ func TestTargetIsEnteredOnce(t *testing.T) {
 		t.Fatalf("want a buy of 20, have %+v", entry.Order)
 	}
 	id := d.send(entry)
-	d.none(nil) // in flight: never sent a second time
+	d.none(nil) // in flight: it is not sent a second time
 	d.acknowledge(id, 11)
 	d.none(nil)
 	d.observe(20, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})

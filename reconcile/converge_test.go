@@ -152,8 +152,7 @@ func stopWithAnotherPurchase(t testing.TB) {
 	}
 }
 
-// TestOutgrownBridgeIsCanceled adds to a position while its stop moves. Both orders once stayed
-// forever.
+// TestOutgrownBridgeIsCanceled adds to a position while its stop moves: the bridge no longer covers the position.
 func TestOutgrownBridgeIsCanceled(t *testing.T) {
 	t.Parallel()
 	positionOutgrowsBridge(t)
@@ -198,7 +197,7 @@ func (d *desk) stopOpen(orderID int64) exchange.Order {
 	return exchange.Order{}
 }
 
-// A partial exit leaves a rest that needs protection.
+// The remainder after a partial exit needs protection.
 func TestNoNewStopDuringFullExit(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[exchange.Quantity]int{0: 0, 1: 1} {
@@ -259,7 +258,7 @@ func TestPartialStopMovesOnceACandle(t *testing.T) {
 	}
 }
 
-// A fill lowers the target to zero at most, on either side. Otherwise the target would buy the position back.
+// A fill of an exit lowers the target, at most to zero, on either side. Otherwise the target would buy the position back.
 func TestExitOrderFillsLowerPricedTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ target, filled, want exchange.Quantity }{{20, 5, 15}, {20, 20, 0}, {20, 25, 0}, {-20, 5, -15}, {-20, 25, 0}} {

@@ -31,7 +31,7 @@ type delivery struct {
 // cancels holds the times of the first and the newest cancel of a placement.
 type cancels struct{ firstMS, lastMS int64 }
 
-func newDispatched() sentRequests { return sentRequests{deliveries: map[string]*delivery{}} }
+func newSentRequests() sentRequests { return sentRequests{deliveries: map[string]*delivery{}} }
 
 // nextInSequence returns the number of the next id of this epoch, from 1.
 func (d *sentRequests) nextInSequence() int64 {
@@ -54,7 +54,7 @@ func (d *sentRequests) known(clientOrderID string) delivery {
 	return delivery{}
 }
 
-// note returns the delivery of a live placement, to be changed.
+// note returns the delivery of a live placement for a change, and creates it if it is new.
 func (d *sentRequests) note(clientOrderID string) *delivery {
 	if d.deliveries[clientOrderID] == nil {
 		d.deliveries[clientOrderID] = &delivery{}
@@ -72,7 +72,7 @@ func (d *sentRequests) noteUnable(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).unableMS = atMS
 }
 
-// release records that the exchange answered that it canceled a spot stop.
+// release records the answer by which the exchange confirmed the cancel of a spot stop.
 func (d *sentRequests) release(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).releasedMS = atMS
 }

@@ -228,7 +228,7 @@ func (d *derivation) add(intent Intent) {
 	d.intents = append(d.intents, intent)
 }
 
-// cancel cancels a placement unless a cancel was just sent.
+// cancel cancels a placement, unless its order id is unknown or a cancel was just sent.
 func (d *derivation) cancel(p *account.Placement, reason string) {
 	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || d.nowMS-sent < RepeatMS {
 		return
@@ -367,7 +367,8 @@ func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
 	return amount
 }
 
-// mayOpen reports whether everything on the symbol is known, which an opening requires.
+// mayOpen reports whether everything on the symbol is known and its leverage is the desired one, which an
+// opening requires.
 func (d *derivation) mayOpen() bool {
 	settled := d.symbol.settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
 	return settled && !d.unsettled && !d.unlevered

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// desk is a book with one futures strategy, driven manually.
+// desk is a book with one futures strategy, which a test drives step by step.
 type desk struct {
 	t    testing.TB
 	book *Book

@@ -77,7 +77,7 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 	})
 }
 
-// soldTogether has one history show a purchase and, earlier in the list, its sale.
+// soldTogether reads a history that shows a purchase and, earlier in the list, its sale.
 func soldTogether(t testing.TB) {
 	t.Helper()
 	const sold = exchange.Quantity(10)
@@ -104,7 +104,7 @@ func TestSaleIsBookedAfterPurchaseInSameHistory(t *testing.T) {
 
 const partBought, partSold = exchange.Quantity(10), exchange.Quantity(4)
 
-// partSale has the open list show a stop that sold a part of what an uncertain purchase bought.
+// partSale reads an open list that shows a stop which has sold a part of what an uncertain purchase bought.
 func partSale(t testing.TB) (w *wallet, purchase, stop exchange.Order, sees func(history ...exchange.Order)) {
 	w = newWallet(t)
 	w.observe("0")

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// A wallet that shows none of the asset does not show that an exit of unknown outcome has sold it, unless it shows its money. If the wallet is right
-// all the same, there is nothing that a stop could sell.
+// A wallet that shows none of the asset does not prove that an exit of unknown outcome has sold it, unless it shows the money. If the wallet is right
+// after all, there is nothing that a stop could sell.
 func TestEmptyWalletDoesNotShowThatAnExitSold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

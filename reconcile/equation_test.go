@@ -43,7 +43,7 @@ func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seco
 	return seconds
 }
 
-// decidedAfterAMove moves the position while the first snapshot is taken.
+// decidedAfterAMove changes the position while the first snapshot is taken.
 func decidedAfterAMove(t testing.TB) {
 	t.Helper()
 	d, resting := uncertainBid(t)

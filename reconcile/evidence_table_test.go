@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// standing is a wallet that explains ten, together with orders of another botd, one of which is in no journal.
+// standing returns a wallet of which fills explain ten, and orders of another botd, one of which is in no journal.
 func standing(t testing.TB, orders ...peerOrder) (*wallet, *SymbolState) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
@@ -83,7 +83,7 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	}
 }
 
-// The wallet does not matter here. What one botd sold beyond its own was the other's.
+// Here the wallet does not matter. What one botd sold beyond its own holding was the other's.
 func TestUnsoldPurchasesOfBothBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ own, theirs, want exchange.Quantity }{
@@ -118,7 +118,7 @@ func TestRecentPurchasesOfAnotherBotd(t *testing.T) {
 	}
 }
 
-// A person adopts what the other botd bought and did not sell. That may be part of what the wallet held before botd bought.
+// A person adopts what the other botd bought and did not sell. That may be part of the wallet's balance before botd bought.
 func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -156,7 +156,7 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	}
 }
 
-// The next round is soon while the stops of both cover only part of the holding, or sell more than it.
+// The next round comes soon while the stops of both cover only part of the holding, or sell more than all of it.
 func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 	t.Parallel()
 	sells := func(quantity exchange.Quantity) func(w *wallet, s *SymbolState) {
@@ -241,7 +241,7 @@ func TestStopExcessOverHolding(t *testing.T) {
 	}
 }
 
-// A stop gives way after 1.5 s where botd started later, otherwise after ten seconds, and only for the excess.
+// A stop of botd's is removed after 1.5 s if botd started later, otherwise after ten seconds, and only for the excess.
 func TestStopYieldsToAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -362,7 +362,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 	}
 }
 
-// Own sales beyond what the fills explain sold the other botd's holding, provided it has traded.
+// Own sales beyond what the fills explain have sold the other botd's holding, if that botd has traded.
 func TestOwnSalesOfAnotherBotdsHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -463,8 +463,8 @@ func TestAdoptionOfUncertainPurchase(t *testing.T) {
 	}
 }
 
-// Lists that began after the refusal confirm it; on spot the complete order history is needed, too. If the order was executed all the same,
-// it is found there, and without an id where lists leave out the ids of botd's own rows.
+// Lists that began after the refusal confirm it; on spot the complete order history is needed, too. If the order was executed anyway,
+// it is found there, and without an id where lists omit the ids of botd's own rows.
 func TestRefusalConfirmation(t *testing.T) {
 	t.Parallel()
 	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
@@ -588,7 +588,7 @@ func TestRefusalConfirmation(t *testing.T) {
 	}
 }
 
-// A row repeats a purchase of the same amount, or of the same quantity and price, in the same seconds, where lists leave ids out.
+// A row repeats a purchase of the same amount, or of the same quantity and price, in the same seconds, where lists omit ids.
 func TestRowRepeatsPurchase(t *testing.T) {
 	t.Parallel()
 	amount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
@@ -647,7 +647,8 @@ func TestRowRepeatsPurchase(t *testing.T) {
 	}
 }
 
-// A live closePosition order that was sent since shows it: a list showed the position then, and the order ends with it.
+// A live closePosition order that was sent after an uncertain opening shows that it filled: a list showed the position then, and the order ends
+// with the position.
 func TestLiveStopShowsThatOpeningWasListed(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
@@ -725,7 +726,7 @@ func TestPlacementExplainsDifference(t *testing.T) {
 	}
 }
 
-// A quote waits for a position of the other side, or for an opening of the other side that is not acknowledged.
+// A quote waits while there is a position on the other side, or an opening on the other side that is not acknowledged.
 func TestQuoteWaitsForOppositeSide(t *testing.T) {
 	t.Parallel()
 	bid := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10}
@@ -768,7 +769,7 @@ func TestQuoteWaitsForOppositeSide(t *testing.T) {
 	}
 }
 
-// A foreign order that may open holds openings back where the policy is to halt.
+// A foreign order that may open blocks openings if the policy is halt.
 func TestForeignOrderBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	opens := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
@@ -803,7 +804,7 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 	}
 }
 
-// An order without an id repeats an opening of botd's that is alike in every term and of the same seconds.
+// An order without an id repeats an opening of botd's that equals it in every parameter and was sent in the same seconds.
 func TestForeignOrderRepeatsAnOpening(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -839,7 +840,7 @@ func TestForeignOrderRepeatsAnOpening(t *testing.T) {
 	}
 }
 
-// The wallet is read again soon while it proves nothing about the holding yet, that is, for as long as reads may be
+// The wallet is read again soon while it proves nothing about the holding yet, which is as long as a read may be
 // old.
 func TestWalletIsReadAgainSoon(t *testing.T) {
 	t.Parallel()
@@ -876,7 +877,7 @@ func TestWalletIsReadAgainSoon(t *testing.T) {
 	}
 }
 
-// The newest 32 positions that were seen are stored, each once.
+// The ids of the newest 32 positions seen are stored, each once.
 func TestNewestSeenPositionsAreStored(t *testing.T) {
 	t.Parallel()
 	symbol := newDesk(t).book.Symbol(bitcoin)

@@ -6,9 +6,10 @@ import (
 )
 
 // The exchange may execute a purchase on spot twice (exactly-once.md, case 41), and the order history may show only one of the executions. The
-// purchase has then ended, but the wallet still shows the other one: since it was sent, the money of two has gone and the coins of two have come.
+// purchase has then ended, but the wallet still shows the other one: since it was sent, the wallet has paid for two and received the coins of two.
 
-// formerPurchase is the newest purchase by amount on a symbol that has ended.
+// formerPurchase is the newest purchase on a symbol that has ended. Only of a purchase by amount does it know the wallet before, from which a second
+// execution can be recognized.
 type formerPurchase struct {
 	clientOrderID string
 	order         exchange.NewOrder

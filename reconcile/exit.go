@@ -66,9 +66,9 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	return position.Abs()+symbol.Fees() <= quantity.Abs()
 }
 
-// postpones reports whether an exit waits, after refusals or, on spot, until the symbol is tradable
-// again. A stop with a quantity blocks the exit and would have to be canceled, so it stays while the
-// exit waits.
+// postpones reports whether an exit waits: after refusals, or on spot for another botd that sells first, for
+// a history that may show its sale, or until the symbol is tradable again. A stop with a quantity blocks the
+// exit and would have to be canceled, so it stays while the exit waits.
 func (d positionExit) postpones() bool {
 	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
 	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || d.spotSales().awaitsSaleOfOthers() {
@@ -171,8 +171,7 @@ func (d positionExit) reduceNow(quantity exchange.Quantity, reason string) {
 		order.Side = exchange.SideOf(-d.ownPosition)
 	} else {
 		// A spot MARKET sale is specified by USDT amount, so a base quantity is sold with a limit order
-		// at the collar. The quantity includes the result of an uncertain purchase that fills do not
-		// explain.
+		// at the collar.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
 		order.Price = rules.SalePrice(d.symbol.last, d.desired.Collar, quantity)
 		order.Price += d.startMark().sale(order.Price)
@@ -184,7 +183,7 @@ func (d positionExit) reduceNow(quantity exchange.Quantity, reason string) {
 const dustKey = "dust"
 
 // closeDust closes a whole position that is too small for an order of its own, or smaller than a step that has grown, with a closePosition order one tick
-// from the price. It does not retry in a loop (case 36).
+// from the price, at most once per interval (case 36).
 func (d positionExit) closeDust(whole bool, reason string) {
 	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || !whole || d.symbol.Ignored() != 0 {
 		return

@@ -182,8 +182,8 @@ func exitInPlaceOfAStop(t testing.TB) {
 	}
 }
 
-// The exchange refused an exit of a part, and no list shows whether it was executed all the same. The part is not sold a second time; an exit of the whole
-// position, which the exchange caps, goes out.
+// The exchange refused an exit of a part, and no list shows whether it executed the exit anyway. The part is not sold a second time; an exit of the whole
+// position, which the exchange caps, is sent.
 func TestRefusedExitOfAPartWaitsForARead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -237,12 +237,12 @@ func partAfterRefusal(t testing.TB, unread bool, held, target, want exchange.Qua
 	}
 }
 
-// Before the next read the refused part may be sold again: how often is a matter of the engine's pause. While reads fail it waits, unless the exit is of the
-// whole position or nothing was refused.
+// Before the next read the refused part may be sold again: how often is up to the engine's pause between attempts. While reads fail it waits, unless the
+// exit is of the whole position or nothing was refused.
 func TestExitOfAPartIsRepeatedUnlessReadsFail(t *testing.T) {
 	t.Parallel()
 	part := strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}
-	whole := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)} // less than a step is worth
+	whole := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)} // worth less than a step
 	for name, c := range map[string]struct {
 		target  strategy.Target
 		refused bool
@@ -282,7 +282,7 @@ func TestRefusedOpeningDelaysNoPartialExit(t *testing.T) {
 	d.now += 60_000
 	d.observe(20, nil)
 	d.target(10)
-	d.one(placement.Exit, nil) // it has its price
+	d.one(placement.Exit, nil) // the target is priced
 	id := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
 		Quantity: 5})
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})

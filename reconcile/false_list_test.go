@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// An old list shows half of one position, and one of another symbol that has ended since. Together they need nearly the margin in use, but the
-// fills need exactly that margin: the list decides neither.
+// An old list shows half of one position, and a position of another symbol that has ended since. Together they need nearly the margin in use, but
+// the fills need exactly that margin: the list decides about neither.
 func TestMarginThatFillsExplainConfirmsNoOldList(t *testing.T) {
 	t.Parallel()
 	oldListOfTwo(t)
@@ -74,7 +74,7 @@ func TestMarginInUseKeepsAnUnknownEntryUndecided(t *testing.T) {
 	}
 }
 
-// unknownEntryShown wants so much booked of an entry of unknown outcome; filled is -1 if the entry stays undecided.
+// unknownEntryShown checks how much of an entry of unknown outcome is booked; filled is -1 if the entry stays undecided.
 func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, margin string, known, filled exchange.Quantity) {
 	d := newDesk(t)
 	d.book.foreignPolicy = ForeignIgnore

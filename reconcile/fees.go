@@ -63,8 +63,7 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 }
 
 // reconcileWallet books the wallet's shortfall against the fills as fees, up to their bound. A larger
-// shortfall is foreign; but while an order rests that may fill between the two reads, it must persist
-// first.
+// shortfall is decided by decideShortWallet.
 func (s walletComparison) reconcileWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
 	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (balance - symbol.Baseline())
@@ -84,7 +83,8 @@ func (s walletComparison) reconcileWallet(symbol *SymbolState, balance exchange.
 	s.decideShortWallet(symbol, short)
 }
 
-// reconcileFees books the difference between actual and expected fees. A wallet excess beyond the
+// reconcileFees books the difference between actual and expected fees. While an order is live that may fill
+// between the reads of orders and wallet, the difference must persist first. A wallet excess beyond the
 // expected fees is foreign.
 func (s walletComparison) reconcileFees(symbol *SymbolState, short exchange.Quantity, live bool) {
 	if short == 0 || -short > symbol.ExpectedFees() {

@@ -83,7 +83,7 @@ func TestSpotStopCoversExplainedHolding(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		wallet string
-		unseen exchange.Quantity // a sale that no read has shown yet; -1: none, and the wallet may be older than the fill
+		unseen exchange.Quantity // of a sale that no read has shown yet; -1: no sale, and the wallet may be older than the fill
 		want   exchange.Quantity // of 10; 0 for no intent
 	}{
 		{"all of it is there", "0.01", 0, 10},

@@ -151,7 +151,7 @@ func (p *peer) lostElsewhere() bool {
 	return p.account.AnySymbol(func(s *SymbolState) bool { return s.Cause() == record.JournalLost })
 }
 
-// Repeats reports whether a row without an id equals a live opening of botd's in every term and was created within the same seconds: the exchange has
+// Repeats reports whether a row without an id equals a live opening of botd's in every parameter and was created within the same seconds: the exchange has
 // executed that opening twice, or another botd with the same plan is running. A person would not place the same order by coincidence. If botd's own
 // row shows no id either, time and price are not compared. A row that has once repeated an opening counts as its repetition until the list no longer
 // shows the row.
@@ -161,7 +161,7 @@ func (s *SymbolState) Repeats(o *exchange.Order) bool {
 	})
 }
 
-// repeatsOpening reports whether a row without an id equals an opening of botd's in every term.
+// repeatsOpening reports whether a row without an id equals an opening of botd's in every parameter.
 func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
 	order := p.Order()
 	return o.ClientOrderID == "" && p.Purpose().Opens() && p.OrderID() != 0 && sameParameters(o, &order)
@@ -252,8 +252,8 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum + symbol.StandIn()
 }
 
-// noteUnlisted records that such orders have left the list, or that they are listed again. Only the wallet shows how much they sold, and it may be
-// older by the maximum staleness of a read.
+// noteUnlisted records that spot sales with this instance's prefix that the journal does not know have left the open list, or that they are listed
+// again. Only the wallet shows how much they sold, and it may be older by the maximum staleness of a read.
 func (s otherBotds) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
@@ -289,16 +289,16 @@ func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 	}
 }
 
-// decideUnlisted ends this for an order that the history shows as ended: its row contains the sold
-// quantity. Whoever removed the order has a moment to place its replacement.
+// decideUnlisted drops an unlisted sale that the history shows as ended, because its row contains the sold
+// quantity. Before that, whoever removed the order has a moment to place its replacement.
 func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	if o.Status.Final() {
 		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one peerOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= peerStopMS })
 	}
 }
 
-// forgetUnlisted ends this once the wallet has been read long enough afterwards, except for orders for which the wallet still freezes the asset:
-// those rest, and the list omits them.
+// forgetUnlisted drops the unlisted sales once the wallet has been read long enough after they left the list, except those for which the wallet still
+// freezes the asset: they rest, and the list omits them.
 func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return
@@ -317,7 +317,7 @@ func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
 }
 
 // ForeignPrefix returns the client order id of an order that carries this instance's prefix but is not
-// in the journal, placed by a second instance or before an old backup was restored (case 15); empty for
+// in the journal, placed by a second instance, or by this one after the restored backup was made (case 15); empty for
 // none. If the journal was lost, the order's symbol is already quarantined (case 35).
 func (p *peer) ForeignPrefix() string {
 	for symbol := range p.account.Symbols() {

@@ -97,7 +97,7 @@ func TestWhatNoSaleFreezes(t *testing.T) {
 	}
 }
 
-// A symbol is of the same asset on spot only, by its rules. Without rules it may be.
+// Only a spot symbol can have the same asset, and its rules show whether it does. Without rules it may.
 func TestSymbolsOfTheSameAsset(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)

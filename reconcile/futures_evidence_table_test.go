@@ -16,8 +16,8 @@ const (
 	bootMS   = 900_000
 )
 
-// opened is a desk that has bought twenty since its start. The exchange has dated the order; 0 means that it used
-// botd's clock.
+// opened returns a desk that has bought twenty since its start. createdMS is the exchange's date of the order if it is
+// earlier than botd's, otherwise 0.
 func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	t.Helper()
 	d := newDesk(t)
@@ -32,7 +32,7 @@ func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	return d, d.book.Symbol(bitcoin)
 }
 
-// shows is a current snapshot in which the list shows a position, before anything is concluded from it.
+// shows returns the survey of a current snapshot whose list shows a position, before anything is concluded from it.
 func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	list := d.positions(signed)
 	s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
@@ -45,7 +45,7 @@ func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	return s
 }
 
-// ended is a positions/history row of an old position of the same size, opened and closed long before.
+// ended returns a positions/history row of a position of the same size, opened and closed long before.
 func ended(id int64, change func(p *exchange.Position)) exchange.Position {
 	p := exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed, CreatedMS: 500_000,
 		UpdatedMS: 600_000}
@@ -315,8 +315,8 @@ func TestRowEndsPositionDatedByAnotherClock(t *testing.T) {
 	}
 }
 
-// Swept closePosition orders show it, or the margin, if at least half of what the position needed was released. Twenty at 50,000 and 10
-// times need 100.
+// The end of closePosition orders shows that the position has ended, and so does margin, if at least half of what the position needed was released.
+// Twenty at 50,000 and leverage 10 need 100.
 func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 	t.Parallel()
 	const freshMS = filledMS + 5_000 + 1_000 + 1_000 // no read can be older than the fill after that
@@ -559,7 +559,7 @@ func TestPositionsHistoryIsReadForMissingPart(t *testing.T) {
 	}
 }
 
-// The liquidation is of botd's position.
+// Only a liquidation of botd's position counts.
 func TestRowIsLiquidation(t *testing.T) {
 	t.Parallel()
 	liquidated := func(p *exchange.Position) { p.CreatedMS, p.Status = sentMS, exchange.PositionLiquidated }
@@ -590,7 +590,7 @@ func TestRowIsLiquidation(t *testing.T) {
 	}
 }
 
-// The newest list is then trusted, and its position is the known one.
+// After a person has decided, the newest list is trusted, and its position is the known one.
 func TestAPersonEndsAContradiction(t *testing.T) {
 	t.Parallel()
 	d, symbol := opened(t, 0)
@@ -611,7 +611,7 @@ func TestAPersonEndsAContradiction(t *testing.T) {
 	}
 }
 
-// The difference is to the need of the listed positions: twenty at 50,000 and 10 times need 100.
+// The margin is compared with what the listed positions need: twenty at 50,000 and leverage 10 need 100.
 func TestMarginDifference(t *testing.T) {
 	t.Parallel()
 	row := func(symbol string, quantity exchange.Quantity, leverage int) exchange.Position {

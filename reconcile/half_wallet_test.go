@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// While botd stands down, a wallet that freezes less than the open list's sales is old or wrong, and bounds no stop. If it is right, the
-// exchange refuses the stop.
+// While botd stands down, a wallet that freezes less than the open list's sales require is old or wrong, and does not limit stops. If it is
+// right, the exchange refuses the stop.
 func TestWalletThatFreezesLessThanOpenOrdersBoundsNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -47,7 +47,7 @@ func unnamedStopInHalfAWallet(t testing.TB) {
 	}
 }
 
-// peerBuysNextToStop has botd hold ten under a stop, with so much of the asset free besides, and another botd buy ten a minute later.
+// peerBuysNextToStop lets botd hold ten under a stop, with a given quantity of the asset free, and another botd buy ten a minute later.
 func peerBuysNextToStop(t testing.TB, free string) (w *wallet, derive func() []Intent, stop, bought exchange.Order) {
 	t.Helper()
 	w, derive = protecting(t)
@@ -57,7 +57,7 @@ func peerBuysNextToStop(t testing.TB, free string) (w *wallet, derive func() []I
 	return w, derive, stop, anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
 }
 
-// halvedNextToPeer has botd and another one hold ten each, of which botd's stop covers ten.
+// halvedNextToPeer lets botd and another one hold ten each, of which botd's stop covers ten.
 func halvedNextToPeer(t testing.TB, free, frozen string, want exchange.Quantity) {
 	t.Helper()
 	w, derive, stop, bought := peerBuysNextToStop(t, "1")
@@ -92,7 +92,7 @@ func unreadNextToPeer(t testing.TB) {
 	}
 }
 
-// A wallet that may be older than botd's last purchase bounds no stop of what it and the other botd have bought. Later it does.
+// A wallet that may be older than botd's last purchase does not limit stops for what it and the other botd have bought. Later it does.
 func TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	boughtNextToPeer(t, 0, 14)
@@ -101,7 +101,7 @@ func TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown(t *testing.T) {
 	boughtNextToPeer(t, testSettle.StalenessMS+1_000, 0)
 }
 
-// boughtNextToPeer has botd and another one buy seven each beside ten with a stop. The wallet, read that long after the fill, shows the ten.
+// boughtNextToPeer lets botd and another one buy seven each beside ten with a stop. The wallet, read a given time after the fill, shows the ten.
 func boughtNextToPeer(t testing.TB, afterMS int64, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)

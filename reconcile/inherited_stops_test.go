@@ -51,7 +51,7 @@ func startsWithEach(t *testing.T, older bool, of string) {
 	}
 }
 
-// startsWithRefused starts from a journal that states what the wallet showed before each order or, if it is an older botd's, does not.
+// startsWithRefused starts from a journal that contains what the wallet showed before each order, or, as one of an older version, does not.
 func startsWithRefused(t testing.TB, older, checkpoint bool, rounds int, free string, keeps bool) {
 	t.Helper()
 	w, _ := refusedPurchase(t, 10)
@@ -104,7 +104,7 @@ func startsWithRefused(t testing.TB, older, checkpoint bool, rounds int, free st
 	}
 }
 
-// A stop of before the start that covers what fills explain, or what others sold, keeps nothing else.
+// A stop from before the start that covers what fills explain, or what others sold, is not evidence of a purchase.
 func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -147,8 +147,8 @@ func (w *wallet) stopsBeyondFees(quantity exchange.Quantity) []exchange.Order {
 	return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(quantity))}
 }
 
-// After a start an exit sells a part of what a stop protected that was canceled for it. The last wallet is from before the sale, and no later one is
-// read, nor how the stop ended: that wallet does not show anything beyond the fills.
+// After a start a stop was canceled, and an exit has sold a part of what it protected. The last wallet is from before the sale, and neither a later
+// one nor the end of the stop has been read: that wallet shows nothing beyond the fills.
 func TestWalletOfBeforeASaleShowsNothingBeyondTheFills(t *testing.T) {
 	t.Parallel()
 	walletOfBeforeASale(t)
@@ -188,7 +188,7 @@ func walletOfBeforeASale(t testing.TB) {
 	}
 }
 
-// Half a wallet, which freezes less than the stops that stand, takes none of them off after a start, in the quarantine or before it.
+// A wallet that shows half, and freezes less than the resting stops require, removes none of them after a start, in the quarantine or before it.
 func TestHalfAWalletAfterAStartTakesNoStopOff(t *testing.T) {
 	t.Parallel()
 	for _, rounds := range []int{1, 8} {
@@ -234,7 +234,7 @@ func inheritsStop(t testing.TB, beyond exchange.Quantity) (w *wallet, own, stop 
 	return w, own, stop
 }
 
-// A person must look at such a stop as soon as wallets have shown its quantity for longer than L, one second, without interruption. A wallet that may be
+// Such a stop needs manual resolution once wallets have shown its quantity for longer than L, one second, without interruption. A wallet that may be
 // older than the last fill does not count, nor does the time before it.
 func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {
 	t.Parallel()

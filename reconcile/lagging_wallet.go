@@ -12,8 +12,7 @@ type walletLag struct {
 	rounds   int               // number of complete reads since then
 }
 
-// These bound how long limits wait for a lagging wallet. An excess that stays has another cause. While a symbol cannot be read completely, no fill can
-// explain it.
+// These bound how long limits wait for a lagging wallet, in complete reads of the symbol and in time. An excess that lasts longer has another cause.
 const (
 	maxLagging = 10
 	lagWaitMS  = 60_000
@@ -41,7 +40,7 @@ func (t *walletLag) unexpectedFees(symbol *SymbolState) exchange.Quantity {
 	return symbol.rules.QuantityOf(symbol.rules.QuantityAmount(bought).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
 }
 
-// note records whether a wallet lagged. One that proves something is not older than a fill, but an order that rests may have been filled after the
+// note records whether the wallet lags. A wallet that proves something is not older than the last fill, but a resting order may have filled after the
 // list was read.
 func (t *walletLag) note(s *survey, symbol *SymbolState, lags, proves bool) {
 	if !s.book.walletRead || symbol.rules == nil {

@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// looks reads the wallet a second after the last time, and concludes what follows for the symbol.
+// looks reads the wallet a second after the last time, and applies what follows for the symbol.
 func (w *wallet) looks(baseBalance exchange.Quantity, unread bool, open ...exchange.Order) (ahead bool) {
 	w.now += 1_000
 	s, symbol := w.reads(baseBalance, 0, open...), w.book.Symbol(coin)
@@ -26,7 +26,7 @@ func (w *wallet) rests() exchange.Order {
 	return order
 }
 
-// bought books that much of the purchase under way.
+// bought books a fill of the live purchase.
 func (w *wallet) bought(p *exchange.Order, total exchange.Quantity) {
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: p.ClientOrderID, Body: record.Fill{Filled: total}})
 }
@@ -83,7 +83,7 @@ func lagReads(t testing.TB, name string, rests bool, reads []lagRead) {
 	}
 }
 
-// What stays for ten reads has another cause.
+// A difference that lasts for ten reads has another cause.
 func TestWalletThatStaysAheadLagsForTenReads(t *testing.T) {
 	t.Parallel()
 	staysAhead(t)
@@ -103,7 +103,7 @@ func staysAhead(t testing.TB) {
 	}
 }
 
-// Where a symbol cannot be read completely, nothing shows a fill: then it lags for a minute at most, whatever its size.
+// While a symbol cannot be read completely, no list shows a fill: then the wallet counts as lagging for a minute at most, whatever the difference.
 func TestWalletOfASymbolThatCannotBeReadLagsForAMinute(t *testing.T) {
 	t.Parallel()
 	for _, by := range []exchange.Quantity{1, 100} {
@@ -212,7 +212,7 @@ func feeOfASoldPosition(t testing.TB) {
 	}
 }
 
-// What was bought before wallet and fills were last of one moment has cost its fees: a unit more is no fee.
+// The fees of what was bought before wallet and fills were last of one moment are known: a unit more is not a fee.
 func TestUnitBeyondReconciledPurchasesIsALag(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

@@ -9,7 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// An adoption latches the symbol's strategy. The latch is about no symbol, and every symbol is observed in the same round, the last one too.
+// An adoption latches the symbol's strategy. The latch record names no symbol, and every symbol is still observed in the same round, the last one
+// too.
 func TestAnAdoptionThatLatchesHidesNoSymbol(t *testing.T) {
 	t.Parallel()
 	latchesAndObserves(t)

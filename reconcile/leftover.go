@@ -94,7 +94,7 @@ func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	return max(0, min(own, b.baseBalance(symbol)-symbol.Baseline()))
 }
 
-// couldBe reports whether a row may be an order sent at that time, whatever its id.
+// couldBe reports whether a row may be the given order, sent at a given time, whatever its id.
 func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < sentMS-createdSlackMS || o.Status.Final() && o.Filled == 0 {
 		return false
@@ -153,7 +153,8 @@ func (e walletEvidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 }
 
 // Unclaimed returns by how much the wallet's balance of a spot symbol's asset exceeds the quantity that
-// the kill switch would close plus the balance before botd bought; zero if it does not.
+// the kill switch would close plus the balance before botd bought; zero if the excess is not larger than
+// fees can explain.
 func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS() == 0 {
 		return 0

@@ -61,8 +61,8 @@ func TestOlderRowOfUncertainIDIsThePlacement(t *testing.T) {
 	}
 }
 
-// An older list shows an ended order without its client order id. The row is a stale answer, or a foreign order if the own order was taken
-// to be absent, unless a person left it to its maker.
+// An older list shows an ended order without its client order id. The row is a stale answer, or a foreign order if botd's order was judged
+// absent, unless a person left it to its owner.
 func TestEndedOrderListedWithoutID(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State) func(d *desk, id string) {
@@ -75,7 +75,7 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 		before func(d *desk, id string)
 		named  bool
 		status exchange.OrderStatus
-		want   string // stale answers, foreign orders, orders left to their maker
+		want   string // stale answers, foreign orders, orders left to their owner
 	}{
 		{"it was canceled", ends(placement.Canceled), false, exchange.StatusOpen, "1 0 0"},
 		{"it was canceled, and shows its id", ends(placement.Canceled), true, exchange.StatusOpen, "1 0 0"},
@@ -103,7 +103,7 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 	}
 }
 
-// The order is queried until its fence. After that a person must look.
+// The order is read by id until its fence. After that it needs manual resolution.
 func TestAcknowledgedOrderUnknownToExchange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -133,8 +133,8 @@ func TestAcknowledgedOrderUnknownToExchange(t *testing.T) {
 	}
 }
 
-// The excess fill of a duplicate is botd's. If the duplicate was taken to have ended, its booked quantity counts already. A stop
-// that filled more than is known closed an unexplained position.
+// The excess fill of a duplicate is botd's. If the duplicate was judged to have ended, its booked quantity counts already. A stop
+// that filled more than is known has closed an unexplained position.
 func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}
@@ -258,8 +258,8 @@ func TestPurchaseExecutionsAreBookedBeforeSales(t *testing.T) {
 	}
 }
 
-// A sale of more than the known holding waits while an uncertain purchase may have bought the excess, but not where a person
-// must look.
+// A sale of more than the known holding waits while an uncertain purchase may have bought the excess, but not on a symbol that needs
+// manual resolution.
 func TestSaleWaitsForUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	purchase := func(orderID int64) func(w *wallet) { return func(w *wallet) { w.buysUnder(orderID, 5) } }
@@ -392,7 +392,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 	}
 }
 
-// Both happen in the same read.
+// The purchase turns out to be absent, and the waiting sale is booked, in the same read.
 func TestWaitingSaleIsBookedOncePurchaseIsAbsent(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

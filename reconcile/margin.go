@@ -5,8 +5,8 @@ import (
 	"botd/reconcile/account"
 )
 
-// The margin that the account uses for positions is evidence beside the list of positions: it needs no list, and a list that is wrong seldom needs
-// exactly that margin.
+// The margin that the account uses for positions is evidence besides the list of positions: the account reports it independently, and a wrong list
+// seldom needs exactly that margin.
 
 // margins compares the margin in use with what positions need.
 type margins struct {
@@ -56,7 +56,7 @@ func (m *margins) marginDenies(symbol *SymbolState) bool {
 	return !needed.IsZero() && (m.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond) || m.fillsExplainMargin())
 }
 
-// marginAgrees reports whether the margin in use is the margin that the listed positions need.
+// marginAgrees reports whether the margin in use is, within one percent, the margin that the listed positions need.
 func (m *margins) marginAgrees() bool {
 	more, needed := m.margin()
 	return !needed.IsZero() && !needed.Less(more.Mul(100))
@@ -87,8 +87,8 @@ func (m *margins) fillsExplainMargin() bool {
 	return left.Abs().Less(listed)
 }
 
-// marginAgeMS is the time before an uncertain opening was sent since which the margin in use must have agreed with a list: an exchange that computes
-// it from the present price moves away from the entry prices with time.
+// marginAgeMS is the maximum age, when an uncertain opening was sent, of the last agreement between margin and list: an exchange that computes the
+// margin from the current price moves away from the entry prices with time.
 const marginAgeMS = 60_000
 
 // marginShowsMore reports whether the account uses at least half the margin of what the list does not show of uncertain openings, oldest first. Unless

@@ -35,7 +35,7 @@ func (s startMark) ticks(maxPrice exchange.Price) exchange.Price {
 func markOf(start placement.Start, rules *exchange.Symbol, maxPrice exchange.Price) exchange.Price {
 	number, err := strconv.ParseInt(start.Random, 36, 64)
 	if err != nil {
-		return 0 // an older botd's start has no random part
+		return 0 // a start of an older version has no random part
 	}
 	return exchange.Price(number*int64(maxPrice/rules.PriceTick+1)/randomParts) * rules.PriceTick
 }

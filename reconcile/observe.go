@@ -145,8 +145,8 @@ func (e *evidence) match(order *exchange.Order) *account.Placement {
 	return p
 }
 
-// matchFrom is match with a hint: it tries the live placement at index next first and, if that one
-// matches, advances next.
+// matchFrom is match with a hint: it first tries the three live placements from index next on and, if one
+// of them matches, moves next behind it.
 func (s orderRows) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
 		p := s.book.LiveAt(at)
@@ -190,8 +190,8 @@ func (s orderRows) observeByID(answer OrderByID) {
 		s.observeOrder(p, &answer.Order)
 		return
 	}
-	// The exchange does not know an acknowledged order id: it is read again until the fence has passed,
-	// then it needs manual resolution. It never counts as lost after a number of reads (case 12).
+	// The exchange does not know an acknowledged order id: it is read again until the fence has passed, and
+	// then needs manual resolution. Only the fence decides, not a number of reads (case 12).
 	s.observeLost(p)
 }
 
@@ -320,8 +320,8 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	symbol.settled = symbol.residual == 0 && !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
-// takePosition reads the symbol's position from the list. It returns false if the full snapshot
-// changed while it was taken.
+// takePosition reads the symbol's position from the list. It returns false if the position changed during a
+// full snapshot, or if the list shows several, of which it takes one.
 func (s positionComparison) takePosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list combined from replicas may show both an ended position and the next one; if this persists, it violates the contract (case 38)

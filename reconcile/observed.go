@@ -26,10 +26,10 @@ func (q *quotation) SetRules(rules *exchange.Symbol) { q.rules = rules }
 // Last returns the last trade's price.
 func (q *quotation) Last() exchange.Price { return q.last }
 
-// Mark returns the mark price, or the last trade's if there is none.
+// Mark returns the mark price; 0 if there is none.
 func (q *quotation) Mark() exchange.Price { return q.mark }
 
-// LastMS returns the time of the price.
+// LastMS returns the time of the last price.
 func (q *quotation) LastMS() int64 { return q.lastMS }
 
 // Quoted reports whether a price was requested and received since the start, or since Forget.
@@ -57,8 +57,8 @@ func (q *quotation) Price() exchange.Price {
 	return q.last
 }
 
-// observation is the state of a symbol as shown by snapshots. Observe and the records that it derives change it, TakePrice changes its price, and
-// Forget clears the whole observation.
+// observation is the state of a symbol as shown by snapshots. Observe and the records that it derives change it, TakePrice may change markedAt, and
+// Forget marks it as not read.
 type observation struct {
 	position   exchange.Quantity // signed
 	entryPrice exchange.Amount
@@ -108,7 +108,7 @@ func (o *observation) ContradictedSinceMS() int64 { return o.contradictedSinceMS
 // Foreign returns copies of the open orders that botd did not make.
 func (o *observation) Foreign() []exchange.Order { return slices.Clone(o.foreign) }
 
-// ForeignCount returns their number.
+// ForeignCount returns the number of open orders that botd did not make.
 func (o *observation) ForeignCount() int { return len(o.foreign) }
 
 // UnknownEnded returns, on spot, the client order id of an ended order with botd's prefix that the

@@ -52,7 +52,7 @@ func TestASymbolShowsWhatWasReadOfIt(t *testing.T) {
 	}
 }
 
-// TestAContradictedListIsDeclaredOnce has a list that shows twice as much as the margin in use can hold.
+// TestAContradictedListIsDeclaredOnce reads a list that shows a position twice as large as the margin in use allows.
 func TestAContradictedListIsDeclaredOnce(t *testing.T) {
 	t.Parallel()
 	d, _, _ := guarded(t)

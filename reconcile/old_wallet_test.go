@@ -38,7 +38,7 @@ func quarantineOf(why string) record.Record {
 	return record.Record{Symbol: coin, Body: record.Quarantined{Reason: why}}
 }
 
-// restsForeign has an order of a person rest on spot.
+// restsForeign lets a person's order rest on spot.
 func (w *wallet) restsForeign(symbol string, quantity exchange.Quantity) {
 	key := exchange.SymbolKey{Market: exchange.Spot, Name: symbol}
 	w.book.Track(key).foreign = []exchange.Order{{ID: 90, Market: exchange.Spot, Symbol: symbol, Side: exchange.Sell, Type: exchange.Limit,

@@ -51,7 +51,7 @@ func TestAForeignOpeningCountsUntilAReadShowsItsEnd(t *testing.T) {
 	}
 }
 
-// TestFewOmittedOrdersAreReadPerRound has more omitted orders than one round reads.
+// TestFewOmittedOrdersAreReadPerRound lets the list omit more orders than one round reads.
 func TestFewOmittedOrdersAreReadPerRound(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -110,7 +110,7 @@ func TestAnUnreadableRowIsNotOmitted(t *testing.T) {
 	}
 }
 
-// TestASpotOrderThatTheListOmitsIsGone keeps the rule to futures: a spot list is confirmed by the wallet.
+// TestASpotOrderThatTheListOmitsIsGone checks that the rule applies only to futures: on spot the wallet confirms a list.
 func TestASpotOrderThatTheListOmitsIsGone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -74,7 +74,7 @@ func onlyOwnCoins(t testing.TB) {
 	}
 }
 
-// As soon as the wallet must be read again, it no longer shows that nobody else has coins.
+// A wallet that must be read again no longer shows that nobody else has coins.
 func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
 	t.Parallel()
 	for _, forgets := range []bool{false, true} {
@@ -95,8 +95,8 @@ func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
 	}
 }
 
-// A wallet that showed nothing for long is contradicted, and a sale of 6 of 10 has been booked since. The price has passed the stop of the rest. It is sold as
-// far as the newest wallet shows it, although that may be older than the sale.
+// A wallet that has shown nothing for long is contradicted, and a sale of 6 of 10 has been booked since. The price has passed the stop of the remainder, which
+// is sold as far as the newest wallet shows it, although that wallet may be older than the sale.
 func TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed(t *testing.T) {
 	t.Parallel()
 	for shown, want := range map[string]exchange.Quantity{"1.004": 4, "1.003": 3, "1.01": 4, "1": 0, "0": 0} {

@@ -382,7 +382,7 @@ func TestCanceledPlacements(t *testing.T) {
 	}
 }
 
-// Next to a position of others botd's part is at most the whole position, and none of the other side.
+// If others hold a part of the position, botd's part is at most the whole position, and zero if it would be on the other side.
 func TestOwnPartNextToForeignPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -235,7 +235,7 @@ func TestDeriveWaitsForSymbolState(t *testing.T) {
 	}
 }
 
-// Existing protection stays while there is or may be a position.
+// Existing protection stays while there is, or may be, a position.
 func TestProtectionStaysWhileOnlyExitsAreAllowed(t *testing.T) {
 	t.Parallel()
 	protect := func(w *Desired) {

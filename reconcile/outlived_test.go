@@ -38,7 +38,7 @@ func TestProtectionOfEndedPositionIsReadByID(t *testing.T) {
 
 func wholeStop(d *desk) string { return d.whole(placement.StopLoss, 12, exchange.Sell, "49000") }
 
-// readByID has an order sent, a position read that was created at a time after that, and the order listed.
+// readByID sends an order, reads a position that was created a given time later, and lists the order.
 func readByID(t testing.TB, held exchange.Quantity, createdMS int64, unread bool, sends func(d *desk) string, want bool) {
 	t.Helper()
 	d := newDesk(t)

@@ -191,7 +191,7 @@ func TestFoundOrderPurpose(t *testing.T) {
 	}
 }
 
-// The row counts for an uncertain purchase, however small it is.
+// An unreadable row counts for an uncertain purchase, however small the purchase is.
 func TestUnclaimedRowCountsForUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, filled := range []exchange.Quantity{0, 1, 10} {

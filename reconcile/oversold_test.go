@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// An older journal believes in a position that its own later orders have sold, and on spot an exit would sell
+// An older journal contains a position that its own later orders have sold, and on spot an exit would sell
 // a person's coins.
 func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// hasMoney fetches a wallet with that much of the asset free and frozen, and that much money. The history shows
-// nothing.
+// hasMoney fetches a wallet with the given free and frozen quantities of the asset and the given money. The
+// history shows nothing.
 func (w *wallet) hasMoney(free, frozen, money string, orders ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
@@ -266,7 +266,7 @@ func wantPurchaseShownByWallet(t testing.TB, held, money string, want exchange.Q
 	}
 }
 
-// The exchange refused the purchase and executed it all the same. The wallet shows its coins, and that its money is gone.
+// The exchange refused the purchase but executed it. The wallet shows its coins, and that its money is gone.
 func TestRefusedPurchaseIsProtectedWhileNoListCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -356,7 +356,7 @@ func TestStopStaysAfterStartUntilPurchaseIsDecided(t *testing.T) {
 	stopOfBefore(t, true)
 }
 
-// The purchase is as undecided as where the open list can be read.
+// The purchase stays undecided, as it does while the open list can be read.
 func TestStopStaysAfterStartWithoutOpenList(t *testing.T) {
 	t.Parallel()
 	stopOfBefore(t, false)

@@ -43,7 +43,7 @@ func (p *pass) EndPass() { p.number = 0 }
 // is 0.
 func (p *pass) Pass() (number uint64, sent int) { return p.number, len(p.sent) }
 
-// SentInPass returns one of them, by its index from the oldest.
+// SentInPass returns a placement sent in the current pass, by its index from the oldest.
 func (p *pass) SentInPass(i int) *account.Placement { return p.sent[i] }
 
 func (p *pass) restart() {

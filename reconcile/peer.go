@@ -99,7 +99,7 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 		return grown
 	}
 	if len(t.peerOrders) == 0 {
-		t.peerSold = s.Oversold() // sold by this start and earlier ones: no list shows that it was sold by these orders
+		t.peerSold = s.Oversold() // botd's own orders, in this start and earlier ones, have sold this much of the peer's purchases
 	}
 	if len(t.peerOrders) < maxPeerOrders {
 		t.peerOrders, grown = append(t.peerOrders, peerOrder{o.ID, net, atMS}), net
@@ -135,7 +135,7 @@ func (s *SymbolState) newestPeerOrder() (id int64) {
 	return id
 }
 
-// dropDecidedPeerOrders drops those orders of the peer whose effect is decided.
+// dropDecidedPeerOrders drops the peer's orders, because an adoption has decided their effect.
 func (s *SymbolState) dropDecidedPeerOrders() {
 	s.spot.peerOrders, s.spot.peerSold, s.spot.continued = nil, 0, 0
 }

@@ -17,7 +17,7 @@ const (
 	youngers = "bt-000zzz00000-"
 )
 
-// anothers is an order of another botd.
+// anothers returns an order of another botd.
 func anothers(id string, orderID int64, side exchange.Side, kind exchange.OrderType, quantity, filled exchange.Quantity, atMS int64) exchange.Order {
 	o := exchange.Order{ID: orderID, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: kind, Quantity: quantity,
 		Filled: filled, Status: exchange.StatusOpen, CreatedMS: atMS}
@@ -397,7 +397,7 @@ func takenByAnother(t testing.TB) {
 	}
 }
 
-// What the other botd sold is no person's decision, whatever the policy.
+// A sale by the other botd is not a person's decision, so the policy does not apply to it.
 func TestNoAdoptionWhileAnotherBotdTrades(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)

@@ -69,7 +69,7 @@ func TestDifferencePersistence(t *testing.T) {
 	}
 }
 
-// A position that needs protection is taken from the list, and nothing is concluded from it.
+// A position in the list is protected, and nothing else is concluded from it.
 func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
 	unreadRow := func(_ *desk, s *survey) {
@@ -217,7 +217,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	}
 }
 
-// A new position is owned since now. A position that a list omits, though an earlier one showed it, keeps its price.
+// A new position is held from now on. A position that a list omits, although an earlier one showed it, keeps its price.
 func TestPositionAgeAndEntryPrice(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, quantity exchange.Quantity, leverage int) exchange.Position {
@@ -230,7 +230,7 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 		row    exchange.Position
 		state  func(d *desk, s *SymbolState)
 		want   string // position, entry price, leverage, liquidation
-		newSet bool   // it is owned since now
+		newSet bool   // it is held from now on
 	}{
 		{"the same", 20, row(7, 20, 3), nil, "20 2000 3 7", false},
 		{"it has grown", 20, row(7, 25, 3), nil, "25 2500 3 7", false},
@@ -400,7 +400,7 @@ func TestSalesOfUncertainPurchase(t *testing.T) {
 	}
 }
 
-// The clock before the start may have stamped the last fill too early or too late, by L and ten seconds.
+// The clock before the start may have dated the last fill too early or too late, by up to L and ten seconds.
 func TestCalmRestartsAfterStart(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{0: true, 11_000: true, 11_001: false, -11_000: true, -11_001: false} {

@@ -85,7 +85,7 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 	}
 }
 
-// wallet is a book with one spot strategy, driven manually.
+// wallet is a book with one spot strategy, which a test drives step by step.
 type wallet struct {
 	t       testing.TB
 	book    *Book
@@ -126,13 +126,13 @@ func (w *wallet) apply(r record.Record) {
 	w.records = append(w.records, r)
 }
 
-// observe fetches a wallet that holds that much of the asset.
+// observe fetches a wallet with the given quantity of the asset.
 func (w *wallet) observe(held string, orders ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
-// observeSold fetches a wallet that holds that much of the asset, and an order history with a sale that botd
+// observeSold fetches a wallet with the given quantity of the asset, and an order history with a sale that botd
 // did not make.
 func (w *wallet) observeSold(held string, sold exchange.Quantity, orders ...exchange.Order) {
 	sale := exchange.Order{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: sold,
@@ -142,7 +142,7 @@ func (w *wallet) observeSold(held string, sold exchange.Quantity, orders ...exch
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
-// order sends an order and has it accepted.
+// order sends an order, which the exchange accepts.
 func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
 	order := exchange.NewOrder{
 		Market:        exchange.Spot,

@@ -87,7 +87,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 	}
 }
 
-// These stops were sent after a purchase: a wallet had shown the holding that they protect.
+// Stops that were sent after a purchase show that a wallet had shown the holding they protect.
 func TestStopsFromBeforeStartProveHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 	}
 }
 
-// The notes of live orders would grow with each one.
+// What is noted about an order is deleted with it, or the notes would grow with each order.
 func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// A stop of more than the holding would sell a person's coins, so it does not wait as a stop does whose price
-// moves.
+// A stop for more than the holding would sell a person's coins, so its cancel does not wait as that of a stop whose price
+// moves does.
 func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
@@ -200,7 +200,7 @@ func TestPartialExitSellsWalletHolding(t *testing.T) {
 	}
 }
 
-// An order of the remaining holding became too small for the exchange.
+// An order for the remaining holding is too small for the exchange.
 func TestExitBelowMinimumCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -225,7 +225,7 @@ func TestExitBelowMinimumCancelsNoStop(t *testing.T) {
 	}
 }
 
-// A resting exit would hold the asset that the stop must sell, and the exchange takes only one of them. Without a stop, and on futures,
+// A resting exit would hold the asset that the stop must sell, and the exchange accepts only one of them. Without a stop, and on futures,
 // exits rest.
 func TestSpotStopPrecedesRestingExit(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// sellsUnlisted has an order that the journal does not know and that has left the list sell that much of the asset.
+// sellsUnlisted lets an order that the journal does not know, and that has left the list, sell a quantity of the asset.
 func (w *wallet) sellsUnlisted(quantity exchange.Quantity) {
 	symbol := w.book.Symbol(coin)
 	symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{90, quantity, w.now})

@@ -428,7 +428,7 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 	}
 }
 
-// The oldest uncertain order comes first, and a person must look where they do not explain the residual.
+// The oldest uncertain order comes first. If the orders do not explain the residual, it needs manual resolution.
 func TestResidualIsAttributedToUncertainOrders(t *testing.T) {
 	t.Parallel()
 	whole := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,

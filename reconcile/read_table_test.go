@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// A list that moved interrupts, and so does one that shows two positions on one symbol, which is timed separately.
+// A position that changes during a snapshot interrupts the count of equal ones, and so do two positions on one symbol, which are timed separately.
 func TestMovingListInterruptsEqualSnapshots(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestMovingListInterruptsEqualSnapshots(t *testing.T) {
 	}
 }
 
-// The mark is the price at that time, and the position is as old as the read that shows it.
+// A changed position stores the price at that time, and counts from the read that shows it.
 func TestChangedPositionIsMarked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func TestPositionChoiceAmongSeveral(t *testing.T) {
 	}
 }
 
-// The position that it showed beyond the fills is stored nevertheless.
+// The position beyond the fills that an incomplete read shows is stored, too.
 func TestFailedReadIsForgottenAfterCompleteRead(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -168,7 +168,7 @@ func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 	}
 }
 
-// The order must be visible from its fence on.
+// From its fence on, an accepted order must be visible.
 func TestAcceptedOrderIsVisibleFromItsFence(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{-1: true, 0: false} {
@@ -297,7 +297,7 @@ func TestEmptyPositionStaysConfirmedUntilFill(t *testing.T) {
 	}
 }
 
-// The other orders stay.
+// Without a position botd's own protective orders are canceled; all other orders stay.
 func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -472,8 +472,8 @@ func TestRoundConfirmsRefusalsAndNotesFindings(t *testing.T) {
 	}
 }
 
-// Where a person must look, the wallet bounds the sellable quantity. A wallet that may be older than the last fills still shows what they
-// sold.
+// On a symbol that needs manual resolution, the wallet limits the sellable quantity. A wallet that may be older than the last fills still shows
+// what they sold.
 func TestBoundByTheWallet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -516,7 +516,7 @@ func TestBoundByTheWallet(t *testing.T) {
 	}
 }
 
-// A wallet is older than a fill only where reads may be old at all.
+// A wallet can be older than a fill only if reads may be old at all.
 func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

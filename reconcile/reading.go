@@ -44,7 +44,7 @@ func (v Readings) Positions(open []exchange.Position) (read []ledger.Position) {
 	return read
 }
 
-// addInstrument adds a symbol to a reading if the ledger has other terms for it.
+// addInstrument adds a symbol's instrument to a reading, unless the ledger already has it unchanged.
 func (v Readings) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 	if rules == nil {
 		return
@@ -76,8 +76,8 @@ func (v Readings) Position(p *exchange.Position) ledger.Position {
 	return read
 }
 
-// Spot returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It
-// returns false if the wallet was not read.
+// Spot returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It returns
+// false if the wallet was not read completely, or if the rules of no spot symbol are known.
 func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	if !s.Balances.Done() || s.UnreadAssets {
 		return ledger.Reading{}, false
@@ -103,7 +103,8 @@ func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	return r, len(r.Wallet) > 0
 }
 
-// Trade converts an execution of a spot order for the ledger.
+// Trade converts an execution of a spot order for the ledger, or returns false if the symbol's rules are
+// unknown.
 func (v Readings) Trade(t *exchange.UserTrade) (ledger.Trade, bool) {
 	rules := v.account.rulesOf(exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol})
 	if rules == nil {

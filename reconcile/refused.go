@@ -57,7 +57,7 @@ func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
 		order: p.Order(), before: before})
 }
 
-// restore marks the refusals from before the start as unconfirmed again: either the next snapshot confirms them, or the wallet shows their execution.
+// restore adds the refusals from before the start as unconfirmed: either the next snapshot confirms them, or the wallet shows their execution.
 func (r *refusals) restore(doubted []account.Doubted) {
 	for _, one := range doubted {
 		r.refused = append(r.refused, RefusedOrder{Symbol: one.Order.Key(), SentMS: one.SentMS, atMS: one.RefusedMS, clientOrderID: one.ClientOrderID,
@@ -65,8 +65,8 @@ func (r *refusals) restore(doubted []account.Doubted) {
 	}
 }
 
-// noteConfirmed remembers the terms of a refused spot order: the lists that confirmed the refusal may have been too old to show the order, and a
-// later list may show it without its id.
+// noteConfirmed remembers a refused spot order: the lists that confirmed the refusal may have been too old to show the order, and a later list may show
+// it without its id.
 func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	if one.Symbol.Market != exchange.Spot {
 		return

@@ -49,14 +49,14 @@ func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 	}
 }
 
-// refusesStop has the exchange refuse a stop.
+// refusesStop sends a stop, which the exchange refuses.
 func (w *wallet) refusesStop(quantity exchange.Quantity) {
 	w.now += 1_000
 	w.refuses(placement.StopLoss, stopOf(quantity))
 	w.now += 1_000
 }
 
-// soldBy returns what intents sell.
+// soldBy returns the quantity that intents sell.
 func soldBy(intents []Intent) (sum exchange.Quantity) {
 	for i := range intents {
 		if o := &intents[i].Order; intents[i].Purpose != placement.Cancel && o.Side == exchange.Sell {
@@ -89,7 +89,7 @@ func TestSeveralRefusedStopsThatTheWalletFreezesStand(t *testing.T) {
 	frozenStopStands(t)
 }
 
-// An exit by plan leaves their coins to them: what else it would sell is a person's.
+// An exit by plan does not sell the coins that the refused stops hold: in their place it would sell a person's.
 func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
 	t.Parallel()
 	for refused, want := range map[exchange.Quantity]exchange.Quantity{4: 6, 1: 9} {

@@ -74,7 +74,7 @@ func refusedBeforeMargin(t testing.TB, before, orders, positions int64, with fun
 	}
 }
 
-// The listed positions need their part of that margin, at their own leverage. Of a position without rules nobody can say how much.
+// The listed positions need their part of that margin, at their own leverage. What a position without rules needs is unknown.
 func TestMarginOfListedPositionsIsNotThatOfARefusedOpening(t *testing.T) {
 	t.Parallel()
 	one := exchange.Position{ID: 8, Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 1, Quantity: 1, EntryPrice: exchange.AmountOf(40_000), Leverage: 1,
@@ -171,7 +171,7 @@ func (d *desk) readsMargin(orders, positions int64, list ...exchange.Order) {
 			PositionMargin: exchange.AmountOf(positions)}})
 }
 
-// bid is an opening of botd's that rests at 40,000.
+// bid returns an opening of botd's that rests at 40,000.
 func (d *desk) bid() exchange.Order {
 	id := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10})
 	row := d.order(id, 12, exchange.StatusOpen, 10, 0)
@@ -180,7 +180,7 @@ func (d *desk) bid() exchange.Order {
 	return row
 }
 
-// person is an order of a person's at 40,000.
+// person returns an order of a person's at 40,000.
 func (d *desk) person(reduces bool) exchange.Order {
 	order := d.order("", 90, exchange.StatusOpen, 10, 0)
 	order.Type, order.Price = exchange.Limit, d.price("40000")

@@ -80,7 +80,7 @@ func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalanc
 	return 0, 0
 }
 
-// repeatsRefused reports whether a row without an id equals a refused purchase in every term and was created in the same seconds, while the wallet
+// repeatsRefused reports whether a row without an id equals a refused purchase in every parameter and was created in the same seconds, while the wallet
 // shows that its money is gone: then it is that purchase.
 func (r *refusals) repeatsRefused(o *exchange.Order) bool {
 	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool {

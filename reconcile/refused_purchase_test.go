@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// refusedPurchase has the exchange refuse a purchase for 520 USDT, which buys ten steps for 500, besides a held quantity.
+// refusedPurchase sends a purchase for 520 USDT, of which 500 would buy ten steps, beside a held quantity. The exchange refuses it.
 func refusedPurchase(t testing.TB, held exchange.Quantity) (w *wallet, derive func() []Intent) {
 	w, derive = protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: held - 10}})
@@ -127,7 +127,7 @@ func executedAfterConfirmation(t testing.TB, asset, usd string, afterMS int64, w
 	}
 }
 
-// Once a person has decided, or a list has shown the purchase, the wallet is no evidence any more.
+// Once a person has decided, or a list has shown the purchase, the wallet is no longer evidence of it.
 func TestDecidedPurchaseIsNotDoubtedAgain(t *testing.T) {
 	t.Parallel()
 	w, derive := refusedPurchase(t, 0)
@@ -212,7 +212,7 @@ func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 	}
 }
 
-// A purchase that was confirmed as refused is doubted once, as soon as the wallet shows it, and however small it is.
+// The confirmed refusal of a purchase is doubted again, once, as soon as the wallet shows the purchase, however small it is.
 func TestConfirmedPurchaseIsDoubtedOnce(t *testing.T) {
 	t.Parallel()
 	for amount, c := range map[int64]struct {

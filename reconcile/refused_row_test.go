@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// The order history shows a purchase without a client order id, where the wallet shows that a refused purchase was executed. It is that purchase if
-// it equals it in every term; otherwise somebody else bought.
+// The order history shows a purchase without a client order id, and the wallet shows that a refused purchase was executed. The row is that purchase if
+// it equals it in every parameter; otherwise somebody else bought.
 func TestRowWithoutIDIsMatchedToEqualRefusedPurchase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

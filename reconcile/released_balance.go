@@ -68,8 +68,8 @@ func (b *Book) hasEnded(p *account.Placement) bool {
 	return b.Unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.delivery(p).unfrozen)
 }
 
-// ReleasedMS returns the answer time of a symbol's last stop cancel, if the lists still show that stop;
-// 0 for none.
+// ReleasedMS returns when the last of a symbol's spot stops was released, among those whose end no list has
+// shown yet; 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	for _, p := range b.Symbol(key).live {
 		atMS = max(atMS, b.delivery(p).releasedMS)
@@ -149,7 +149,7 @@ func (e *spotEnded) noteEnded(p *account.Placement) {
 	e.purposes = append(e.purposes, endedSale{p.ClientOrderID(), p.Purpose()})
 }
 
-// purposeOf returns the purpose of a placement, live or just ended, or zero if unknown.
+// purposeOf returns the purpose of a spot sale, live or just ended, or zero if it is unknown.
 func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	if p := b.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 		return p.Purpose()

@@ -647,7 +647,7 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 	}
 }
 
-// The wallet bounds the position if it lacks at least an order's worth.
+// The wallet limits the position if the missing quantity is worth at least an order.
 func TestWalletBoundsPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 
 // The interface does not promise the client order id in any list (exactly-once.md, case 42). A spot row
 // without one is identified first by its order id, if any list has ever shown the client order id for
-// it, and then by being equal to an order of botd's in every term and in time.
+// it, and then by being equal to an order of botd's in every parameter and in time.
 
 // maxNames limits the number of remembered ids of orders that the journal does not know.
 const maxNames = 1_000
@@ -68,7 +68,7 @@ func (e unclaimedRows) named(rows []exchange.Order) []exchange.Order {
 	return rows
 }
 
-// idOfEqual returns the client order id of the order of botd's that a row equals: one of unknown outcome, one that the exchange refused, or one that
+// idOfEqual returns the client order id of the order of botd's that a row equals: an order of unknown outcome, one that the exchange refused, or one that
 // it executed a second time. It is improbable that a person places an order of the same quantity at the same prices in the same seconds. While botd
 // stands down, the row may also be another botd's.
 func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
@@ -129,7 +129,7 @@ func (o *observedAccount) Resembles(symbol *SymbolState, row *exchange.Order) bo
 // omitsIDs reports whether the spot lists omit, or may omit, the client order ids of botd's orders.
 func (o *observedAccount) omitsIDs() bool { return !o.idsShown || o.idsLeftOut }
 
-// priceSlack: the limit of such an order may differ by this fraction of its stop price (1/10,000), because the price tick may have changed.
+// priceSlack is the fraction of its stop price (1/10,000) by which the limit of such an order may differ, because the price tick may have changed.
 const priceSlack = 10_000
 
 // repetition returns a row without an id with the id of the purchase of botd's that it repeats, if the list omits the ids of botd's own orders too:
@@ -168,8 +168,8 @@ func sameParameters(row *exchange.Order, order *exchange.NewOrder) bool {
 	return same && row.QuoteAmount == order.QuoteAmount
 }
 
-// purchaseSlack: the price at the decision may differ from the mean price of a purchase by this fraction of it (1/500), because it moved until the
-// purchase was executed.
+// purchaseSlack is the fraction of a purchase's mean price (1/500) by which the price at the decision may differ from it, because the price moved until
+// the purchase was executed.
 const purchaseSlack = 500
 
 // purchaseOfForm reports whether an executed purchase by amount buys a whole number of quantity steps at a price of about that time, as botd's

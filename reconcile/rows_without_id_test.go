@@ -26,7 +26,7 @@ func canceled(intents []Intent) (ids []int64) {
 	return ids
 }
 
-// A list that leaves ids out shows the stop. Another one next to it would sell the same coins twice.
+// A list that omits ids shows the stop. Another one next to it would sell the same coins twice.
 func TestEqualRowWithoutIDIsTheUncertainStop(t *testing.T) {
 	t.Parallel()
 	const fenceMS = 5_000 + 5_000 + 1_000 + 1_000 // its time to live, W, D and L
@@ -72,7 +72,8 @@ func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
 	}
 }
 
-// The coins that it holds would be sold in addition to an exit. The exchange dates it at most a second after its refusal.
+// A refused stop rests without an id. The coins that it holds would be sold in addition to an exit. The exchange dates it at most a second after its
+// refusal.
 func TestRefusedSaleThatRestsWithoutIDIsCanceled(t *testing.T) {
 	t.Parallel()
 	refusedSaleRests(t, func(*exchange.Order) {}, true)
@@ -241,7 +242,7 @@ func twoEqualStops(t testing.TB, other, taken int64, standsDown bool) {
 	}
 }
 
-// The next list leaves out the id of another botd's order, whichever list has shown it.
+// The next list omits the id of another botd's order, whichever list has shown it.
 func TestListedIDIsRemembered(t *testing.T) {
 	t.Parallel()
 	shownWithItsID(t, true, 10)
@@ -289,7 +290,7 @@ func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
 	}
 }
 
-// With one more id all are forgotten.
+// The first id beyond a thousand makes botd forget the others.
 func TestThousandIDsAreRemembered(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -337,7 +338,7 @@ func stopOfAnother(t testing.TB, change func(*exchange.Order), want exchange.Qua
 	}
 }
 
-// Where the history leaves ids out, a stop of botd's form is another botd's, under each policy: nothing opens beside it.
+// Where the history omits ids, a stop of botd's form is another botd's, under each policy: nothing opens beside it.
 func TestStopWithoutIDOfBotdsFormBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

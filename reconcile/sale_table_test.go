@@ -196,7 +196,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 	waitsForWhatTheyBought(t)
 }
 
-// takenOff returns the cancels of two stops, of six and four.
+// takenOff returns which of two stops, of six and four, are canceled.
 func takenOff(t testing.TB, baseBalance, sold exchange.Quantity, with func(*wallet, *SymbolState), desired func(*Desired)) (have string) {
 	w, symbol := standing(t)
 	w.places(placement.StopLoss, 20, stopOf(6))

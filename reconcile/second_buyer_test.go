@@ -54,7 +54,7 @@ func TestAPurchaseOfBotdsFormIsAWholeNumberOfSteps(t *testing.T) {
 	}
 }
 
-// secondBuyer is a botd that has bought itself, in a history that shows no ids, and reads that history with other purchases in it.
+// secondBuyer returns a botd that has bought, and then reads a history without ids that contains other purchases, too.
 func secondBuyer(t testing.TB, change func(*wallet, *exchange.Order), more ...exchange.Order) *wallet {
 	t.Helper()
 	w := newWallet(t)
@@ -227,7 +227,7 @@ func TestALostPurchaseIsNoSecondBuyers(t *testing.T) {
 	}
 }
 
-// The journal remembers the newest of its orders alone.
+// The journal remembers only the newest of its orders.
 func TestAPurchaseOlderThanTheMemoryMayBeOwn(t *testing.T) {
 	t.Parallel()
 	forgottenPurchase(t)

@@ -16,8 +16,8 @@ func both(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 4_000_000}}
 }
 
-// The exchange takes one closing order for each type and symbol (rule 8), and reduceOnly orders up to the
-// position (rule 5), whoever placed them.
+// The exchange accepts one closePosition order of each type on a symbol (rule 8), and reduceOnly orders up to
+// the position (rule 5), whoever placed them.
 func TestProtectionFitsNextToForeignOrders(t *testing.T) {
 	t.Parallel()
 	closing := func(id int64, kind exchange.OrderType) exchange.Order {
@@ -61,7 +61,7 @@ func TestProtectionFitsNextToForeignOrders(t *testing.T) {
 				d.hold(20)
 				others := slices.Clone(c.others)
 				for i := range others {
-					if o := &others[i]; left { // it has botd's prefix, and a person left it alone
+					if o := &others[i]; left { // it has botd's prefix, and a person left it to its owner
 						o.ClientOrderID = fmt.Sprint("bt-1-", o.ID)
 						d.book.Apply(
 							&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, Body: record.Ignored{OrderID: o.ID}},

@@ -14,8 +14,8 @@ type Snapshot struct {
 	EndedMS       int64
 	FuturesOrders exchange.Fetched[exchange.Order]
 	SpotOrders    exchange.Fetched[exchange.Order]
-	History       exchange.Fetched[exchange.Order] // spot order history of the symbols that requested it
-	Before        exchange.Fetched[exchange.Position]
+	History       exchange.Fetched[exchange.Order]    // spot order history of the symbols that requested it
+	Before        exchange.Fetched[exchange.Position] // of a full snapshot: the positions before its other reads
 	Positions     exchange.Fetched[exchange.Position]
 	Balances      exchange.Fetched[exchange.Balance]
 	Account       *exchange.MarginAccount

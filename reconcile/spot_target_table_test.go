@@ -40,19 +40,19 @@ func stopped2(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 }
 
-// refuses has the exchange refuse an order.
+// refuses sends an order, which the exchange refuses.
 func (w *wallet) refuses(purpose placement.Purpose, order exchange.NewOrder) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(purpose, 0, order).ClientOrderID, Body: record.Refused{Code: 7, Reason: "no"}})
 }
 
-// answersCancel has the exchange answer that an order has been canceled.
+// answersCancel applies the exchange's answer that an order has been canceled.
 func (w *wallet) answersCancel(o exchange.Order) {
 	o.Status = exchange.StatusCanceled
 	w.book.NoteCancel(o.ClientOrderID, w.now)
 	w.book.NoteReleased(o.ClientOrderID, &o, w.now)
 }
 
-// passed has an exit rest for two seconds, because the price has passed its limit.
+// passed lets an exit rest for two seconds, because the price has passed its limit.
 func (w *wallet) passed(quantity exchange.Quantity) {
 	w.t.Helper()
 	o := w.places(placement.Exit, 9, saleOf(quantity))
@@ -221,7 +221,7 @@ func TestSpotTargetIntents(t *testing.T) {
 	}
 }
 
-// The other botd's holding keeps its own stops.
+// The stops of the other botd's holding stay.
 func TestStandingDownExitCancelsOnlyNeededStops(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)

@@ -443,7 +443,7 @@ func TestUnattributedWalletChangeIsRecorded(t *testing.T) {
 	}
 }
 
-// A row under one of botd's ids that no placement claims is botd's fill, and a person must look.
+// A row under one of botd's ids that no placement claims counts as botd's fill and needs manual resolution.
 func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State, orderID int64) func(w *wallet, id string) {

@@ -17,7 +17,7 @@ type movedStop struct {
 	second exchange.Order // the one in its place
 }
 
-// movesStop brings about a list that shows botd's own stop.
+// movesStop reads a list that shows botd's own stop.
 func movesStop(t testing.TB) *movedStop {
 	t.Helper()
 	w, derive := protecting(t)
@@ -41,7 +41,7 @@ func (m *movedStop) ends(open ...exchange.Order) {
 	m.w.sees("1", "0.01", []exchange.Order{ended}, open...)
 }
 
-// For this botd somebody has canceled its stop. Another one beside the stop in its place would sell the same coins twice.
+// To this botd, somebody has canceled its stop. Another stop beside the one in its place would sell the same coins twice.
 func TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain(t *testing.T) {
 	t.Parallel()
 	notPlacedAgain(t)
@@ -121,7 +121,7 @@ func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
 	}
 }
 
-// Any other order is another one's, beside which the position needs a stop.
+// Any other order does not stand in for the stop, and the position needs a stop beside it.
 func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(m *movedStop){

@@ -10,8 +10,9 @@ import (
 	"botd/strategy"
 )
 
-// TestStandingDownProtectsOnlyUnprotected derives intents while another botd trades under the same prefix (case 15),
-// and compares them with the live orders. Each botd once canceled the other's stop, or placed its own next to it, forever.
+// TestStandingDownProtectsOnlyUnprotected derives intents while another botd trades under the same prefix (case
+// 15), and compares them with the live orders. If each botd canceled the other's stop, or placed its own next to
+// it, this would never end.
 func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 	t.Parallel()
 	const other = "bt-00000100000-" // a start that this journal does not know
@@ -123,7 +124,7 @@ func TestStandingDownEndsWhenArmed(t *testing.T) {
 	}
 }
 
-// A person must judge what another botd did, whatever the policy for foreign positions.
+// What another botd did needs a person's decision, whatever the policy for foreign positions.
 func TestStandingDownDoesNotAdopt(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {

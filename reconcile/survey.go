@@ -88,7 +88,7 @@ func (o *observedAccount) boot(atMS int64) { o.bootMS = atMS }
 // Account returns the futures account, as last read.
 func (o *observedAccount) Account() exchange.MarginAccount { return o.marginAccount }
 
-// AccountMS returns when it was read; 0 for never.
+// AccountMS returns when the futures account was last read; 0 for never.
 func (o *observedAccount) AccountMS() int64 { return o.accountMS }
 
 // ForgetAccount drops the account's read: it must be read again before anything relies on it.

@@ -15,7 +15,7 @@ type journalledSymbol = account.Symbol
 
 // SymbolState is the known state of one symbol, journalled and observed. Records change the
 // journalled part, and snapshots the observed one. The rest of botd reads both, and changes them only by
-// the methods of quotation and declared, and by Book.TakePrice, Forget and EndContradiction.
+// the methods of quotation and declarations, and by Book.TakePrice, Forget and EndContradiction.
 type SymbolState struct {
 	*journalledSymbol
 	quotation
@@ -66,7 +66,7 @@ type futuresReads struct {
 type walletReads struct {
 	walletOnlyRead   bool              // since this start the wallet was read, but not everything else
 	short            exchange.Quantity // the wallet's shortfall against the fills, negative
-	missed           exchange.Quantity // the wallet's shortfall while an order rests
+	missed           exchange.Quantity // the wallet's newest shortfall that is larger than fees can explain
 	missedFor        persistence       // how long that shortfall has persisted
 	unlistedSales    []peerOrder       // possible sales of unlisted orders with botd's prefix that the journal does not know
 	unlistedFor      persistence       // time since then
@@ -105,8 +105,8 @@ func (s *SymbolState) MeanEntry() exchange.Amount {
 	return s.MeanPrice()
 }
 
-// Forget drops the observations of a symbol that is no longer traded, or was not traded until now:
-// nothing is concluded about it until it is read again.
+// Forget marks a symbol that is no longer traded, or was not traded until now, as not read, and drops its
+// prices and leverage: nothing is concluded about it until it is read again.
 func (s *SymbolState) Forget() {
 	s.read, s.settled, s.onlyOpeningsPending, s.leverage = false, false, false, 0
 	s.last, s.mark, s.lastMS, s.pricedMS = 0, 0, 0, 0

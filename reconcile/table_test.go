@@ -43,7 +43,7 @@ func summary(intents []Intent) string {
 	return strings.Join(all, "; ")
 }
 
-// holds is a desk with a settled position of that quantity, on either side, that fills explain.
+// holds returns a desk with a settled position of a quantity, on either side, that fills explain.
 func holds(t testing.TB, quantity exchange.Quantity) *desk {
 	d := newDesk(t)
 	d.target(quantity)
@@ -235,7 +235,7 @@ func (d *desk) dust(orderID int64) {
 	d.acknowledge(d.send(Intent{Purpose: placement.StopLoss, Key: dustKey, Order: order}), orderID)
 }
 
-// The target is priced when its first order is due.
+// A target is priced when its first order is due.
 func TestATargetHasNoPriceBeforeItsLeverageIsSet(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 0)

@@ -137,7 +137,7 @@ func (t *tracked) Symbol(key exchange.SymbolKey) *SymbolState {
 // Symbols yields all symbols, sorted by key.
 func (t *tracked) Symbols() iter.Seq[*SymbolState] { return slices.Values(t.symbols) }
 
-// AnySymbol reports whether one of them satisfies the condition.
+// AnySymbol reports whether any symbol satisfies the condition.
 func (t *tracked) AnySymbol(satisfies func(*SymbolState) bool) bool {
 	return slices.ContainsFunc(t.symbols, satisfies)
 }
@@ -162,8 +162,9 @@ func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	return unknown
 }
 
-// BlocksOpening reports whether something on the symbol blocks this opening: an older unanswered
-// placement, an exit of any age, which could reduce the new position, or any uncertain placement.
+// BlocksOpening reports whether something on the symbol blocks this opening: an unanswered placement that
+// is older, an unanswered exit at market of any age, which could reduce the new position, or any uncertain
+// placement.
 func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	own := false
 	for _, p := range t.inFlightOn(key) {

@@ -187,7 +187,7 @@ func walletWithoutPeer(t testing.TB) {
 	}
 }
 
-// What the garbage row would show is still live.
+// The order whose row cannot be read is still live.
 func TestWalletFreezesLessThanUnreadableStop(t *testing.T) {
 	t.Parallel()
 	frozenLess(t)

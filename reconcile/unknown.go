@@ -186,8 +186,8 @@ func explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 	}
 }
 
-// Explained returns the part of a difference between position and fills that a placement can have caused
-// by filling on its side.
+// Explained returns the part of a difference between position and fills that an opening can have caused; 0
+// for any other placement.
 func Explained(p *account.Placement, residual exchange.Quantity) exchange.Quantity {
 	if !p.Purpose().Opens() {
 		return 0

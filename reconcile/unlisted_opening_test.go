@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// An opening counts until an open list shows it, whatever else shows it.
+// An opening counts until an open list shows it, even if other reads show it.
 func TestOpeningsThatNoListHasShown(t *testing.T) {
 	t.Parallel()
 	bid := buys

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// places sends an order and returns it as a list shows it. The exchange acknowledges it if it has an id; otherwise its answer
-// is lost.
+// places sends an order and returns it as a list shows it. With an id the exchange acknowledges it; without one its answer is
+// lost.
 func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
 	w.t.Helper()
 	row := w.sends(purpose, orderID, order)
@@ -21,7 +21,7 @@ func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange
 	return row
 }
 
-// sends sends an order and returns it as a list shows it. The exchange acknowledges it if it has an id.
+// sends sends an order and returns it as a list shows it. With an id the exchange acknowledges it.
 func (w *wallet) sends(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
 	w.t.Helper()
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
@@ -56,7 +56,7 @@ func purposes(intents []Intent) (all []placement.Purpose) {
 	return all
 }
 
-// The shortfall is not counted twice, so the stop of the rest stays.
+// The shortfall is not counted twice, so the stop of the remainder stays.
 func TestUnlistedExitMayExplainShortfall(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -289,7 +289,7 @@ func TestManualPurchaseIsNotPresumed(t *testing.T) {
 	}
 }
 
-// personsPurchase has a person's purchase next to one of botd's whose answer was lost. want is the stop's
+// personsPurchase lets a person buy next to a purchase of botd's whose answer was lost. want is the stop's
 // quantity.
 func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want exchange.Quantity) {
 	t.Helper()

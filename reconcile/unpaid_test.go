@@ -37,7 +37,7 @@ func TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop(t *testing.T) {
 	}
 }
 
-// An older botd's journal does not contain what the wallet showed before the exit. A wallet without any money then proves nothing.
+// A journal of an older version does not contain what the wallet showed before the exit. A wallet without any money then proves nothing.
 func TestExitOfAnOlderJournalIsNotUnpaidForLackOfMoney(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)

@@ -130,7 +130,7 @@ func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quan
 	}
 }
 
-// The open list cannot be read while an exit of unknown fate may still hold the asset. What the wallet freezes is for stops that the exchange has
+// The open list cannot be read while an exit of unknown outcome may still hold the asset. What the wallet freezes is for stops that the exchange has
 // acknowledged, so that no stop is canceled for the exit; what it freezes beyond them is for the exit.
 func TestStopStaysDespiteLostExitWithoutOpenList(t *testing.T) {
 	t.Parallel()

@@ -1,12 +1,13 @@
 package reconcile
 
 import (
+	"iter"
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
-	"iter"
-	"slices"
 )
 
 // spotWallet is the spot wallet as last read.

@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// explains is a wallet with that much of botd's, less fees, next to a thousand that are not botd's. Two units of the asset are worth the
-// smallest order.
+// explains returns a wallet with a quantity of botd's, less fees, next to a thousand that are not botd's. Two units of the asset are worth
+// the smallest order.
 func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	t.Helper()
 	w := newWallet(t)
@@ -23,7 +23,7 @@ func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	return w
 }
 
-// reads is a current snapshot, before anything is concluded from it.
+// reads returns the survey of a current snapshot, before anything is concluded from it.
 func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order) *survey {
 	rules := w.book.Symbol(coin).rules
 	s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
@@ -771,7 +771,7 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 	}
 }
 
-// The stop holds nothing any more, until a list shows it again.
+// A released stop holds nothing, until a list shows it again.
 func TestStopEndedOnlyByWallet(t *testing.T) {
 	t.Parallel()
 	stop := func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, stopOf(10)) }
@@ -1092,7 +1092,7 @@ func bookedNow(w *wallet) {
 	w.shows("1.014", "0")
 }
 
-// An account that holds nothing, and has sold nothing, is read like any other.
+// The wallet of an account without a position or a sale is read like any other.
 func TestEmptyAccountIsSettled(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)

@@ -112,9 +112,9 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.book.Settle().StalenessMS))
 }
 
-// noteEnded records the ended positions in the history. A position first shown while an opening was live
-// does not count as past while that opening is live, because its fill may not be booked yet. Neither
-// does a position left to others, because botd's openings add to it.
+// noteEnded records which positions have ended. A position first shown while an opening was live does not
+// count as past while that opening is live, because its fill may not be booked yet. Neither does a position
+// left to others, because botd's openings add to it.
 func (s positionComparison) noteEnded(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !s.opens(symbol.Key()) {

@@ -18,7 +18,7 @@ const spotContradiction = "the wallet holds less than botd's own fills explain, 
 // spotEvidence is the evidence about a spot symbol's asset other than the newest wallet.
 type spotEvidence struct {
 	agreedMS         int64             // when wallet and fills last agreed
-	changedMS        int64             // when a position from before the start last changed; 0 without one
+	changedMS        int64             // when a position from before the start last changed; 0 without such a position
 	soldBefore       bool              // wallet and history show that orders missing from the journal have sold that position
 	sales            []sale            // sales by others that explained an earlier difference
 	extra            persistence       // how long a wallet excess worth an order has persisted
@@ -163,7 +163,7 @@ func (e walletEvidence) lacksSales(symbol *SymbolState) (short, sold bool) {
 	return true, symbol.spot.changedMS != 0 && sum >= missing
 }
 
-// noteSoldBefore records this until the wallet shows the position again: a later history may begin after those sales.
+// noteSoldBefore records that the journal lacks sales, until the wallet shows the position again: a later history may begin after those sales.
 func (t *spotEvidence) noteSoldBefore(short, sold bool) {
 	t.soldBefore = short && (t.soldBefore || sold)
 }
@@ -266,8 +266,8 @@ func (e walletEvidence) possibleOwnChange(symbol *SymbolState, more exchange.Qua
 	return more
 }
 
-// awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether to
-// wait for the order history about it.
+// awaitsHistory reports whether to wait for the order history, because the wallet's excess over the fills is
+// worth an order and the history has not been read about it for long enough.
 func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()

@@ -9,13 +9,13 @@ import (
 	"botd/strategy"
 )
 
-// holding brings the wallet to 10 of its own, next to 1 of the user's.
+// holding returns a wallet with 10 of botd's own, next to 1 of the user's.
 func holding(t testing.TB, policy string) *wallet {
 	t.Helper()
 	return holdingNextTo(t, policy, "1")
 }
 
-// holdingNextTo has botd buy 10 where others have that much.
+// holdingNextTo lets botd buy 10 next to a given quantity of others.
 func holdingNextTo(t testing.TB, policy, others string) *wallet {
 	t.Helper()
 	w := newWallet(t)

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// guarded is a book with a position of 20 and its own stop and take-profit on the exchange, orders 12 and 13.
+// guarded returns a book with a position of 20 and its own stop and take-profit on the exchange, orders 12 and 13.
 func guarded(t testing.TB) (d *desk, protect func(*Desired), orders []exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
@@ -136,7 +136,7 @@ func TestSweepOfEarlierPositionIsNoWitness(t *testing.T) {
 	}
 }
 
-// tradedUnseen has botd buy 20 while the list shows nothing.
+// tradedUnseen lets botd buy 20 while the list shows nothing.
 func tradedUnseen(t testing.TB) {
 	t.Helper()
 	d := newDesk(t)

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// In a quarantine the wallet bounds a new stop, unless it freezes less than the open orders require, although it was read long enough after them.
+// In a quarantine the wallet limits a new stop, unless it freezes less than the open orders require although it was read long enough after them.
 func TestAWalletThatFreezesLessThanStandsBoundsNoStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -63,8 +63,8 @@ func TestAWalletOfLongAfterAStopIsWrongHoweverOldReadsMayBe(t *testing.T) {
 	}
 }
 
-// If the exchange executed more than it answered, no fill is missing from the journal: a wallet that may be older than the last one does not
-// keep its stop away.
+// If the exchange executed more than it answered, no fill is missing from the journal: a wallet that may be older than the last fill does not
+// prevent the stop.
 func TestOldWalletBlocksNoStopIfTheExchangeExecutedMore(t *testing.T) {
 	t.Parallel()
 	executedBeyondAnOldWallet(t)
