@@ -73,23 +73,24 @@ type openList struct {
 // observedAccount is the last fetched state of the account as a whole.
 type observedAccount struct {
 	spotWallet
-	settle        placement.Settle
-	marginAccount exchange.MarginAccount
-	accountMS     int64               // time of the read; 0 for never
-	accountFromMS int64               // start of the read
-	marginShown   bool                // since the start, the account has reported margin used by positions
-	marginAgreeMS int64               // when it was last the margin that the listed positions need; 0 for never
-	openPositions []exchange.Position // on futures, of any symbol
-	listed        map[exchange.Market]openList
-	observedMS    int64                // end of the current snapshot
-	listsMS       int64                // start of the current snapshot
-	bootMS        int64                // start of this epoch
-	changes       uint64               // number of changes of the observed state
-	stale         int64                // number of answers older than the known state
-	idsLeftOut    bool                 // spot lists omit the client order ids of botd's own orders
-	idsShown      bool                 // the spot history has shown a client order id
-	names         map[int64]string     // by order id: spot orders with this prefix that are not in the journal
-	fetchedOnly   []*account.Placement // resting openings read by id that no open list has shown
+	settle         placement.Settle
+	marginAccount  exchange.MarginAccount
+	accountMS      int64               // time of the read; 0 for never
+	accountFromMS  int64               // start of the read
+	marginShown    bool                // since the start, the account has reported margin used by positions
+	marginAgreeMS  int64               // when it was last the margin that the listed positions need; 0 for never
+	marginUnlisted bool                // as last read, it is more than the listed positions need
+	openPositions  []exchange.Position // on futures, of any symbol
+	listed         map[exchange.Market]openList
+	observedMS     int64                // end of the current snapshot
+	listsMS        int64                // start of the current snapshot
+	bootMS         int64                // start of this epoch
+	changes        uint64               // number of changes of the observed state
+	stale          int64                // number of answers older than the known state
+	idsLeftOut     bool                 // spot lists omit the client order ids of botd's own orders
+	idsShown       bool                 // the spot history has shown a client order id
+	names          map[int64]string     // by order id: spot orders with this prefix that are not in the journal
+	fetchedOnly    []*account.Placement // resting openings read by id that no open list has shown
 }
 
 // NewBook returns the book of an account with an empty journal.

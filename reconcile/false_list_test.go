@@ -8,6 +8,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // An old list shows half of one position, and a position of another symbol that has ended since. Together they need nearly the margin in use, but
@@ -99,6 +100,106 @@ func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, ma
 	}
 }
 
+// The outcome of an exit of twenty, or of a stop of the whole position, is unknown, and the list shows ten or none. The account still uses the margin of
+// more: the list does not show that it reduced the position.
+func TestMarginInUseKeepsAnUnknownExitUndecided(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		whole    bool // a closePosition stop
+		agreedMS int64
+		margin   string
+		known    exchange.Quantity
+	}{
+		{"all of it uses margin", false, 0, "100", 20},
+		{"of a stop of the whole position", true, 0, "100", 20},
+		{"half of what is lacking uses margin", false, 0, "75", 20},
+		{"less than half uses margin", false, 0, "74.99", 10},
+		{"the margin is that of what is shown", false, 0, "50", 10},
+		{"of a stop, the margin is that of what is shown", true, 0, "50", 10},
+		{"the margin agreed long ago", false, 60_001, "100", 10},
+		{"no margin is reported", false, 0, "0", 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			unknownExitShown(t, c.whole, c.agreedMS, c.margin, c.known)
+		})
+	}
+}
+
+// unknownExitShown wants so much of the position left.
+func unknownExitShown(t testing.TB, whole bool, agreedMS int64, margin string, known exchange.Quantity) {
+	d := newDesk(t)
+	d.book.foreignPolicy = ForeignIgnore
+	d.hold(20)
+	d.margined(20, exchange.MustAmount("100"))
+	d.now += agreedMS
+	exit := Intent{Purpose: placement.Exit, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true}}
+	if whole {
+		exit.Purpose, exit.Order.Type, exit.Order.Quantity, exit.Order.ReduceOnly = placement.StopLoss, exchange.StopMarket, 0, false
+		exit.Order.StopPrice, exit.Order.ClosePosition = d.price("49000"), true
+	}
+	id := d.send(exit)
+	d.unknown(id)
+	for range 40 {
+		d.now += 1_000
+		list := d.positions(10)
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
+			Account: &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}, ClosedOf: []string{"BTC-USDT"}})
+	}
+	if undecided := d.book.Placement(id) != nil; undecided != (known == 20) || d.book.Symbol(bitcoin).Known() != known {
+		t.Errorf("want it undecided %t and %d known, have %t and %d", known == 20, known, undecided, d.book.Symbol(bitcoin).Known())
+	}
+}
+
+// The list showed half of a position that was executed twice, and botd sold that half: fills and list agree that nothing is left. The account still uses
+// the margin of the rest, whose stop stays until positions/history shows an end.
+func TestStopStaysWhileTheAccountUsesMarginThatNoListShows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, margin string
+		ends         bool // positions/history shows the end of a position
+		stays        bool
+	}{
+		{"the least quantity uses margin", "5", false, true},
+		{"none uses margin", "0", false, false},
+		{"positions/history shows its end", "5", true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			soldWhatHalfAListShows(t, c.margin, c.ends, c.stays)
+		})
+	}
+}
+
+func soldWhatHalfAListShows(t testing.TB, margin string, ends, stays bool) {
+	d, protect, orders := guarded(t)
+	d.margined(20, exchange.MustAmount("100"))
+	d.target(0)
+	id := d.send(d.one(placement.Exit, protect))
+	d.acknowledge(id, 21)
+	sold := d.order(id, 21, exchange.StatusFilled, 20, 20)
+	sold.Side = exchange.Sell
+	snapshot := &Snapshot{FuturesOrders: exchange.FetchedOf(orders), Positions: d.positions(0),
+		ByID: []OrderByID{{OrderID: 21, Known: true, Order: sold}}, Account: &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}}
+	for range testSettle.StalenessMS/1_000 + 2 {
+		d.now += 1_000
+		snapshot.BeganMS, snapshot.EndedMS = d.now, d.now
+		d.book.Observe(snapshot)
+		if _, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); ask != (margin != "0" && snapshot.Closed == nil) {
+			t.Fatalf("want positions/history read %t, have %t", !ask, ask)
+		}
+		if ends {
+			snapshot.Closed, snapshot.ClosedOf = []exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20,
+				Status: exchange.PositionClosed, UpdatedMS: d.now}}, []string{"BTC-USDT"}
+		}
+	}
+	if intents := d.derive(protect); (len(intents) == 0) != stays {
+		t.Errorf("want the stop to stay %t, have %+v", stays, intents)
+	}
+}
+
 // An old list left a part to others. Botd's next position was opened later, and its fills explain all of it: the part has ended.
 func TestPartLeftToOthersEndsWithItsPosition(t *testing.T) {
 	t.Parallel()
@@ -141,4 +242,37 @@ func partOfAnEarlierPosition(t testing.TB, createdMS int64, shown, ignored excha
 	if whole := ignored == 0; whole && (symbol.Position() != 20 || !symbol.settled) {
 		t.Errorf("want 20 settled, have %d, %t", symbol.Position(), symbol.settled)
 	}
+}
+
+// The outcome of an order of another symbol is unknown, so that a snapshot reads the list of positions twice. One of the two omits what an entry has
+// opened, each time.
+func TestPositionOfTwoDifferingListsIsProtected(t *testing.T) {
+	t.Parallel()
+	for name, later := range map[string]bool{"the earlier list shows it": false, "the later list shows it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shownByOneOfTwo(t, later)
+		})
+	}
+}
+
+func shownByOneOfTwo(t testing.TB, later bool) {
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	id := d.send(d.one(placement.Entry, nil))
+	d.acknowledge(id, 11)
+	d.now += 1_000
+	snapshot := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(20),
+		Positions: d.positions(0), ByID: []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}}
+	if later {
+		snapshot.Before, snapshot.Positions = snapshot.Positions, snapshot.Before
+	}
+	d.book.Observe(snapshot)
+	if symbol := d.book.Symbol(bitcoin); symbol.settled || symbol.contradicted != "" {
+		t.Errorf("want nothing concluded from them, have settled %t, %q", symbol.settled, symbol.contradicted)
+	}
+	d.one(placement.StopLoss, func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+	})
 }

@@ -62,6 +62,12 @@ func (m *margins) marginAgrees() bool {
 	return !needed.IsZero() && !needed.Less(more.Mul(100))
 }
 
+// marginUnlisted reports whether the account uses more margin than the listed positions need: the list does not show all of them.
+func (m *margins) marginUnlisted() bool {
+	more, needed := m.margin()
+	return !m.fetched.Account.PositionMargin.Less(needed) && needed.Less(more.Mul(100))
+}
+
 // fillsExplainMargin reports whether the positions that fills explain, and those left to others, need nearer to the margin in use than the listed
 // ones: then the margin is no evidence for the list, even if the list needs nearly as much, because it shows less of one symbol and more of another.
 func (m *margins) fillsExplainMargin() bool {
@@ -91,8 +97,8 @@ func (m *margins) fillsExplainMargin() bool {
 // margin from the current price moves away from the entry prices with time.
 const marginAgeMS = 60_000
 
-// marginShowsMore reports whether the account uses at least half the margin of what the list does not show of uncertain openings, oldest first. Unless
-// the list shows no position at all, the margin must have agreed with it recently.
+// marginShowsMore reports whether the account uses at least half the margin of what the list does not show of uncertain openings, oldest first, or of
+// what it lacks because of uncertain reductions. Unless the list shows no position at all, the margin must have agreed with it recently.
 func (m *margins) marginShowsMore(symbol *SymbolState, unknown []*account.Placement) bool {
 	more, needed := m.margin()
 	agreed := m.book.marginAgreeMS != 0 && m.book.marginAgreeMS >= unknown[0].SentMS()-marginAgeMS
@@ -103,8 +109,11 @@ func (m *margins) marginShowsMore(symbol *SymbolState, unknown []*account.Placem
 	for _, p := range unknown {
 		part, order := explained(p, left), p.Order()
 		left -= part
-		if rest := p.Remaining() - part.Abs(); p.Purpose().Opens() && rest > 0 {
-			unseen = unseen.Add(symbol.rules.Notional(m.book.orderPrice(&order), rest).Div(int64(max(1, symbol.leverage))))
+		if p.Purpose().Opens() {
+			part = p.Remaining() - part.Abs()
+		}
+		if part = part.Abs(); part > 0 {
+			unseen = unseen.Add(symbol.rules.Notional(m.book.orderPrice(&order), part).Div(int64(max(1, symbol.leverage))))
 		}
 	}
 	return !unseen.IsZero() && !more.Mul(2).Less(unseen)

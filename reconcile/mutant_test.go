@@ -220,5 +220,9 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"part_outlives_position": func(t testing.TB) { partOfAnEarlierPosition(t, 30_000, 20, 0) },
 		"part_ends_at_once":      func(t testing.TB) { partOfAnEarlierPosition(t, -30_000, 20, 5) },
 		"read_before_it_arrived": func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
+
+		"half_list_decides_exit":   func(t testing.TB) { unknownExitShown(t, false, 0, "100", 20) },
+		"two_lists_differ":         func(t testing.TB) { shownByOneOfTwo(t, false) },
+		"unlisted_margin_stripped": func(t testing.TB) { soldWhatHalfAListShows(t, "5", false, true) },
 	})
 }

@@ -34,6 +34,9 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	if s.marginAgrees() {
 		b.marginAgreeMS = fetched.EndedMS
 	}
+	if fetched.Account != nil && fetched.Positions.Done() {
+		b.marginUnlisted = s.marginUnlisted()
+	}
 	rows.keepNeverListed()
 	for symbol := range b.Symbols() {
 		if fetched.Account != nil {
@@ -336,7 +339,9 @@ func (s positionComparison) takePosition(symbol *SymbolState) bool {
 	symbol.doubled.reset()
 	if s.fetched.Before.Done() { // a second line of defense: two snapshots at least L apart decide, and the second includes what the first could have missed
 		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
+			s.standOpened(symbol)
 			symbol.equal.reset()
+			symbol.settled = false
 			return false
 		}
 	}

@@ -71,7 +71,7 @@ func (e walletEvidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity
 }
 
 // standOpened treats the quantity that botd's own fills have opened since the last list as held, until
-// the list is read again.
+// the list is read again, or a snapshot's two lists agree.
 func (s positionComparison) standOpened(symbol *SymbolState) {
 	t, known := &symbol.futuresEvidence, symbol.Known()
 	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {

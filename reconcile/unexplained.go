@@ -49,10 +49,11 @@ func (s *situation) shownUnexplained() bool {
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains and whose
 // end only the list shows: a position shown since the start or, for an order from before the start, one
-// that was open when the order was sent, at least ten seconds after the last booking or after an opening that the exchange refused.
+// that was open when the order was sent, at least ten seconds after the last booking or after an opening that the exchange refused;
+// or one whose margin the account still uses.
 func (o *observedAccount) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
 	before := p.SentMS() < o.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
-	return mayOutlive(symbol, p) && (symbol.unexplainedID != 0 || before || symbol.refusedStopMS != 0)
+	return mayOutlive(symbol, p) && (symbol.unexplainedID != 0 || before || symbol.refusedStopMS != 0 || o.marginUnlisted)
 }
 
 // mayOutlive reports whether an order closes a whole futures position, although neither fills nor the list show one, and positions/history has shown the

@@ -157,6 +157,22 @@ var wallet = []Row{
 		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
 			{"reconcile.margins.marginShowsMore", "!agreed && !needed.IsZero()", "false"},
 		}},
+	{"half_list_decides_exit", "a list decides that an unknown exit reduced a position, though the margin in use shows more", "39",
+		"reconcile TestMarginInUseKeepsAnUnknownExitUndecided", []Edit{
+			{"reconcile.margins.marginShowsMore", "part = part.Abs(); «part > 0»", "part > 0 && p.Purpose().Opens()"},
+		}},
+	{"two_lists_differ", "what an entry has opened has no stop while the two lists of a snapshot differ", "39",
+		"reconcile TestPositionOfTwoDifferingListsIsProtected", []Edit{
+			{"reconcile.positionComparison.takePosition", "s.standOpened(symbol)", ""},
+		}},
+	{"unlisted_margin_stripped", "a stop is canceled because fills and list show no position, though the account uses the margin of one", "39",
+		"reconcile TestStopStaysWhileTheAccountUsesMarginThatNoListShows", []Edit{
+			{"reconcile.observedAccount.protectsUnexplained", "o.marginUnlisted", "false"},
+		}},
+	{"exit_waits_after_stop", "the exit in place of a stop waits for refusals from before the exchange accepted a stop", "protection",
+		"runtime/engine TestExitInPlaceOfAStopWaitsForNoRefusalFromBeforeTheStop", []Edit{
+			{"runtime/engine.backoffs.accepted", "(same || one.attempt == a)", "one.attempt == a"},
+		}},
 	{"old_list_of_two", "a list that needs nearly the margin in use is right about each of its positions, though the fills need exactly that margin", "39",
 		"reconcile TestMarginThatFillsExplainConfirmsNoOldList", []Edit{
 			{"reconcile.margins.fillsExplainMargin", "left.Abs().Less(listed)", "false"},

@@ -215,14 +215,19 @@ func (b *backoffs) settled(p *account.Placement) {
 	}
 }
 
-// accepted forgets the refusals of an intent whose order rests, or rested until botd canceled it. An
-// order from before the refusals does not count.
+// accepted forgets the refusals of an intent whose order rests, or rested until botd canceled it, and on futures those of the other forms of the same
+// protection: the stop, its bridge, the exit in its place. An order from before the refusals does not count.
 func (b *backoffs) accepted(p *account.Placement) {
 	if len(b.all) == 0 {
 		return
 	}
-	if one := b.of(attemptAt(p)); one != nil && p.SentMS() >= one.lastMS {
-		b.clear(one.attempt)
+	a := attemptAt(p)
+	protects := a.purpose == placement.StopLoss && a.symbol.Market == exchange.Futures
+	for _, one := range slices.Clone(b.all) {
+		same := protects && one.purpose == a.purpose && one.symbol == a.symbol && one.strategy == a.strategy
+		if (same || one.attempt == a) && p.SentMS() >= one.lastMS {
+			b.clear(one.attempt)
+		}
 	}
 }
 

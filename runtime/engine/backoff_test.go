@@ -453,6 +453,35 @@ func smallerStop(t testing.TB, then exchange.Quantity, want int) {
 	}
 }
 
+// The exit in place of a stop was refused for a while. Then the price returned, and the exchange accepted a stop: the next exit in its place waits like
+// after a first refusal.
+func TestExitInPlaceOfAStopWaitsForNoRefusalFromBeforeTheStop(t *testing.T) {
+	t.Parallel()
+	exitAfterAnAcceptedStop(t)
+}
+
+func exitAfterAnAcceptedStop(t testing.TB) {
+	w := newWorld(t, hold(10), protected)
+	w.pass(5_000)
+	exits := func(times int) { // the stop is gone, its price is passed, and exits are refused
+		w.network = refuses(anyOrder)
+		w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+		w.price("48900")
+		for fromMS := w.now; w.sendings(placement.StopLoss, fromMS) < times; {
+			w.pass(500)
+		}
+	}
+	exits(5)
+	w.network = nil
+	w.price("50000")
+	w.pass(3_000)
+	exits(1)
+	w.network = nil
+	w.pass(2_500)
+	w.wantHeld(0)
+	w.wantSound()
+}
+
 // While botd stands down, a spot stop is sent whatever the wallet shows, and waits longer with each refusal (seeds 18005370, 18008254).
 func TestStopThatStandsDownBacksOff(t *testing.T) {
 	t.Parallel()

@@ -137,5 +137,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"repetition_ends":        refusedTwice,
 		"step_sells":             func(t testing.TB) { stepGrows(t, exchange.Futures) },
 		"stop_off_first":         func(t testing.TB) { stopOutlasts(t, notTraded) },
+
+		"exit_waits_after_stop": exitAfterAnAcceptedStop,
 	})
 }
