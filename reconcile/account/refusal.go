@@ -96,8 +96,8 @@ func (f *refusals) add(p *Placement, refused Refused) {
 	one.Of = append(one.Of, refused)
 }
 
-// drop forgets the refusals of an intent of which the exchange has now filled an order, unless the order
-// was sent before the newest refusal.
+// drop forgets the refusals of an intent once the exchange shows an order of it as open or filled, unless
+// that order was sent before the newest refusal.
 func (f *refusals) drop(p *Placement) {
 	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
 		f.inForce = slices.Delete(f.inForce, i, i+1)

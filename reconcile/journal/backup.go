@@ -41,7 +41,7 @@ const partial = ".partial"
 func (j *Journal) Backup(ctx context.Context, path string) (Backup, error) {
 	b, err := j.copyTo(ctx, path)
 	if err == nil {
-		j.marked(&b)
+		j.noteHead(&b)
 	}
 	return b, err
 }

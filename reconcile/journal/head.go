@@ -122,13 +122,13 @@ func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 		return j.hasSealed(ctx, hash)
 	}
 	if err != nil {
-		return false, fmt.Errorf("look for hash %s: %w", hash, err)
+		return false, fmt.Errorf("find the record with hash %s: %w", hash, err)
 	}
 	return true, nil
 }
 
-// marked notes the end of a verified copy as the journal's head if it is later than the current head.
-func (j *Journal) marked(b *Backup) {
+// noteHead notes the end of a verified copy as the journal's head if it is later than the current head.
+func (j *Journal) noteHead(b *Backup) {
 	if known := readHead(j.path); b.Records > 0 && (known == nil || known.Records < int64(b.Records)) {
 		_ = writeHead(j.path, Head{int64(b.Records), b.Hash, time.Now().UTC()}) // if it cannot be written, the older one stays
 	}

@@ -94,13 +94,13 @@ func (e *BindingError) Error() string {
 
 // Journal is one account's journal in a SQLite file. It is safe for concurrent use.
 type Journal struct {
-	path      string
-	elsewhere string // directory of its segments; empty for next to it
-	db        *sql.DB
-	key       *Key         // of its links; nil for none
-	release   func() error // the lock; nil for reading
-	schema    int          // of the file
-	format    Format       // of the file; once it is written, guarded by mu
+	path    string
+	archive string // directory of its segments; empty if they are next to it
+	db      *sql.DB
+	key     *Key         // of its links; nil for none
+	release func() error // the lock; nil for reading
+	schema  int          // of the file
+	format  Format       // of the file; once it is written, guarded by mu
 
 	mu       sync.Mutex // guards all below
 	writer   *sql.Conn  // nil for reading
@@ -339,7 +339,7 @@ func (j *Journal) Close() error {
 	var err error
 	if j.writer != nil {
 		j.keepHead(true)
-		if j.watch.poll() != "" && !j.watch.cut {
+		if j.watch.poll() != "" && !j.watch.truncated {
 			_, err = j.rescue()
 		}
 		err = errors.Join(err, j.tables.close(), j.writer.Close())

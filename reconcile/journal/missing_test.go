@@ -95,7 +95,7 @@ func readersOf() map[string][]reader {
 		"record": {
 			{"its end", "read the end of journal ", func(ctx context.Context, j *Journal) error { return j.readTail(ctx) }},
 			{"its head", "read the journal's head: ", func(ctx context.Context, j *Journal) error { _, err := j.Newest(ctx); return err }},
-			{"a hash", "look for hash x: ", has},
+			{"a hash", "find the record with hash x: ", has},
 			{"a copy's end", "compare the copy with the journal: ", func(ctx context.Context, j *Journal) error { return j.holds(ctx, &Report{Records: 1}) }},
 			{"its noted end", "compare the journal with its head: ", missing},
 			{"its last start", "read the binding of the last start: ", func(ctx context.Context, j *Journal) error {
@@ -376,7 +376,7 @@ func TestFileThatDoesNotExistYetIsNotLost(t *testing.T) {
 	}
 	file := filepath.Join(path, "below a file")
 	w = newWatch(file)
-	if lost := w.poll(); !strings.HasPrefix(lost, file+" cannot be checked: ") || w.cut {
+	if lost := w.poll(); !strings.HasPrefix(lost, file+" cannot be checked: ") || w.truncated {
 		t.Errorf("below a file: have %q", lost)
 	}
 	if _, err := Open(t.Context(), filepath.Join(path, "data", FileName), Binding{}, Options{}); err == nil ||

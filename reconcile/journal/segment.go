@@ -238,14 +238,14 @@ func (j *Journal) segments(b *base) (found []segment, missing []Span, err error)
 }
 
 func (j *Journal) segmentsDirectory() string {
-	if j.elsewhere != "" {
-		return j.elsewhere
+	if j.archive != "" {
+		return j.archive
 	}
 	return SegmentsPath(j.path)
 }
 
 // Segments sets the directory from which a journal that is open for reading reads its segments.
-func (j *Journal) Segments(directory string) { j.elsewhere = directory }
+func (j *Journal) Segments(directory string) { j.archive = directory }
 
 // reading reads a consistent snapshot of the file: records that are sealed meanwhile stay visible in it.
 func (j *Journal) reading(ctx context.Context, use func(*sql.Conn, *base) error) error {

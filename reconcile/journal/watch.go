@@ -19,9 +19,9 @@ import (
 // start finds none of them. It never opens the files, because closing one would release SQLite's
 // locks on it.
 type watch struct {
-	files [2]watched // the journal, and SQLite's log
-	lost  string     // the fault, once found; empty for none
-	cut   bool       // a file was truncated: SQLite can no longer append
+	files     [2]watched // the journal, and SQLite's log
+	lost      string     // the fault, once found; empty for none
+	truncated bool       // a file was truncated: SQLite can no longer append
 }
 
 // watched is the last known state of one file.
@@ -59,7 +59,7 @@ func (f *watched) poll(w *watch) {
 	case !os.SameFile(f.seen, now):
 		w.lost = fmt.Sprintf("%s is not the file that botd writes: it was replaced", f.path)
 	case now.Size() < f.seen.Size():
-		w.lost, w.cut = fmt.Sprintf("%s was truncated from %d to %d bytes while botd was writing it", f.path, f.seen.Size(), now.Size()), true
+		w.lost, w.truncated = fmt.Sprintf("%s was truncated from %d to %d bytes while botd was writing it", f.path, f.seen.Size(), now.Size()), true
 	default:
 		f.seen = now
 	}
