@@ -29,7 +29,7 @@ func (l *loader) keys() []key {
 	return []key{
 		{name: "mode", value: choice((*string)(&c.Mode), string(Demo), string(Paper), string(Live)), after: l.setMode,
 			what: "the trading mode: `demo`, a simulated exchange inside botd; `paper`, a simulated account at a venue's prices; `live`, the venue. " +
-				"Live must be set twice, here and by `--mode live`", example: "paper", instead: "`--mode` (never to live alone)"},
+				"Live must be set twice, here and by `--mode live`", example: "paper", instead: "`--mode` (by itself never to live)"},
 		{name: "instance", value: text(&c.Instance), check: checkInstance,
 			what: "part of every order's id, 1 to 10 of a-z and 0-9: botd treats orders that carry it as its own", example: "main"},
 		{name: "profile", value: text(&c.ProfileFile), hidden: func() bool { return true }, modes: profileModes, example: "venue.yaml",

@@ -42,7 +42,7 @@ The exit code is 1 if a case or a check fails.`,
 		RunE: func(command *cobra.Command, _ []string) error { return runConformance(command, &flags) },
 	}
 	f := command.Flags()
-	f.StringArrayVar(&flags.on, "on", nil, "MACHINE: simulated, restarted or served alone; repeatable")
+	f.StringArrayVar(&flags.on, "on", nil, "MACHINE: run the cases only on simulated, restarted or served; repeatable")
 	f.StringArrayVar(&flags.subjects, "subject", nil, "KEY: only the cases of this subject; repeatable")
 	f.BoolVar(&flags.matrix, "matrix", false, "count the cases of each operation, subject, refusal, status, state, field and limit, and run none")
 	f.StringVar(&flags.url, "url", "", "read the exchange at this address")

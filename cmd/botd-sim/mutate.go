@@ -72,7 +72,7 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 		}
 	}
 	if len(patterns) == 0 {
-		return failure.Usagef("which packages? ./risk, ./reconcile/..., or --since COMMIT")
+		return failure.Usagef("name packages, such as ./risk or ./reconcile/..., or use --since COMMIT")
 	}
 	bar := shell.NewProgress(command, 0, "mutants")
 	flags.options.Report = bar.Set

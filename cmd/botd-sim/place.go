@@ -20,7 +20,7 @@ func directoryOf(named, pattern string) (directory string, given bool, err error
 		return "", true, failure.Wrap(failure.IO, err)
 	}
 	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return "", true, failure.New(failure.IO, "--dir names another place", "%w", err)
+		return "", true, failure.New(failure.IO, "choose another directory with --dir", "%w", err)
 	}
 	return directory, true, nil
 }

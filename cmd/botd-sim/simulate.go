@@ -53,7 +53,7 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f := command.Flags()
 	f.IntVar(&flags.seeds, "seeds", 1000, "number of seeds")
 	f.Uint64Var(&flags.from, "from", 1, "the first seed")
-	f.Uint64Var(&flags.seed, "seed", 0, "run this seed alone")
+	f.Uint64Var(&flags.seed, "seed", 0, "run only this seed")
 	f.IntVar(&flags.jobs, "jobs", 0, "seeds run in parallel (0: one per core)")
 	f.BoolVar(&flags.trace, "trace", false, "with --seed: print everything that happens")
 	f.IntVar(&flags.at, "crash-at", 0, "with --seed: kill the process at this input or output")
@@ -62,7 +62,7 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: only this mutant; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the faults that the seed draws; repeatable")
 	f.BoolVar(&flags.beyond, "beyond", false, "beyond the bounds: false lists, executed refusals, a second engine and more")
-	f.StringArrayVar(&flags.only, "only", nil, "CLASS: with --beyond: this class alone; repeatable")
+	f.StringArrayVar(&flags.only, "only", nil, "CLASS: with --beyond: only this class; repeatable")
 	f.StringArrayVar(&flags.except, "except", nil, "CLASS: with --beyond: never this class; repeatable")
 	shell.OutputFlag(command, &flags.output)
 	return command

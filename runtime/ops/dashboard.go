@@ -89,11 +89,11 @@ func rowMoney() Row {
 			Query{`botd_position_unrealized_pnl_usdt{` + chosen + `}`, "{{symbol}}"}),
 		lines("Fees per hour", "currencyUSD", "", 8,
 			Query{`sum by (strategy) (increase(botd_strategy_fees_usdt_total{` + chosen + `}[1h]))`, "{{strategy}}"}),
-		lines("Equity of strategies", "currencyUSD", "What each has of the account.", 8,
+		lines("Equity of strategies", "currencyUSD", "Each one's part of the equity.", 8,
 			Query{`botd_strategy_equity_usdt{` + chosen + `}`, "{{strategy}}"}),
 		lines("Traded per hour", "currencyUSD", "Value of fills.", 8,
 			Query{`3600 * strategy:botd_fill_notional_usdt:rate1h{` + chosen + `}`, "{{strategy}}"}),
-		lines("Assets", "none", "Of the wallets, configured assets alone.", 8,
+		lines("Assets", "none", "The amounts of the configured assets in both wallets.", 8,
 			Query{`sum by (asset) (botd_account_asset_quantity{` + chosen + `})`, "{{asset}}"}),
 	}}
 }

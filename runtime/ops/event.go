@@ -24,7 +24,7 @@ var Events = []Event{
 	{"daemon.left_open", "info", "an order or position that stays on the exchange after the end"},
 	{"daemon.listening", "info", "the address of metrics, health, dashboard and API"},
 	{"daemon.memory", "info", "how much memory Go may use, by the limit of the cgroup"},
-	{"daemon.metrics", "info", "the address that serves metrics alone"},
+	{"daemon.metrics", "info", "the address that serves only metrics"},
 	{"daemon.reconciled", "info", "the first complete round, and how long it took"},
 	{"daemon.signals", "info", "the address that accepts signals"},
 	{"daemon.socket", "warn", "the unix socket cannot be opened"},
