@@ -125,7 +125,7 @@ func shownOnce(t testing.TB, later bool) {
 	})
 }
 
-// The exchange executed the entry twice, and botd sold its own part. One list does not show the rest.
+// The exchange executed the entry twice, and botd has sold its own part. One list does not show the remainder.
 func TestUnexplainedPositionKeepsStopAgainstOneList(t *testing.T) {
 	t.Parallel()
 	shownByOneList(t)

@@ -127,7 +127,7 @@ func TestMarginInUseKeepsAnUnknownExitUndecided(t *testing.T) {
 	}
 }
 
-// unknownExitShown wants so much of the position left.
+// unknownExitShown checks how much of the position is left.
 func unknownExitShown(t testing.TB, whole bool, agreedMS int64, margin string, known exchange.Quantity) {
 	d := newDesk(t)
 	d.book.foreignPolicy = ForeignIgnore

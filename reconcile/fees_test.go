@@ -101,7 +101,7 @@ func TestSpotStopCoversExplainedHolding(t *testing.T) {
 			w.buys(10)
 			symbol := w.book.Symbol(coin)
 			symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
-			if c.unseen == 0 { // the wallet is younger than the fill
+			if c.unseen == 0 { // the wallet was read after the fill
 				w.now += testSettle.StalenessMS
 			}
 			if c.unseen > 0 {

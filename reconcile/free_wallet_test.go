@@ -65,7 +65,7 @@ func TestSalesTakeOfTheWallet(t *testing.T) {
 	}
 }
 
-// What no sale freezes may be sold, unless a single fact makes the list of the sales or the wallet doubtful.
+// What no sale freezes may be sold, unless any fact casts doubt on the list of sales or on the wallet.
 func TestWhatNoSaleFreezes(t *testing.T) {
 	t.Parallel()
 	person := func(side exchange.Side) func(w *wallet, _ *Desired) {

@@ -22,7 +22,7 @@ func (w *wallet) restores() {
 }
 
 // What a wallet had shown of a refused purchase has a stop. A start keeps it, from the records or from a checkpoint, before the quarantine and
-// after it, as far as its wallet shows the asset, and a person must check.
+// after it, as far as its wallet shows the asset, and the symbol needs manual resolution.
 func TestStartKeepsStopOfRefusedPurchase(t *testing.T) {
 	t.Parallel()
 	for older, of := range map[bool]string{false: "", true: ", in an older botd's journal"} {

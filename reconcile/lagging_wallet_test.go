@@ -56,7 +56,7 @@ func TestWalletLagsBehindFillsOrAheadOfThem(t *testing.T) {
 	}
 }
 
-// lagRead is a read of the wallet, as the difference from 1,010, after that much of the purchase was booked, and whether limits wait then.
+// lagRead is a read of the wallet, as the difference from 1,010, after a part of the purchase was booked, and whether limits wait then.
 type lagRead struct {
 	wallet, filled exchange.Quantity
 	ahead          bool
@@ -186,7 +186,7 @@ func TestWalletYoungerThanItsAgeAfterTheLastFillDoesNotLag(t *testing.T) {
 	}
 }
 
-// A fee that botd did not expect is no lag after its position has been sold either.
+// An unexpected fee is not a lag either after its position has been sold.
 func TestUnexpectedFeeOfASoldPositionIsNoLag(t *testing.T) {
 	t.Parallel()
 	feeOfASoldPosition(t)

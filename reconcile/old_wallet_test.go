@@ -45,7 +45,7 @@ func (w *wallet) restsForeign(symbol string, quantity exchange.Quantity) {
 		Quantity: quantity}}
 }
 
-// frozenByNone has a position of ten whose stop covers four. The price has passed the stop of the rest.
+// frozenByNone returns a position of ten of which a stop covers four. The price has passed the stop of the other six.
 func frozenByNone(t testing.TB, free, frozen string, change func(*wallet), want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)

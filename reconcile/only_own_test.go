@@ -29,7 +29,7 @@ func onlyOwnCoins(t testing.TB) {
 		w.apply(quarantineOf("a test"))
 		return []exchange.Order{stop}
 	}
-	stopRefused := func(w *wallet, _ exchange.Order) []exchange.Order { // the open list omits the one that stands, and so perhaps this one
+	stopRefused := func(w *wallet, _ exchange.Order) []exchange.Order { // the open list omits the stop that rests, and perhaps this one too
 		w.now += 500
 		w.refuses(placement.StopLoss, stopOf(4))
 		w.now += 500

@@ -301,7 +301,7 @@ func TestListShowsReleasedStop(t *testing.T) {
 	}
 }
 
-// The symbol is no longer traded.
+// Forget is called for a symbol that is no longer traded.
 func TestForgetClearsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)

@@ -207,7 +207,7 @@ func TestRestingExitQuantity(t *testing.T) {
 	}
 }
 
-// Without its rules, a price and a read since the start nothing is derived. On spot a wallet that was read alone is enough for exits while
+// Without rules, a price and a read since the start nothing is derived. On spot, a wallet is enough for exits while
 // the market cannot be read completely.
 func TestDeriveWaitsForSymbolState(t *testing.T) {
 	t.Parallel()

@@ -304,7 +304,7 @@ func refusedUnread(t testing.TB, held, money string, starts bool) exchange.Quant
 	return stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true }))
 }
 
-// An earlier history showed that a person spent as much, so the money does not explain a purchase of botd's.
+// An earlier history showed that a person spent the same amount, so the money is not evidence of a purchase of botd's.
 func TestMoneyThatAPersonSpentShowsNoPurchase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -343,7 +343,7 @@ func paidByPerson(t testing.TB, theirs, want exchange.Quantity) {
 	}
 }
 
-// unread fetches a wallet alone: the open list and the history cannot be read.
+// unread fetches only a wallet: the open list and the history cannot be read.
 func (w *wallet) unread(held, money string) {
 	balances := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}, {Asset: "USDT", Free: exchange.MustAmount(money)}}
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{coin},
@@ -364,7 +364,7 @@ func TestStopStaysAfterStartWithoutOpenList(t *testing.T) {
 
 func stopOfBefore(t testing.TB, listed bool) {
 	w, _ := protecting(t)
-	if listed { // it was executed twice, and there is no other holding
+	if listed { // the purchase was executed twice, and nothing else is held
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	}
 	w.now += 60_000

@@ -65,7 +65,7 @@ func TestSalesThatABackupLacksCountAsTheyGrow(t *testing.T) {
 	}
 }
 
-// An order that a backup lacks has sold four of ten. The stop of as much is canceled, and no other one.
+// An order that a backup lacks has sold four of ten. The stop for four is canceled, and no other one.
 func TestStopOfExactlyWhatAForgottenOrderSoldIsCanceled(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)

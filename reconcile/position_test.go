@@ -197,7 +197,7 @@ func TestClockJumpDoesNotMakeWalletYounger(t *testing.T) {
 	w.now += 60_000
 	w.buys(10)
 	symbol := w.book.Symbol(coin)
-	w.now += 8_000 // the clock jumps, which makes the read seem younger
+	w.now += 8_000 // the clock jumps, which makes the read seem newer
 	w.observe("1") // a replica from before the fill
 	if symbol.Quarantine() != "" || symbol.settled {
 		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.settled, symbol.Quarantine())

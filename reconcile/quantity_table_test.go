@@ -73,7 +73,7 @@ func quarantined(why string) func(*wallet) {
 
 func contradicts(w *wallet) { w.book.Symbol(coin).contradicted = "a test" }
 
-// The rest excludes what is being sold, now or as soon as stops have ended. It is in whole steps, and negative where the sales exceed the
+// The uncovered part excludes what is being sold, now or as soon as stops have ended. It is in whole steps, and negative if the sales exceed the
 // holding.
 func TestHoldingWithoutSalesOfRound(t *testing.T) {
 	t.Parallel()
@@ -120,7 +120,7 @@ func TestHoldingWithoutSalesOfRound(t *testing.T) {
 	}
 }
 
-// The rest is rounded to whole steps, whose size may have grown. What is sold beyond the holding is exact.
+// The uncovered part is rounded to whole steps, whose size may have grown. What is sold beyond the holding is exact.
 func TestRemainderIsInWholeSteps(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {

@@ -131,7 +131,7 @@ func TestExitIsOutdatedOnceTargetCoversPosition(t *testing.T) {
 	if d.book.Symbol(bitcoin).rules = nil; d.book.ExitOutdated(desired) {
 		t.Error("want it not outdated where the rules are not known")
 	}
-	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // ten were bought, and fees have taken two
+	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // ten were bought, of which fees have taken two
 		w := explains(t, 10, 2)
 		symbol := w.book.Symbol(coin)
 		symbol.position = symbol.heldOnSpot()

@@ -9,7 +9,7 @@ import (
 )
 
 // A reduction filled against another's position while an opening was live that might have explained it. Once the opening
-// has ended, the quantity is no position of botd's.
+// has ended, the quantity does not count as a position of botd's.
 func TestReductionOpensNoPositionAfterOpeningEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

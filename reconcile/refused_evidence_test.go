@@ -197,7 +197,7 @@ func TestRowRepeatsRefusedPurchaseThatWasPaid(t *testing.T) {
 	}
 }
 
-// A purchase that the wallet shows keeps its refusal unconfirmed. After L a person must check it.
+// While the wallet shows a refused purchase, the refusal is not confirmed. After L it needs manual resolution.
 func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

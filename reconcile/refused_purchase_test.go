@@ -164,7 +164,7 @@ func TestRefusedPurchaseIsNotPresumedDuringOtherSpending(t *testing.T) {
 	}
 }
 
-// After L a person must check the purchase, until a list shows it or the person decides.
+// After L the purchase needs manual resolution, until a list shows it or a person decides.
 func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"waits", "shown", "adopted", "ignored"} {
@@ -238,7 +238,8 @@ func TestConfirmedPurchaseIsDoubtedOnce(t *testing.T) {
 	}
 }
 
-// What a person buys on one symbol is no refused purchase on another symbol of the same asset, and a decision about that one decides nothing here.
+// A person's purchase on one symbol does not count as a refused purchase on another symbol of the same asset, and a decision about one symbol decides
+// nothing about the other.
 func TestConfirmedPurchaseIsOfItsSymbol(t *testing.T) {
 	t.Parallel()
 	other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}

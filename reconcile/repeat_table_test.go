@@ -300,7 +300,7 @@ func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 	}
 }
 
-// There is no uncertain opening and no fill that a read could predate; or the position is new since there was none.
+// There is no uncertain opening, and no fill that a read could predate; or the position began after a read that showed none.
 func TestUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	quarantined := func(why string) func(d *desk, symbol *SymbolState) {

@@ -90,7 +90,7 @@ func TestAPurchaseOfBotdsFormWithoutIDIsQuarantined(t *testing.T) {
 	secondBuyerDecided(t)
 }
 
-// A quarantine for an order under this prefix makes botd stand down, and blocks its own symbol alone.
+// A quarantine because of an order under this prefix makes botd stand down, and blocks only its own symbol.
 func TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere(t *testing.T) {
 	t.Parallel()
 	secondBuyerElsewhere(t)

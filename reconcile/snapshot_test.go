@@ -111,7 +111,7 @@ func TestEquationWaitsForUnansweredPlacement(t *testing.T) {
 		Intent{Purpose: placement.Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 			Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}},
 	)
-	for range 8 { // both filled: the residual does not belong to the uncertain order alone
+	for range 8 { // both filled: the residual does not belong only to the uncertain order
 		d.now += 1_000
 		if records := d.observe(0, nil); len(records) > 0 {
 			t.Fatalf("want nothing decided while %s waits for its answer, have %+v", second, records)

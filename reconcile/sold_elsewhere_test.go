@@ -69,7 +69,8 @@ func soldElsewhereOf(t testing.TB, target exchange.Quantity, rounds int, shown s
 	return w
 }
 
-// The wallet shows a part of what another botd has sold. An exit to a smaller target counts the rest of that as well: it sells no more than the target needs.
+// The wallet shows only a part of what another botd has sold. An exit to a smaller target counts the other part too: it sells no more than the target
+// requires.
 func TestPartialExitCountsWhatTheWalletDoesNotShowSoldYet(t *testing.T) {
 	t.Parallel()
 	w := soldElsewhereOf(t, 5, 2, "1.012", 4, false, false) // of 14, another botd has sold 4

@@ -171,7 +171,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 	}
 }
 
-// The wallet determines it once it is younger than the last fill.
+// The wallet determines the protected quantity once it was read after the last fill.
 func TestWalletDefinesProtectionIfHistoryIsUnread(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

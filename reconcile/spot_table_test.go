@@ -136,7 +136,7 @@ func TestSingleStepIsBoughtThroughCollar(t *testing.T) {
 		want   string
 	}{
 		{11, exchange.RateOne / 20, "52.5"},
-		{11, exchange.RateOne * 2, "75"}, // never as much as two
+		{11, exchange.RateOne * 2, "75"}, // never enough for two steps
 		{12, exchange.RateOne / 20, "100"},
 	} {
 		stepThroughCollar(t, c.target, c.collar, c.want)

@@ -142,7 +142,7 @@ func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 	for range 3 {
 		misses(1_994)
 	}
-	order := w.buysUnder(6, 1_000) // a thousand more lack as much, which is timed separately
+	order := w.buysUnder(6, 1_000) // after a purchase of a thousand more the same shortfall is timed from scratch
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 6, Filled: 1_000}})
 	if misses(2_989); symbol.Fees() != 6 {
 		t.Errorf("want the second five not taken before L, have %d", symbol.Fees())

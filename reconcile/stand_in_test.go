@@ -151,7 +151,7 @@ func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 	}
 }
 
-// The wallet alone had shown that the stop holds nothing any more. Nothing has answered a cancel.
+// Only the wallet had shown that the stop no longer holds anything. No cancel was answered.
 func TestStopPresumedEndedMayHaveAnotherInItsPlace(t *testing.T) {
 	t.Parallel()
 	m := movesStop(t)

@@ -418,7 +418,7 @@ func forgottenPeerPurchase(t testing.TB, free, frozen string, stays bool) {
 	}
 }
 
-// The price has passed botd's stop while it stands down. What is botd's is sold at market, and what another botd has bought gets a stop below the price of
+// The price has passed botd's stop while it stands down. botd's own part is sold at market, and what another botd has bought gets a stop below the price of
 // now, as far as no stop of either covers it.
 func TestPassedStopSellsOwnPartStandingDown(t *testing.T) {
 	t.Parallel()
@@ -490,7 +490,7 @@ func passedStandingDown(t testing.TB, c passedStop) {
 	}
 }
 
-// Without an own purchase there is no entry price: the stop is as far below the price of now as that is below the plan's.
+// Without an own purchase there is no entry price: the stop is as far below the current price as that is below the plan's stop.
 func TestPassedStopWithoutAnEntryStandingDown(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)

@@ -157,7 +157,7 @@ func TestListedPositions(t *testing.T) {
 			d.now += 500
 			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: before, Positions: list})
 		}
-		take(d.positions(3)) // the list moved while the snapshot was taken: nothing is concluded
+		take(d.positions(3)) // the position changed while the snapshot was taken: nothing is concluded
 		symbol := d.book.Symbol(bitcoin)
 		twice := strings.HasPrefix(c.name, "two, ") && c.name != "two, one of them over"
 		if !twice && (symbol.position != 20 || symbol.positionID != 7) {

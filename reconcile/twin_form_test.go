@@ -143,7 +143,7 @@ func TestGrownPriceTickDoesNotChangeWhoYields(t *testing.T) {
 	}
 }
 
-// As soon as a stop is canceled for an exit, the other botd may sell what it held. If there is another botd, the exit waits until a wallet can show that.
+// As soon as a stop is canceled for an exit, another botd may sell what it held. If another botd is known, the exit waits until a wallet can show its sale.
 func TestExitAfterACanceledStopWaitsLongerForATwin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// Where lists omit ids, the amounts of two starts differ, so that neither takes the other's purchase for its own, executed twice.
+// Where lists omit ids, the amounts of two starts differ, so that neither takes the other's purchase for a second execution of its own.
 func TestPurchasesOfTwoStartsDiffer(t *testing.T) {
 	t.Parallel()
 	markedPurchases(t)
@@ -179,7 +179,7 @@ func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
 	}
 	w.now += 1_000
 	w.sees(wallet, "0", rows)
-	if undecided { // as it is until a wallet is read that is younger than L
+	if undecided { // until a wallet is read that cannot be older than the last fill
 		w.book.Symbol(coin).spot.soldElsewhere = sold
 	}
 	w.now += canceledByOthersWaitMS

@@ -108,7 +108,7 @@ func lostAmongOthers(t testing.TB, free string, bought exchange.Quantity, starts
 	}
 }
 
-// What a wallet has shown counts for the purchases of that time alone, and never for more than they may have bought.
+// What a wallet has shown counts only for the purchases of that time, and never for more than they may have bought.
 func TestShownExcessIsOfLivePurchases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -182,7 +182,7 @@ func TestUnlistedStopWithRefusedCancelIsReplaced(t *testing.T) {
 	w, derive := protecting(t)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 1_000
-	w.shows("1.01", "0.01") // another order freezes as much
+	w.shows("1.01", "0.01") // another order freezes the same quantity
 	if intents := derive(); len(intents) != 0 {
 		t.Fatalf("want nothing while it may stand, have %+v", intents)
 	}
@@ -194,7 +194,7 @@ func TestUnlistedStopWithRefusedCancelIsReplaced(t *testing.T) {
 	}
 }
 
-// The earlier holding of the wallet is journalled, so the rest of it belongs to the purchase.
+// The journal contains what the wallet held before, so the rest of the balance belongs to the purchase.
 func TestUnlistedPurchaseIsProtectedAfterRestart(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -590,7 +590,7 @@ func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 	}
 }
 
-// A torn list shows the ended position next to the new one, on the other side, and an older answer shows the first one alone.
+// A torn list shows the ended position next to the new one, on the other side, and an older answer shows only the first one.
 // Neither position changed its side.
 func TestTwoPositionsAndOldListAreNoChangeOfSide(t *testing.T) {
 	t.Parallel()

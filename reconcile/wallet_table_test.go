@@ -171,7 +171,7 @@ func aheadByRest(t testing.TB, name string, fees, baseBalance exchange.Quantity,
 	}
 }
 
-// A quantity below the exchange's minimum is worth no order, and neither is zero where there is no minimum.
+// A quantity below the exchange's minimum is not worth an order, and neither is zero where there is no minimum.
 func TestQuantityBelowMinimum(t *testing.T) {
 	t.Parallel()
 	symbol := explains(t, 10, 0).book.Symbol(coin)
@@ -571,7 +571,7 @@ func frozenAgain(t testing.TB) {
 	for name, c := range map[string]struct {
 		frozen    exchange.Quantity
 		replaced  bool // by another stop, which no list shows yet
-		foreign   bool // a person's sale of as much is open
+		foreign   bool // a person's sale of the same quantity is open
 		sameRead  bool
 		elsewhere bool // an own sale on another symbol of the asset
 		unknown   bool // a person's sale on a symbol that botd does not trade

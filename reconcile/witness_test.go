@@ -421,7 +421,7 @@ func TestUnexplainedPositionGetsStop(t *testing.T) {
 }
 
 // The list showed a person's position, an older answer did not, the position was adopted, and it ended before the next read. Its
-// row ends it; an earlier apparent end is no reason to doubt the row.
+// row ends it; an earlier read that omitted the position does not make the row doubtful.
 func TestHiddenAdoptedPositionEndsByItsRow(t *testing.T) {
 	t.Parallel()
 	adoptedAndHidden(t)
