@@ -73,14 +73,14 @@ func (c Config) between(fromMS, toMS int64) Config {
 			continue
 		}
 		cut := *leg.Tape
-		cut.Candles = exactly(candles, from, to)
+		cut.Candles = candles.Slice(from, to)
 		leg.Tape = &tape.Tape{Symbol: cut.Symbol, Candles: cut.Candles, SHA256: cut.SHA256}
 		leg.Strategy.Others = slices.Clone(leg.Strategy.Others)
 		for i := range leg.Strategy.Others {
 			other := &leg.Strategy.Others[i].Candles
 			from, _ := slices.BinarySearch((*other).OpenMS, fromMS)
 			to, _ := slices.BinarySearch((*other).OpenMS, toMS-int64(candles.Interval)+1)
-			*other = exactly(*other, from, max(from, to))
+			*other = (*other).Slice(from, max(from, to))
 		}
 		c.Legs = append(c.Legs, leg)
 	}
@@ -116,17 +116,6 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 		}
 	}
 	return cut, nil
-}
-
-// exactly returns candles without spare capacity: nothing outside the range is reachable, and appended candles go to
-// a new array.
-func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
-	part := c.Slice(from, to)
-	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clip(part.OpenMS), slices.Clip(part.Open), slices.Clip(part.High),
-		slices.Clip(part.Low), slices.Clip(part.Close)
-	part.Volume, part.QuoteVolume, part.Trades = slices.Clip(part.Volume), slices.Clip(part.QuoteVolume), slices.Clip(part.Trades)
-	part.TakerBase, part.TakerQuote = slices.Clip(part.TakerBase), slices.Clip(part.TakerQuote)
-	return part
 }
 
 // planText returns a plan in words. Equal plans have equal texts.

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -113,6 +114,22 @@ type Candles struct {
 	TakerBase, TakerQuote []float64
 }
 
+// NewCandles returns no candles, with room for n.
+func NewCandles(interval Interval, n int) *Candles {
+	prices, volumes := func() []Price { return make([]Price, 0, n) }, func() []float64 { return make([]float64, 0, n) }
+	return &Candles{Interval: interval, OpenMS: make([]int64, 0, n), Open: prices(), High: prices(), Low: prices(), Close: prices(), Volume: volumes(),
+		QuoteVolume: volumes(), Trades: make([]int64, 0, n), TakerBase: volumes(), TakerQuote: volumes()}
+}
+
+// Clone returns a copy that shares nothing.
+func (c *Candles) Clone() *Candles {
+	return &Candles{
+		Interval: c.Interval, OpenMS: slices.Clone(c.OpenMS), Open: slices.Clone(c.Open), High: slices.Clone(c.High),
+		Low: slices.Clone(c.Low), Close: slices.Clone(c.Close), Volume: slices.Clone(c.Volume), QuoteVolume: slices.Clone(c.QuoteVolume),
+		Trades: slices.Clone(c.Trades), TakerBase: slices.Clone(c.TakerBase), TakerQuote: slices.Clone(c.TakerQuote),
+	}
+}
+
 // Len returns the number of candles.
 func (c *Candles) Len() int { return len(c.OpenMS) }
 
@@ -184,22 +201,21 @@ func (c *Candles) Merge(part Candle) {
 	}
 }
 
-// Slice returns the candles in [from, to). The columns are shared.
+// Slice returns the candles in [from, to). The columns are shared, without spare capacity: appended candles go to new arrays.
 func (c *Candles) Slice(from, to int) *Candles {
-	part := &Candles{
-		Interval: c.Interval, OpenMS: c.OpenMS[from:to], Open: c.Open[from:to], High: c.High[from:to],
-		Low: c.Low[from:to], Close: c.Close[from:to], Volume: c.Volume[from:to],
+	return &Candles{
+		Interval: c.Interval, OpenMS: c.OpenMS[from:to:to], Open: c.Open[from:to:to], High: c.High[from:to:to], Low: c.Low[from:to:to],
+		Close: c.Close[from:to:to], Volume: c.Volume[from:to:to], QuoteVolume: optional(c.QuoteVolume, from, to),
+		Trades: optional(c.Trades, from, to), TakerBase: optional(c.TakerBase, from, to), TakerQuote: optional(c.TakerQuote, from, to),
 	}
-	if len(c.QuoteVolume) > 0 {
-		part.QuoteVolume = c.QuoteVolume[from:to]
+}
+
+// optional slices a column that the source may lack.
+func optional[T any](column []T, from, to int) []T {
+	if len(column) == 0 {
+		return nil
 	}
-	if len(c.Trades) > 0 {
-		part.Trades = c.Trades[from:to]
-	}
-	if len(c.TakerBase) > 0 {
-		part.TakerBase, part.TakerQuote = c.TakerBase[from:to], c.TakerQuote[from:to]
-	}
-	return part
+	return column[from:to:to]
 }
 
 // Join extends a candle by its successor.

@@ -264,10 +264,10 @@ func (x *Exchange) Held(name, symbol string) Held {
 		return Held{}
 	}
 	p := a.holdings[b.index].position
-	if p.side == exchange.Short {
-		return Held{p.id, -p.remaining, p.cost}
+	if p.Side == exchange.Short {
+		return Held{p.ID, -p.Remaining, p.Cost}
 	}
-	return Held{p.id, p.remaining, p.cost}
+	return Held{p.ID, p.Remaining, p.Cost}
 }
 
 // Margin returns an account's futures equity as the account sees it, and the part available for

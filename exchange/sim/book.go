@@ -132,7 +132,7 @@ func (b *book) checkPrice(name string, price exchange.Price) error {
 			b.symbol.PriceDecimal(b.symbol.PriceTick), b.symbol.PriceDecimal(maxPrice))
 	}
 	for _, p := range b.positions {
-		if value := float64(b.symbol.PriceFloat(price) * b.symbol.QuantityFloat(p.remaining)); value > maxValue {
+		if value := float64(b.symbol.PriceFloat(price) * b.symbol.QuantityFloat(p.Remaining)); value > maxValue {
 			return fmt.Errorf("%s %s of %s makes a position worth more than %.0f USDT", name, b.symbol.PriceDecimal(price), b.symbol.Key(), maxValue)
 		}
 	}
@@ -287,7 +287,7 @@ func (b *book) fresh() {
 	for _, p := range b.positions {
 		price, ok := p.liquidationBound()
 		switch {
-		case ok && p.side == exchange.Long:
+		case ok && p.Side == exchange.Long:
 			b.liquidationLow = max(b.liquidationLow, price)
 		case ok:
 			b.liquidationHigh = min(b.liquidationHigh, price)

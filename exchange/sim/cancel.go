@@ -119,7 +119,7 @@ func (c *call) setLeverage() *exchange.Refusal {
 	h := &c.account.holdings[b.index]
 	var notional exchange.Amount
 	if h.position != nil {
-		notional = b.symbol.Notional(b.mark, h.position.remaining)
+		notional = b.symbol.Notional(b.mark, h.position.Remaining)
 	}
 	if maximum := b.symbol.BracketOf(notional).MaxLeverage; c.request.Leverage < 1 || c.request.Leverage > maximum {
 		return refuse(c.request.Operation, CodeLeverage, "leverage %d is outside 1..%d of the bracket that %s USDT on %s fall in",
@@ -142,7 +142,7 @@ func (c *clearing) applyLeverage(a *account, b *book, leverage int) {
 	h := &a.holdings[b.index]
 	h.leverage = leverage
 	if p := h.position; p != nil {
-		margin := p.cost.Div(int64(leverage))
+		margin := p.Cost.Div(int64(leverage))
 		a.positionMargin = a.positionMargin.Add(margin).Sub(p.margin)
 		p.margin = margin
 	}

@@ -41,7 +41,7 @@ func (c *builder) roll(timeMS int64, price exchange.Price) {
 		c.flat(next)
 	}
 	if extra := c.base.Len() - maxBaseCandles; extra > maxBaseCandles {
-		c.base = *clone(c.base.Slice(extra, c.base.Len()))
+		c.base = *c.base.Slice(extra, c.base.Len()).Clone()
 	}
 }
 
@@ -112,7 +112,7 @@ func (b marketData) builtFrom(interval exchange.Interval, fromMS, untilMS int64)
 		return base
 	}
 	start, _ := slices.BinarySearch(base.OpenMS, interval.OpenOf(fromMS))
-	minutes := clone(base.Slice(start, base.Len()))
+	minutes := base.Slice(start, base.Len()).Clone()
 	grain, quoteGrain := b.volumeSteps(false)
 	snap(minutes, 0, grain, quoteGrain)
 	all := &exchange.Candles{Interval: interval}
@@ -121,14 +121,6 @@ func (b marketData) builtFrom(interval exchange.Interval, fromMS, untilMS int64)
 		snap(all, all.Len()-1, grain, quoteGrain)
 	}
 	return all
-}
-
-func clone(c *exchange.Candles) *exchange.Candles {
-	return &exchange.Candles{
-		Interval: c.Interval, OpenMS: slices.Clone(c.OpenMS), Open: slices.Clone(c.Open), High: slices.Clone(c.High),
-		Low: slices.Clone(c.Low), Close: slices.Clone(c.Close), Volume: slices.Clone(c.Volume), QuoteVolume: slices.Clone(c.QuoteVolume),
-		Trades: slices.Clone(c.Trades), TakerBase: slices.Clone(c.TakerBase), TakerQuote: slices.Clone(c.TakerQuote),
-	}
 }
 
 // window returns the candles with an open time within startMS..endMS, inclusive: the first ones if
@@ -170,7 +162,7 @@ func (b marketData) window(interval exchange.Interval, startMS, endMS int64, fro
 	} else {
 		from = max(from, to-limit)
 	}
-	part := clone(all.Slice(min(from, all.Len()), min(to, all.Len())))
+	part := all.Slice(min(from, all.Len()), min(to, all.Len())).Clone()
 	fillColumns(part)
 	base, quote := b.volumeSteps(recorded)
 	snap(part, 0, base, quote)

@@ -150,7 +150,7 @@ func TestEveryTradeLiesWithinItsRecordedCandle(t *testing.T) {
 				recorded.Append(exchange.Candle{OpenMS: startMS + i*int64(interval), Open: price, High: price + exchange.Price(i%2)*d.p("1"),
 					Low: price, Close: price + exchange.Price(i%2)*d.p("1"), Volume: 8})
 			}
-			before := clone(recorded)
+			before := recorded.Clone()
 			d.SetMarket(d.key(), Tape(recorded, TapeConfig{SpreadTicks: 1}))
 			outside := 0
 			for step := range uint64(100) {

@@ -38,7 +38,7 @@ func (x *Exchange) findCorridor() {
 func (a *account) safeShare() float64 {
 	equity, value, needs := a.money.Wallet.Add(a.unrealized()).Float(), 0.0, a.maintenance().Float()
 	for _, p := range a.positions {
-		value += p.book.symbol.Notional(p.book.mark, p.remaining).Float()
+		value += p.book.symbol.Notional(p.book.mark, p.Remaining).Float()
 	}
 	if value <= 0 || equity <= needs {
 		return 0

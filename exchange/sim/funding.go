@@ -82,8 +82,8 @@ func (c *clearing) payFunding(b *book) {
 		mark = open
 	}
 	for _, p := range b.positions {
-		payment := b.symbol.Notional(mark, p.remaining).MulRate(rate)
-		if p.side == exchange.Short {
+		payment := b.symbol.Notional(mark, p.Remaining).MulRate(rate)
+		if p.Side == exchange.Short {
 			payment = payment.Neg()
 		}
 		a := p.account

@@ -33,7 +33,7 @@ func (p *position) maintenance() exchange.Amount { return p.maintenanceAt(p.book
 // maintenanceAt returns notional x marginRatio - marginAmount of the bracket for the notional at
 // the mark price.
 func (p *position) maintenanceAt(mark exchange.Price) exchange.Amount {
-	notional := p.book.symbol.Notional(mark, p.remaining)
+	notional := p.book.symbol.Notional(mark, p.Remaining)
 	bracket := p.book.symbol.BracketOf(notional)
 	return notional.MulRate(bracket.MarginRatio).Sub(bracket.MarginAmount)
 }
@@ -49,8 +49,8 @@ type clearing struct {
 // an exchange that nets, an opposite order opens only the quantity that exceeds the position.
 func (a *account) marginOf(b *book, side exchange.Side, basis exchange.Price, quantity exchange.Quantity) exchange.Amount {
 	h := &a.holdings[b.index]
-	if p := h.position; b.exchange.net && p != nil && p.side != sideOf(side) {
-		quantity = max(0, quantity-p.remaining)
+	if p := h.position; b.exchange.net && p != nil && p.Side != sideOf(side) {
+		quantity = max(0, quantity-p.Remaining)
 	}
 	return b.symbol.Notional(basis, quantity).Div(int64(h.leverage))
 }
@@ -123,8 +123,8 @@ func (c *clearing) liquidate(a *account) {
 	copy(ended, a.positions)
 	quantities := make([]exchange.Quantity, len(ended))
 	for i, p := range ended {
-		quantities[i] = p.remaining
-		c.reduce(p, p.book.mark, p.remaining)
+		quantities[i] = p.Remaining
+		c.reduce(p, p.book.mark, p.Remaining)
 		c.closePosition(p, exchange.PositionLiquidated, nil)
 	}
 	rate := a.config.FuturesTaker
@@ -164,9 +164,9 @@ func (p *position) liquidationPrice() exchange.Amount {
 		brackets = []exchange.Bracket{s.BracketOf(exchange.Amount{})}
 	}
 	for i, bracket := range brackets {
-		notional, divisor := p.cost.Sub(rest).Sub(bracket.MarginAmount), exchange.RateOne-bracket.MarginRatio
-		if p.side == exchange.Short {
-			notional, divisor = p.cost.Add(rest).Add(bracket.MarginAmount), exchange.RateOne+bracket.MarginRatio
+		notional, divisor := p.Cost.Sub(rest).Sub(bracket.MarginAmount), exchange.RateOne-bracket.MarginRatio
+		if p.Side == exchange.Short {
+			notional, divisor = p.Cost.Add(rest).Add(bracket.MarginAmount), exchange.RateOne+bracket.MarginRatio
 		}
 		if divisor <= 0 {
 			continue
@@ -179,7 +179,7 @@ func (p *position) liquidationPrice() exchange.Amount {
 			continue
 		}
 		if i == len(brackets)-1 || notional.Cmp(bracket.Max) <= 0 {
-			return s.AverageCost(notional, p.remaining)
+			return s.AverageCost(notional, p.Remaining)
 		}
 	}
 	return exchange.Amount{}
@@ -210,7 +210,7 @@ func (p *position) liquidationBound() (exchange.Price, bool) {
 	}
 	price := p.book.symbol.PriceOf(at)
 	step := exchange.Price(1)
-	if p.side == exchange.Short {
+	if p.Side == exchange.Short {
 		step = -1
 	}
 	for range 3 {

@@ -192,7 +192,7 @@ func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 func (b *book) moveTo(price exchange.Price, timeMS int64) {
 	b.setPrice(price, price)
 	for _, a := range b.exchange.accounts {
-		if a.holds(b) && a.holdings[b.index].position.updatedMS < timeMS {
+		if a.holds(b) && a.holdings[b.index].position.UpdatedMS < timeMS {
 			b.exchange.clearing.settleAccount(a)
 		}
 	}

@@ -236,9 +236,9 @@ func (b *book) executable(o *order) bool {
 	}
 	p := o.account.holdings[b.index].position
 	if o.opens() {
-		return p == nil || b.exchange.net || p.side == sideOf(o.Side)
+		return p == nil || b.exchange.net || p.Side == sideOf(o.Side)
 	}
-	return p != nil && p.id == o.ClosePositionID
+	return p != nil && p.ID == o.ClosePositionID
 }
 
 // fillable returns the quantity of an order that would fill at a price.
@@ -255,9 +255,9 @@ func (b *book) fillable(o *order, price exchange.Price) exchange.Quantity {
 	case p == nil:
 		return 0
 	case o.ClosePosition:
-		return p.remaining
+		return p.Remaining
 	}
-	return min(left, p.remaining)
+	return min(left, p.Remaining)
 }
 
 // best returns the quote that an order of the side would meet.

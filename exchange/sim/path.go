@@ -84,10 +84,10 @@ func (b *book) adverse(low, high exchange.Price) PathOrder {
 func (b *book) netSide() int {
 	sum := exchange.Quantity(0)
 	for _, p := range b.positions {
-		if p.side == exchange.Long {
-			sum += p.remaining
+		if p.Side == exchange.Long {
+			sum += p.Remaining
 		} else {
-			sum -= p.remaining
+			sum -= p.Remaining
 		}
 	}
 	if b.symbol.Market == exchange.Spot {

@@ -24,7 +24,7 @@ func (c *call) placeFutures() *exchange.Refusal {
 	if o.opens() {
 		c.exchange.clearing.holdMargin(o)
 	} else {
-		o.ClosePositionID = h.position.id
+		o.ClosePositionID = h.position.ID
 	}
 	if o.reduceOnly {
 		h.reducing += o.Quantity
@@ -73,8 +73,8 @@ func (p *placement) reducing() *exchange.Refusal {
 	h := &p.account.holdings[p.book.index]
 	position := h.position
 	if !request.Reduces() {
-		if position != nil && position.side != sideOf(request.Side) && !p.exchange.net {
-			return p.refuse(CodeOppositeOrder, "%s is opposite to the open %s position: send reduceOnly", request.Side, position.side)
+		if position != nil && position.Side != sideOf(request.Side) && !p.exchange.net {
+			return p.refuse(CodeOppositeOrder, "%s is opposite to the open %s position: send reduceOnly", request.Side, position.Side)
 		}
 		return nil
 	}
@@ -82,19 +82,19 @@ func (p *placement) reducing() *exchange.Refusal {
 		return p.refuse(CodeNoPosition, "no open position on %s to reduce", s.Name)
 	}
 	if request.Side != position.exitSide() {
-		return p.refuse(CodeReduceSide, "side %s does not reduce the %s position: send %s", request.Side, position.side, position.exitSide())
+		return p.refuse(CodeReduceSide, "side %s does not reduce the %s position: send %s", request.Side, position.Side, position.exitSide())
 	}
 	if request.ClosePosition {
 		return p.closing(position)
 	}
-	if request.Quantity > position.remaining {
-		return p.refuse(CodeReduceQuantity, "qt %s is above remainingQty %s", s.QuantityDecimal(request.Quantity), s.QuantityDecimal(position.remaining))
+	if request.Quantity > position.Remaining {
+		return p.refuse(CodeReduceQuantity, "qt %s is above remainingQty %s", s.QuantityDecimal(request.Quantity), s.QuantityDecimal(position.Remaining))
 	}
 	// A MARKET order for the whole position sweeps the others (rule 6) and is exempt.
-	sweeps := request.Type == exchange.MarketOrder && request.Quantity == position.remaining
-	if sum := h.reducing + request.Quantity; sum > position.remaining && !sweeps {
+	sweeps := request.Type == exchange.MarketOrder && request.Quantity == position.Remaining
+	if sum := h.reducing + request.Quantity; sum > position.Remaining && !sweeps {
 		return p.refuse(CodeReduceSum, "the sum %s of open reduceOnly orders and this one is above remainingQty %s",
-			s.QuantityDecimal(sum), s.QuantityDecimal(position.remaining))
+			s.QuantityDecimal(sum), s.QuantityDecimal(position.Remaining))
 	}
 	return nil
 }
@@ -109,13 +109,13 @@ func (p *placement) closing(position *position) *exchange.Refusal {
 		}
 	}
 	current := p.book.current(request.WorkingType)
-	below, side := (position.side == exchange.Long) == (request.Type == exchange.StopMarket), "above"
+	below, side := (position.Side == exchange.Long) == (request.Type == exchange.StopMarket), "above"
 	if below {
 		side = "below"
 	}
 	if request.StopPrice == current || below != (request.StopPrice < current) {
 		return p.refuse(CodeCloseStopPrice, "stopPrice %s of %s for a %s position must be %s the current price %s",
-			s.PriceDecimal(request.StopPrice), request.Type, position.side, side, s.PriceDecimal(current))
+			s.PriceDecimal(request.StopPrice), request.Type, position.Side, side, s.PriceDecimal(current))
 	}
 	return nil
 }

@@ -8,25 +8,28 @@ import (
 
 // position is a futures position with its exact cost.
 type position struct {
+	positionFacts
 	account *account
 	book    *book
-	id      int64
-	side    exchange.PositionSide
 	status  exchange.PositionStatus
+	margin  exchange.Amount // cost / leverage
+}
 
-	opened    exchange.Quantity // total quantity
-	remaining exchange.Quantity
-	cost      exchange.Amount // sum of price x quantity of the remaining quantity
-	margin    exchange.Amount // cost / leverage
-	realized  exchange.Amount
-	exited    exchange.Quantity
-	exits     exchange.Amount // sum of price x quantity of the closed quantity
-	last      exchange.Price  // of the last fill
-	leverage  int             // at the time it closed
+// positionFacts is the part of a position that a snapshot stores as it is.
+type positionFacts struct {
+	ID        int64
+	Side      exchange.PositionSide
+	Opened    exchange.Quantity // total quantity
+	Remaining exchange.Quantity
+	Exited    exchange.Quantity
+	Cost      exchange.Amount // sum of price x quantity of the remaining quantity
+	Realized  exchange.Amount
+	Exits     exchange.Amount // sum of price x quantity of the closed quantity
+	Entry     exchange.Amount // entry price of the last quantity, still set when nothing remains
+	Last      exchange.Price  // of the last fill
+	Leverage  int             // at the time it closed
 
-	createdMS, updatedMS int64
-
-	entry exchange.Amount // entry price of the last quantity, still set when nothing remains
+	CreatedMS, UpdatedMS int64
 }
 
 // sideOf returns the side that an order opens: BUY opens LONG and SELL opens SHORT (interface,
@@ -40,7 +43,7 @@ func sideOf(side exchange.Side) exchange.PositionSide {
 
 // exitSide returns the side that closes the position.
 func (p *position) exitSide() exchange.Side {
-	if p.side == exchange.Long {
+	if p.Side == exchange.Long {
 		return exchange.Sell
 	}
 	return exchange.Buy
@@ -48,7 +51,7 @@ func (p *position) exitSide() exchange.Side {
 
 // profit returns the profit of closing a quantity with that cost at a value.
 func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
-	if p.side == exchange.Long {
+	if p.Side == exchange.Long {
 		return value.Sub(cost)
 	}
 	return cost.Sub(value)
@@ -60,7 +63,7 @@ func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.book.m
 func (p *position) shown() exchange.Amount { return p.unrealizedAt(p.book.current(exchange.MarkPrice)) }
 
 func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
-	return p.profit(p.book.symbol.Notional(mark, p.remaining), p.cost)
+	return p.profit(p.book.symbol.Notional(mark, p.Remaining), p.Cost)
 }
 
 // fillFutures books an executed quantity: first the fee, then the reduced, then the opened
@@ -73,11 +76,11 @@ func (c *clearing) fillFutures(o *order, price exchange.Price, quantity exchange
 	if o.reduceOnly {
 		h.reducing -= quantity
 	}
-	if p := h.position; p != nil && p.side != sideOf(o.Side) {
-		part := min(quantity, p.remaining)
+	if p := h.position; p != nil && p.Side != sideOf(o.Side) {
+		part := min(quantity, p.Remaining)
 		c.reduce(p, price, part)
 		quantity -= part
-		if p.remaining == 0 {
+		if p.Remaining == 0 {
 			c.closePosition(p, exchange.PositionClosed, o)
 		}
 	}
@@ -97,7 +100,7 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	if p == nil {
 		c.positionID++
 		p = a.spare.blank()
-		p.account, p.book, p.id, p.side, p.status, p.createdMS = a, b, c.positionID, sideOf(side), exchange.PositionOpen, c.exchange.nowMS
+		p.account, p.book, p.ID, p.Side, p.status, p.CreatedMS = a, b, c.positionID, sideOf(side), exchange.PositionOpen, c.exchange.nowMS
 		h.position = p
 		a.positions = append(a.positions, p)
 		b.positions = append(b.positions, p)
@@ -105,9 +108,9 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	} else {
 		p.exclude()
 	}
-	p.opened += quantity
-	p.remaining += quantity
-	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
+	p.Opened += quantity
+	p.Remaining += quantity
+	p.Cost = p.Cost.Add(b.symbol.Notional(price, quantity))
 	p.include()
 	c.updateMargin(p, price)
 }
@@ -117,14 +120,14 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.book.symbol.Notional(price, quantity)
 	p.exclude()
-	p.entry = p.book.symbol.AverageCost(p.cost, p.remaining)
-	cost := p.cost.MulDiv(int64(quantity), int64(p.remaining))
+	p.Entry = p.book.symbol.AverageCost(p.Cost, p.Remaining)
+	cost := p.Cost.MulDiv(int64(quantity), int64(p.Remaining))
 	profit := p.profit(value, cost)
-	p.cost = p.cost.Sub(cost)
-	p.remaining -= quantity
-	p.exited += quantity
-	p.exits = p.exits.Add(value)
-	p.realized = p.realized.Add(profit)
+	p.Cost = p.Cost.Sub(cost)
+	p.Remaining -= quantity
+	p.Exited += quantity
+	p.Exits = p.Exits.Add(value)
+	p.Realized = p.Realized.Add(profit)
 	a.money.Realized = a.money.Realized.Add(profit)
 	a.money.Wallet = a.money.Wallet.Add(profit)
 	p.include()
@@ -133,9 +136,9 @@ func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Q
 
 // updateMargin updates a position's margin and times.
 func (c *clearing) updateMargin(p *position, price exchange.Price) {
-	margin := p.cost.Div(int64(p.account.holdings[p.book.index].leverage))
+	margin := p.Cost.Div(int64(p.account.holdings[p.book.index].leverage))
 	p.account.positionMargin = p.account.positionMargin.Add(margin).Sub(p.margin)
-	p.margin, p.last, p.updatedMS = margin, price, c.exchange.nowMS
+	p.margin, p.Last, p.UpdatedMS = margin, price, c.exchange.nowMS
 }
 
 // closePosition ends a position without a remaining quantity. It cancels the position's open reduceOnly, stop-loss
@@ -143,7 +146,7 @@ func (c *clearing) updateMargin(p *position, price exchange.Price) {
 func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by *order) {
 	a, b := p.account, p.book
 	h := &a.holdings[b.index]
-	p.status, p.leverage = status, h.leverage
+	p.status, p.Leverage = status, h.leverage
 	h.position = nil
 	p.exclude() // a margin level may require margin even for zero
 	a.positions = without(a.positions, p)
@@ -161,7 +164,7 @@ func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by
 	for o := a.futuresOrders.first; o != nil; {
 		next := o.after
 		switch {
-		case o.ClosePositionID != p.id:
+		case o.ClosePositionID != p.ID:
 		case o == by && (o.ClosePosition || o.Filled == o.Quantity):
 			c.exchange.finish(o, exchange.StatusFilled)
 		default:
@@ -186,13 +189,13 @@ func without(all []*position, p *position) []*position {
 func (p *position) report() exchange.Position {
 	s := p.book.symbol
 	reported := exchange.Position{
-		ID: p.id, Symbol: s.Name, Side: p.side, Quantity: p.opened, Remaining: p.remaining, RealizedPNL: p.realized, Status: p.status,
-		LastUpdatePrice: s.PriceAmount(p.last), ClosePrice: s.AverageCost(p.exits, p.exited),
-		CreatedMS: exchange.WholeSecond(p.createdMS), UpdatedMS: exchange.WholeSecond(p.updatedMS),
-		EntryPrice: p.entry, Leverage: p.leverage,
+		ID: p.ID, Symbol: s.Name, Side: p.Side, Quantity: p.Opened, Remaining: p.Remaining, RealizedPNL: p.Realized, Status: p.status,
+		LastUpdatePrice: s.PriceAmount(p.Last), ClosePrice: s.AverageCost(p.Exits, p.Exited),
+		CreatedMS: exchange.WholeSecond(p.CreatedMS), UpdatedMS: exchange.WholeSecond(p.UpdatedMS),
+		EntryPrice: p.Entry, Leverage: p.Leverage,
 	}
 	if p.status == exchange.PositionOpen {
-		reported.EntryPrice = s.AverageCost(p.cost, p.remaining)
+		reported.EntryPrice = s.AverageCost(p.Cost, p.Remaining)
 		reported.Leverage = p.account.holdings[p.book.index].leverage
 		reported.UnrealizedPNL = p.shown()
 		reported.LiqPrice = p.liquidationPrice()

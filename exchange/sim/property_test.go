@@ -143,7 +143,7 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		for o := a.futuresOrders.first; o != nil; o = o.after {
 			orderMargin = orderMargin.Add(o.reserved)
 			p := a.holdings[o.book.index].position
-			if !o.opens() && (p == nil || p.id != o.ClosePositionID) {
+			if !o.opens() && (p == nil || p.ID != o.ClosePositionID) {
 				fail("reducing order %d outlives its position", o.ID)
 			}
 			if o.reduceOnly {
@@ -162,13 +162,13 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		for b, sum := range reducing {
 			p := a.holdings[b.index].position
 			// Where opposite orders net, the position may be smaller than what should be reduced.
-			if sum != a.holdings[b.index].reducing || sum > p.remaining && !sweeping[b] && !d.net {
-				fail("%s: reduceOnly sum %d, counted %d, remaining %d", b.symbol.Key(), sum, a.holdings[b.index].reducing, p.remaining)
+			if sum != a.holdings[b.index].reducing || sum > p.Remaining && !sweeping[b] && !d.net {
+				fail("%s: reduceOnly sum %d, counted %d, remaining %d", b.symbol.Key(), sum, a.holdings[b.index].reducing, p.Remaining)
 			}
 		}
 		for _, p := range a.positions {
 			positionMargin = positionMargin.Add(p.margin)
-			if p.remaining <= 0 || p.cost.Sign() <= 0 {
+			if p.Remaining <= 0 || p.Cost.Sign() <= 0 {
 				fail("empty open position %+v", p)
 			}
 		}

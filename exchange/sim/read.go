@@ -126,8 +126,8 @@ func (c *call) positionsHistory() (refusal *exchange.Refusal) {
 	most := c.exchange.config.MaxHistory
 	c.answer.Positions, refusal = newestFirst(c, 30, most, span{0, len(a.history)}, func(i int) (reported exchange.Position, matches bool) {
 		p := a.history[i]
-		second := p.updatedMS / 1000
-		if r.Symbol != "" && p.book.symbol.Name != r.Symbol || r.PositionSide != 0 && p.side != r.PositionSide ||
+		second := p.UpdatedMS / 1000
+		if r.Symbol != "" && p.book.symbol.Name != r.Symbol || r.PositionSide != 0 && p.Side != r.PositionSide ||
 			r.StartMS > 0 && second < r.StartMS/1000 || r.EndMS > 0 && second > r.EndMS/1000 {
 			return reported, false
 		}

@@ -51,7 +51,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 	}
 	x.queue.restore(s.Sequence)
 	for _, b := range x.books {
-		slices.SortFunc(b.positions, func(p, q *position) int { return int(p.id - q.id) })
+		slices.SortFunc(b.positions, func(p, q *position) int { return int(p.ID - q.ID) })
 		b.notePositions()
 	}
 	return x, nil
@@ -179,17 +179,13 @@ func (x *Exchange) restoreAccount(state *accountState) error {
 		if b == nil {
 			return fmt.Errorf("snapshot: position %d on unknown symbol %s", each.ID, each.Symbol)
 		}
-		p := &position{
-			account: a, book: b, id: each.ID, side: each.Side, status: exchange.PositionStatus(each.Status),
-			opened: each.Opened, remaining: each.Remaining, exited: each.Exited, cost: each.Cost, realized: each.Realized,
-			exits: each.Exits, entry: each.Entry, last: each.Last, leverage: each.Leverage, createdMS: each.CreatedMS, updatedMS: each.UpdatedMS,
-		}
+		p := &position{positionFacts: each.positionFacts, account: a, book: b, status: exchange.PositionStatus(each.Status)}
 		if p.status != exchange.PositionOpen {
 			a.history = append(a.history, p)
 			a.closed++
 			continue
 		}
-		p.margin = p.cost.Div(int64(a.holdings[b.index].leverage))
+		p.margin = p.Cost.Div(int64(a.holdings[b.index].leverage))
 		a.positionMargin = a.positionMargin.Add(p.margin)
 		a.holdings[b.index].position = p
 		a.positions = append(a.positions, p)

@@ -70,15 +70,9 @@ type accountState struct {
 }
 
 type positionState struct {
-	ID                           int64
-	Symbol                       string
-	Side                         exchange.PositionSide
-	Status                       int
-	Opened, Remaining, Exited    exchange.Quantity
-	Cost, Realized, Exits, Entry exchange.Amount
-	Last                         exchange.Price
-	Leverage                     int
-	CreatedMS, UpdatedMS         int64
+	positionFacts
+	Symbol string
+	Status int
 }
 
 type orderState struct {
@@ -212,10 +206,7 @@ func (x *Exchange) accountState(a *account) accountState {
 		s.Leverages = append(s.Leverages, exchange.LeverageSetting{Symbol: b.symbol.Name, Leverage: a.holdings[b.index].leverage})
 	}
 	for _, p := range append(slices.Clone(a.history), a.positions...) {
-		s.Positions = append(s.Positions, positionState{
-			p.id, p.book.symbol.Name, p.side, int(p.status), p.opened, p.remaining, p.exited, p.cost, p.realized, p.exits, p.entry,
-			p.last, p.leverage, p.createdMS, p.updatedMS,
-		})
+		s.Positions = append(s.Positions, positionState{p.positionFacts, p.book.symbol.Name, int(p.status)})
 	}
 	return s
 }

@@ -93,7 +93,7 @@ func (m *tape) reach(b *book, trade *exchange.Trade) {
 		r.low, r.high = min(r.low, trade.Price), max(r.high, trade.Price)
 	}
 	if m.seen == m.candles {
-		m.seen = clone(m.candles)
+		m.seen = m.candles.Clone()
 		fillColumns(m.seen)
 	}
 	one := exchange.Candle{}

@@ -12,12 +12,7 @@ import (
 // compiler may fuse.
 func Generate(seed uint64, symbol *exchange.Symbol, interval exchange.Interval, startMS int64, count int) *exchange.Candles {
 	m := newMarket(seed, symbol, interval)
-	candles := &exchange.Candles{
-		Interval: interval, OpenMS: make([]int64, 0, count), Open: make([]exchange.Price, 0, count), High: make([]exchange.Price, 0, count),
-		Low: make([]exchange.Price, 0, count), Close: make([]exchange.Price, 0, count), Volume: make([]float64, 0, count),
-		QuoteVolume: make([]float64, 0, count),
-		Trades:      make([]int64, 0, count), TakerBase: make([]float64, 0, count), TakerQuote: make([]float64, 0, count),
-	}
+	candles := exchange.NewCandles(interval, count)
 	at := interval.OpenOf(startMS)
 	for range count {
 		candles.Append(m.candle(at))

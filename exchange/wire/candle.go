@@ -135,7 +135,7 @@ func candleNumbers(raw json.RawMessage) (fields [11]number, err error) {
 // anything else, valid or not, it returns false and leaves it to readCandles.
 func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) bool {
 	s := scanner{body: body}
-	grow(into, bytes.Count(body, []byte("["))-1)
+	*into = *roomFor(into.Interval, bytes.Count(body, []byte("["))-1)
 	if !s.skip('[') {
 		return false
 	}
@@ -157,13 +157,9 @@ func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) b
 	}
 }
 
-// grow makes room for n candles, up to the maximum of a request.
-func grow(c *exchange.Candles, n int) {
-	n = min(max(n, 0), routes[exchange.FuturesCandles-1].Limit.Max)
-	c.OpenMS, c.Trades = make([]int64, 0, n), make([]int64, 0, n)
-	c.Open, c.High, c.Low, c.Close = make([]exchange.Price, 0, n), make([]exchange.Price, 0, n), make([]exchange.Price, 0, n), make([]exchange.Price, 0, n)
-	c.Volume, c.QuoteVolume = make([]float64, 0, n), make([]float64, 0, n)
-	c.TakerBase, c.TakerQuote = make([]float64, 0, n), make([]float64, 0, n)
+// roomFor returns no candles, with room for n, up to the maximum of a request.
+func roomFor(interval exchange.Interval, n int) *exchange.Candles {
+	return exchange.NewCandles(interval, min(max(n, 0), routes[exchange.FuturesCandles-1].Limit.Max))
 }
 
 // scanner reads a body from left to right.

@@ -81,8 +81,7 @@ func TestPlainCandlesAreReadByTheScanner(t *testing.T) {
 func TestRoomForCandlesIsBounded(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{-1: 0, 0: 0, 1: 1, 1_500: 1_500, 1_501: 1_500, 1 << 40: 1_500} {
-		var c exchange.Candles
-		grow(&c, n)
+		c := roomFor(exchange.Minute1, n)
 		for _, have := range []int{cap(c.OpenMS), cap(c.Trades), cap(c.Open), cap(c.High), cap(c.Low), cap(c.Close), cap(c.Volume), cap(c.QuoteVolume),
 			cap(c.TakerBase), cap(c.TakerQuote)} {
 			if have != want {
