@@ -71,8 +71,7 @@ func bootstrap(equity []float64) *Bootstrap {
 			from := int(splitmix(counter) % uint64(n))
 			b := &blocks[from]
 			if rest := n - at; rest < bootstrapBlock {
-				last := blockOf(returns, from, rest)
-				b = &last
+				b = new(blockOf(returns, from, rest))
 			}
 			depth = max(depth, b.depth, 1-value*b.bottom/peak)
 			peak = max(peak, value*b.top)

@@ -62,8 +62,7 @@ func (r *run) figures(fromMS int64) Figures {
 		BuyAndHold: r.buyAndHold(),
 	}
 	if l.hours.every > 0 && r.nowMS-fromMS < shortRun.Milliseconds() {
-		hourly := measure(l.hours.values, daysPerYear*24, rate.Float())
-		f.Hourly = &hourly
+		f.Hourly = new(measure(l.hours.values, daysPerYear*24, rate.Float()))
 	}
 	for i := range l.drawdown.worst {
 		f.Drawdowns = append(f.Drawdowns, *l.drawdown.worst[i].figure())

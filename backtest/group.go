@@ -101,8 +101,7 @@ func (r *Result) count(run *run) {
 		r.ProfitFactor = finite(won / lost)
 	}
 	if n := len(run.ledger.trips); n > 0 {
-		mean := total.Div(int64(n)).Decimal().Round(8).String()
-		r.Expectancy = &mean
+		r.Expectancy = new(total.Div(int64(n)).Decimal().Round(8).String())
 	}
 }
 

@@ -233,8 +233,7 @@ func (f *fall) figure() *Drawdown {
 	}
 	out := &Drawdown{Depth: float64(f.depth * 100), Peak: utc(f.fromMS), Trough: utc(f.troughMS)}
 	if f.recoveredMS != 0 {
-		at := utc(f.recoveredMS)
-		out.Recovered = &at
+		out.Recovered = new(utc(f.recoveredMS))
 	}
 	return out
 }

@@ -115,11 +115,9 @@ func Sum(windows []Window) Walked {
 			w.Profitable++
 		}
 	}
-	total := float64(100 * (grown - 1))
-	w.Profit, w.Choices = &total, len(known)
+	w.Profit, w.Choices = new(float64(100*(grown-1))), len(known)
 	if seen > 0 {
-		ratio := unseen / seen
-		w.Efficiency = &ratio
+		w.Efficiency = new(unseen / seen)
 	}
 	return w
 }

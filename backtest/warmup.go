@@ -49,8 +49,7 @@ func FindWarmup(ctx context.Context, config Config) (*Warmup, error) {
 		row := WarmupRow{Before: before}
 		for i := middle; i < candles.Len(); i++ {
 			if closeMS := candles.CloseMS(i); !sameInForce(config.Legs, whole, have, closeMS) {
-				last := utc(closeMS)
-				row.Differing, row.Last = row.Differing+1, &last
+				row.Differing, row.Last = row.Differing+1, new(utc(closeMS))
 			}
 		}
 		found.Rows = append(found.Rows, row)

@@ -83,8 +83,7 @@ func (l *loader) document(file string) *document {
 
 // reason returns a file system error without the path, which the message already shows.
 func reason(err error) string {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		return inner.Err.Error()
 	}
 	return err.Error()

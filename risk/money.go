@@ -51,8 +51,7 @@ func (g *Gate) marginAtLowerLeverage(leverage int, facts *Facts, f *finding) boo
 	}
 	for p := range state.Live() {
 		if p.Purpose().Opens() {
-			resting := p.Order()
-			open = open.Add(boundedNotional(state.Rules(), valuationPrice(&resting, state), p.Remaining()))
+			open = open.Add(boundedNotional(state.Rules(), valuationPrice(new(p.Order()), state), p.Remaining()))
 		}
 	}
 	for _, o := range state.Foreign() {
@@ -259,8 +258,7 @@ func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 		if other.Rules() == nil || side == exchange.Sell && other.Rules().Base != asset || side == exchange.Buy && other.Rules().Quote != asset {
 			continue
 		}
-		resting := p.Order()
-		free = free.Sub(balanceNeeded(&resting, p.Remaining(), other, facts))
+		free = free.Sub(balanceNeeded(new(p.Order()), p.Remaining(), other, facts))
 	}
 	return free
 }

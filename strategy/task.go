@@ -133,8 +133,7 @@ func (t *Task) show(v *View, end int) {
 // failed returns the result of a task in which a strategy panicked.
 func failed(cause any) Result {
 	if err, is := cause.(error); is {
-		var lost *LostError
-		if errors.As(err, &lost) {
+		if lost, ok := errors.AsType[*LostError](err); ok {
 			return Result{Lost: Clip(lost.Cause, MaxCause)}
 		}
 	}

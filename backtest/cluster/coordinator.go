@@ -467,8 +467,7 @@ func (c *Coordinator) End(ctx context.Context, outcome error) error {
 	}()
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	now := time.Now().UTC()
-	c.sweep.Finished = &now
+	c.sweep.Finished = new(time.Now().UTC())
 	switch {
 	case outcome == nil:
 		c.sweep.State = Done

@@ -150,8 +150,7 @@ func (v *View) Cancel(ctx context.Context, name string) error {
 		if found.State != Running && found.State != Interrupted {
 			return failure.New(failure.Usage, "botd sweep list --on shows the state of each", "the sweep %s is %s", name, found.State)
 		}
-		now := time.Now().UTC()
-		found.State, found.Finished = Canceled, &now
+		found.State, found.Finished = Canceled, new(time.Now().UTC())
 		text, err := json.Marshal(found)
 		if err != nil {
 			return err

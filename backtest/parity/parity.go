@@ -133,8 +133,7 @@ func (c *Comparison) sum() {
 		}
 	}
 	if value > 0 {
-		mean := slipped / value
-		c.Slippage = &mean
+		c.Slippage = new(slipped / value)
 	}
 }
 

@@ -68,8 +68,7 @@ func changeOf(r *backtest.Result) *float64 {
 	if first <= 0 {
 		return nil
 	}
-	change := float64(100 * (float(r.FinalEquity)/first - 1))
-	return &change
+	return new(float64(100 * (float(r.FinalEquity)/first - 1)))
 }
 
 // groups returns all figures.

@@ -75,8 +75,7 @@ func verdict(r *backtest.Result) string {
 	first, last := float(r.InitialEquity), float(r.FinalEquity)
 	text := fmt.Sprintf("%s USDT became %s", money(r.InitialEquity), money(r.FinalEquity))
 	if first > 0 {
-		change := float64(100 * (last/first - 1))
-		text += fmt.Sprintf(" (%s)", signedPercent(&change))
+		text += fmt.Sprintf(" (%s)", signedPercent(new(float64(100*(last/first-1)))))
 	}
 	text += " in " + span(r.To.Sub(r.From))
 	if r.Drawdown != nil {

@@ -31,8 +31,7 @@ func rollingOf(firstMS int64, returns []float64) rolling {
 		spread = math.Sqrt(spread)
 		var sharpe *float64
 		if spread > 0 {
-			value := round(float64(mean/spread*math.Sqrt(365)), 3)
-			sharpe = &value
+			sharpe = new(round(float64(mean/spread*math.Sqrt(365)), 3))
 		}
 		all.Time = append(all.Time, (firstMS+int64(i)*int64(exchange.Day1))/1000)
 		all.Sharpe, all.Volatility = append(all.Sharpe, sharpe), append(all.Volatility, round(float64(100*spread*math.Sqrt(365)), 2))

@@ -87,8 +87,7 @@ func Read(path string) (*Run, error) {
 		Version: r.Version, DataSHA256: r.DataSHA256, ConfigSHA256: r.ConfigSHA256, ResultSHA256: r.ResultSHA256, Intact: intact, Result: r}
 	first := decimal.RequireFromString(r.InitialEquity)
 	if !first.IsZero() {
-		profit := decimal.RequireFromString(r.FinalEquity).Div(first).Sub(decimal.NewFromInt(1)).Shift(2).Round(4).InexactFloat64()
-		run.Profit = &profit
+		run.Profit = new(decimal.RequireFromString(r.FinalEquity).Div(first).Sub(decimal.NewFromInt(1)).Shift(2).Round(4).InexactFloat64())
 	}
 	if note, err := os.ReadFile(filepath.Join(directory, noteFile)); err == nil {
 		run.Note = strings.TrimSpace(string(note[:min(len(note), MaxNote)]))

@@ -64,7 +64,7 @@ func (r *Sweep) writeTrials(w io.Writer) error {
 		"unseen_sharpe":           func(c *backtest.Column) *float64 { return c.Sharpe },
 		"unseen_profit_pct":       func(c *backtest.Column) *float64 { return c.Profit },
 		"unseen_max_drawdown_pct": func(c *backtest.Column) *float64 { return &c.MaxDrawdown },
-		"unseen_trades":           func(c *backtest.Column) *float64 { n := float64(c.RoundTrips); return &n },
+		"unseen_trades":           func(c *backtest.Column) *float64 { return new(float64(c.RoundTrips)) },
 		"unseen_final_equity": func(c *backtest.Column) *float64 {
 			amount, err := exchange.ParseAmount(c.FinalEquity)
 			if n := amount.Float(); err == nil {

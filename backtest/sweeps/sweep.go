@@ -407,8 +407,7 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 	result.Refused, result.Reason, result.Reused = r.refused, r.why, r.reused
 	result.SHA256, result.Elapsed = hex.EncodeToString(hash.Sum(nil)), elapsed.Seconds()
 	if r.splitMS != 0 {
-		at := time.UnixMilli(r.splitMS).UTC()
-		result.Split = &at
+		result.Split = new(time.UnixMilli(r.splitMS).UTC())
 	}
 	return result
 }

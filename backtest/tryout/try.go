@@ -155,8 +155,7 @@ func (t *Try) Neighbors(ctx context.Context) (*saved.Sweep, error) {
 		t.guess("no settings were varied: it has no numeric parameters")
 		return nil, nil
 	}
-	files := t.Files
-	plan, trials, err := sweeps.Prepare(&spec, &files)
+	plan, trials, err := sweeps.Prepare(&spec, new(t.Files))
 	if err != nil {
 		return nil, err
 	}

@@ -137,8 +137,7 @@ func open(config *Config) (x *sim.Exchange, err error) {
 		x.SetMarket(symbol.Key(), sim.Fed())
 	}
 	_, err = x.Do(Account, &exchange.Request{Operation: exchange.FuturesLeverages})
-	var unknown *exchange.Refusal
-	if errors.As(err, &unknown) && unknown.Code == exchange.CodeUnknownKey {
+	if unknown, ok := errors.AsType[*exchange.Refusal](err); ok && unknown.Code == exchange.CodeUnknownKey {
 		return x, x.AddAccount(config.Deposit)
 	}
 	return x, errors.Join(err, x.SetFees(config.Deposit))

@@ -192,8 +192,7 @@ func (c *caller) scrub(text, signature string) string {
 
 // network returns an error without its known address.
 func network(err error) error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		return outer.Err
 	}
 	return err

@@ -299,8 +299,7 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 		return 0
 	}
 	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: e.ask, Quantity: quantity})
-	var refusal *exchange.Refusal
-	if errors.As(err, &refusal) && !refusal.Unauthorized() { // it may need more funds than available
+	if refusal, ok := errors.AsType[*exchange.Refusal](err); ok && !refusal.Unauthorized() { // it may need more funds than available
 		e.add(Step{Name: e.market.String() + "_partial", Outcome: Skip, What: "no order was filled in part: " + err.Error()})
 		return 0
 	}

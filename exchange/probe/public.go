@@ -42,8 +42,7 @@ func (p *prober) reach(ctx context.Context) bool {
 	if err := secure.HandshakeContext(limited); err != nil {
 		return p.unreached(err)
 	}
-	state := secure.ConnectionState()
-	p.add(reached(target, &state, time.Since(began)))
+	p.add(reached(target, new(secure.ConnectionState()), time.Since(began)))
 	return true
 }
 

@@ -140,8 +140,7 @@ func (b marketData) since(fromMS int64) (sum exchange.Candle) {
 		first = sort.Search(list.Len(), func(i int) bool { return list.OpenMS[i] >= fromMS })
 	}
 	for i := first; i < list.Len(); i++ {
-		part := list.At(i)
-		addTo(&sum, &part, base, quote)
+		addTo(&sum, new(list.At(i)), base, quote)
 	}
 	return sum
 }

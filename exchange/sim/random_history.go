@@ -66,8 +66,7 @@ func (p *past) candle(b *book, openMS, untilMS int64) exchange.Candle {
 	c := exchange.Candle{OpenMS: openMS}
 	for minuteMS := p.tradedFrom(openMS); minuteMS < untilMS; minuteMS += p.every * int64(exchange.Minute1) {
 		for number := range p.perMinute {
-			trade := p.tradeAt(b, minuteMS, number)
-			addTrade(b, &c, &trade)
+			addTrade(b, &c, new(p.tradeAt(b, minuteMS, number)))
 		}
 	}
 	if c.Trades == 0 {
@@ -81,8 +80,7 @@ func (p *past) candle(b *book, openMS, untilMS int64) exchange.Candle {
 func (p *past) present(b *book) exchange.Candle {
 	c := exchange.Candle{OpenMS: p.toMS}
 	for timeMS := p.toMS; timeMS <= p.lastMS; timeMS += randomStepMS {
-		trade := p.market.trade(b, timeMS)
-		addTrade(b, &c, &trade)
+		addTrade(b, &c, new(p.market.trade(b, timeMS)))
 	}
 	return c
 }

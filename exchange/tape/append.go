@@ -122,8 +122,7 @@ func openSeries(path, header string, column int) (*growing, error) {
 	}
 	g := &growing{file: file}
 	if err := g.begin(header, column); err != nil {
-		var data *DataError
-		if errors.As(err, &data) {
+		if data, ok := errors.AsType[*DataError](err); ok {
 			data.Path = path
 		}
 		return nil, errors.Join(err, file.Close())

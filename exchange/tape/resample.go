@@ -38,8 +38,7 @@ func joined(c *exchange.Candles, i, end int, openMS int64) exchange.Candle {
 	all := c.At(i)
 	all.OpenMS = openMS
 	for k := i + 1; k < end; k++ {
-		next := c.At(k)
-		all.Join(&next)
+		all.Join(new(c.At(k)))
 	}
 	return all
 }

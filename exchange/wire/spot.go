@@ -161,8 +161,7 @@ func writeSpotOrder(o *exchange.Order, s *exchange.Symbol) spotOrder {
 		w.Quantity = plainOf(o.QuoteAmount.Decimal())
 	}
 	if o.StopPrice != 0 {
-		stop := plainOf(s.PriceDecimal(o.StopPrice))
-		w.StopPrice = &stop
+		w.StopPrice = new(plainOf(s.PriceDecimal(o.StopPrice)))
 	}
 	return w
 }

@@ -61,8 +61,7 @@ func (t *trial) command(ctx context.Context, arguments ...string) error {
 	command := exec.CommandContext(ctx, t.Binary, append(arguments, "-c", "configs")...)
 	command.Dir, command.Env = t.Directory, t.daemon.command.Env
 	output, err := command.CombinedOutput()
-	var code *exec.ExitError
-	if errors.As(err, &code) {
+	if code, ok := errors.AsType[*exec.ExitError](err); ok {
 		t.report.problem("botd %q: want exit code 0, have %d: %s", arguments, code.ExitCode(), strings.Join(strings.Fields(string(output)), " "))
 		return nil
 	}

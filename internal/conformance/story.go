@@ -145,8 +145,7 @@ func (s *story) checkMerged(shorter, longer *exchange.Candles) []error {
 func merged(c *exchange.Candles) exchange.Candle {
 	sum := c.At(0)
 	for i := 1; i < c.Len(); i++ {
-		part := c.At(i)
-		sum.Join(&part)
+		sum.Join(new(c.At(i)))
 	}
 	return sum
 }

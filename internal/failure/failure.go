@@ -111,8 +111,7 @@ func (e *Signal) Error() string { return "received " + e.Signal.String() }
 
 // SignalOf returns the signal that ended a context.
 func SignalOf(err error) (os.Signal, bool) {
-	var s *Signal
-	if errors.As(err, &s) {
+	if s, ok := errors.AsType[*Signal](err); ok {
 		return s.Signal, true
 	}
 	return nil, false

@@ -154,8 +154,7 @@ func (w *world) setLimit(value string) {
 
 func (w *world) limit(shut bool) {
 	w.shut = shut
-	limits := w.accountLimits()
-	change := &engine.Reload{Limits: &limits}
+	change := &engine.Reload{Limits: new(w.accountLimits())}
 	if w.daemon.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		w.fail("reload", "limits are not applied: %q", change.Refused)
 	}
@@ -177,8 +176,7 @@ func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 	}
 	for _, orphan := range book.Orphans(configured) {
 		if h := w.venue.held[orphan.Symbol]; h != nil {
-			symbol := *h.rules
-			all = append(all, engine.StrategyConfig{Name: orphan.Strategy, Symbol: &symbol, Interval: exchange.Minute1, Removed: true})
+			all = append(all, engine.StrategyConfig{Name: orphan.Strategy, Symbol: new(*h.rules), Interval: exchange.Minute1, Removed: true})
 		}
 	}
 	return all

@@ -62,8 +62,7 @@ func (c *ClassSummary) add(r *Result, episodes int64) {
 	}
 	c.Rules[rule]++
 	if c.First == nil || r.Seed < c.First.Seed {
-		first := failureOf(r)
-		c.First = &first
+		c.First = new(failureOf(r))
 	}
 }
 

@@ -227,8 +227,7 @@ func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
 func cloned(symbols []*exchange.Symbol) []*exchange.Symbol {
 	all := make([]*exchange.Symbol, len(symbols))
 	for i, symbol := range symbols {
-		fresh := *symbol
-		all[i] = &fresh
+		all[i] = new(*symbol)
 	}
 	return all
 }

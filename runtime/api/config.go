@@ -70,8 +70,7 @@ func (m *maintenance) reload(r *request, _ *nothing) (Change, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
 	defer cancel()
 	does, err := m.config.Reload(ctx, r.dryRun, r.audit("configuration", ""))
-	var refused *Refused
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*Refused](err); ok {
 		return Change{}, notPossible("none of it is applied, the previous configuration stays in force: " + refused.Reason)
 	}
 	return Change{1, r.dryRun, does}, notTaken(err)

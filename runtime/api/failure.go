@@ -82,8 +82,7 @@ func unavailable(err error) error {
 
 // fail answers a request that failed.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
-	var denied *auth.Denied
-	if errors.As(err, &denied) {
+	if denied, ok := errors.AsType[*auth.Denied](err); ok {
 		deny(w, r, denied)
 		return
 	}

@@ -200,8 +200,7 @@ func decode(r *http.Request, into any) error {
 }
 
 func bodyError(err error) error {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &failure{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d KiB", maxRequest>>10)}
 	}
 	return badBody("read body: " + err.Error())

@@ -45,8 +45,7 @@ func (c *credentials) sessionOf(requester auth.Identity) Session {
 	out := Session{Schema: 1, Role: requester.Role.String(), By: requester.By, Mode: c.config.Board.Mode(), Instance: c.config.Board.Instance(),
 		Makes: c.config.Keyring != nil && requester.MakesTokens()}
 	if !requester.Ends.IsZero() {
-		ends := requester.Ends.UTC()
-		out.Ends = &ends
+		out.Ends = new(requester.Ends.UTC())
 	}
 	return out
 }

@@ -21,8 +21,7 @@ type trades struct {
 
 // startTrades reports trades from now on: a position that the journal already has is not an entry.
 func (p *process) startTrades() {
-	status := p.machine.Status()
-	p.trades = &trades{positions: positionsByStrategy(&status), log: p.console}
+	p.trades = &trades{positions: positionsByStrategy(new(p.machine.Status())), log: p.console}
 	p.history.Closed(p.venue.Client.ServerNowMS(), p.trades.closed)
 }
 

@@ -57,8 +57,7 @@ func reach(ctx context.Context, client *rest.Client, config *rest.Config) error 
 	}
 	if config.Key != "" { // a wrong key or signature is found before anything else
 		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
-			var refusal *exchange.Refusal
-			if errors.As(err, &refusal) && refusal.Unauthorized() {
+			if refusal, ok := errors.AsType[*exchange.Refusal](err); ok && refusal.Unauthorized() {
 				return failure.New(failure.Credentials, "check key_file, secret_file and exchange.signature", "%w", err)
 			}
 			return failure.New(failure.Unavailable, "", "read the account: %w", err)

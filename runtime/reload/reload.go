@@ -297,8 +297,7 @@ func needsRestart(before, config *configs.Config, differences []configs.Differen
 // prepare builds the changes: new versions of strategies, new strategies, and the account's limits.
 // Its error gives the reasons for which the engine cannot apply them now.
 func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
-	limits := config.Limits
-	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
+	reload := &engine.Reload{Limits: new(config.Limits), ConfigHash: config.Hash()}
 	var obstacles []string
 	for i := range config.Strategies {
 		now := &config.Strategies[i]

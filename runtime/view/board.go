@@ -321,6 +321,5 @@ func moment(ms int64) *time.Time {
 	if ms == 0 {
 		return nil
 	}
-	t := time.UnixMilli(ms).UTC()
-	return &t
+	return new(time.UnixMilli(ms).UTC())
 }

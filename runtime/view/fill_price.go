@@ -82,8 +82,7 @@ func (h *History) priceSymbol(key exchange.SymbolKey, s *unpriced, r *ledger.Rea
 		}
 		return
 	}
-	last := r.Closed[ended]
-	parts := changed(&s.position, &last)
+	parts := changed(&s.position, new(r.Closed[ended]))
 	if several := slices.ContainsFunc(r.Closed[ended+1:], of); len(parts) > 0 && !several {
 		h.match(key, s, append(parts, changed(&ledger.Position{}, &open)...))
 	}

@@ -263,8 +263,7 @@ func (h *History) Orders(page Page, keep func(*Order) bool) ([]Order, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return Newest(h.byTime, page, func(o **placed) int64 { return (*o).n }, func(o **placed) bool {
-		shown := h.order(*o)
-		return keep(&shown)
+		return keep(new(h.order(*o)))
 	}, func(o **placed) Order { return h.order(*o) })
 }
 

@@ -197,7 +197,7 @@ func (b *Board) Incidents(page Page, keep func(*Incident) bool) ([]Incident, str
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return Newest(b.incidents.tracker.All(), page, func(i *incident.Incident) int64 { return i.ID },
-		func(i *incident.Incident) bool { one := incidentOf(i); return keep(&one) }, func(i *incident.Incident) Incident { return incidentOf(i) })
+		func(i *incident.Incident) bool { return keep(new(incidentOf(i))) }, func(i *incident.Incident) Incident { return incidentOf(i) })
 }
 
 // OpenIncidents returns the open incidents, oldest first.

@@ -126,8 +126,7 @@ func (p *Position) nearestStop(o *account.Placement, s *exchange.Symbol, last fl
 
 // distance returns the distance of a price from the last one, as a share of the last one.
 func distance(last, price float64) *float64 {
-	ratio := RoundRatio(max(last-price, price-last) / last)
-	return &ratio
+	return new(RoundRatio(max(last-price, price-last) / last))
 }
 
 // SubtractEarlier subtracts the strategy's profit before the position: the rest of its profit by the ledger is the position's
@@ -139,8 +138,7 @@ func (p *Position) SubtractEarlier(before exchange.Amount) {
 	}
 	p.Profit = readable(made)
 	if entered := p.value.Sub(p.unrealized).Abs().Float(); entered > 0 {
-		ratio := RoundRatio(made.Float() / entered)
-		p.ProfitRatio = &ratio
+		p.ProfitRatio = new(RoundRatio(made.Float() / entered))
 	}
 }
 

@@ -23,8 +23,7 @@ func (m *mesh) rests(view *strategy.View, plan *strategy.Plan) bool {
 	case stopped == 1:
 		plan.Reason = "a stop or target closed the position; the grid rests"
 	case stopped == 2 && m.symbol.BelowMinimum(view.Last, view.Position.Quantity.Abs()):
-		before := heldBefore(view)
-		remember(plan, &before, &cellSet{})
+		remember(plan, new(heldBefore(view)), &cellSet{})
 		plan.Remember(gridStopped, 1)
 		plan.Reason = "everything is closed"
 	default:

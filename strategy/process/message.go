@@ -182,8 +182,7 @@ func faultOf(err error) (f fault) {
 		f = fault{Message: source.Err.Error(), Trace: source.Trace, File: source.File, Line: source.Line, Column: source.Column,
 			Unknown: source.Unknown, Known: source.Known, Member: source.Member, Hint: source.Hint}
 	}
-	var value *strategy.ValueError
-	if errors.As(err, &value) {
+	if value, ok := errors.AsType[*strategy.ValueError](err); ok {
 		f.Parameter = value.Parameter
 		if source == nil {
 			f.Message = value.Err.Error()
@@ -228,8 +227,7 @@ func NewHello(name string, setting *strategy.Setting, values strategy.Values) *H
 	case size.Equity != 0:
 		h.Size.Equity = &size.Equity
 	case size.Quantity != 0:
-		quantity := s.QuantityDecimal(size.Quantity)
-		h.Size.Quantity = &quantity
+		h.Size.Quantity = new(s.QuantityDecimal(size.Quantity))
 	case !size.Quote.IsZero():
 		h.Size.Quote = &size.Quote
 	}

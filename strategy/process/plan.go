@@ -54,11 +54,11 @@ func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
 	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason, SignalMS: p.SignalMS, Notify: p.Notices()}
 	switch t := p.Target; t.Kind {
 	case strategy.ByQuantity:
-		i.Target = &targetInfo{Quantity: of(s.QuantityDecimal(t.Quantity))}
+		i.Target = &targetInfo{Quantity: new(s.QuantityDecimal(t.Quantity))}
 	case strategy.ByEquity:
-		i.Target = &targetInfo{Equity: of(t.Share.Decimal())}
+		i.Target = &targetInfo{Equity: new(t.Share.Decimal())}
 	case strategy.ByQuote:
-		i.Target = &targetInfo{Quote: of(t.Quote.Decimal())}
+		i.Target = &targetInfo{Quote: new(t.Quote.Decimal())}
 	}
 	if p.OrdersSet {
 		i.Orders = newOrderInfos(p.Orders, s)
@@ -75,8 +75,6 @@ func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
 	return i
 }
 
-func of(d decimal.Decimal) *decimal.Decimal { return &d }
-
 func newOrderInfos(orders []strategy.DesiredOrder, s *exchange.Symbol) *[]orderInfo {
 	infos := make([]orderInfo, 0, len(orders))
 	for _, o := range orders {
@@ -88,9 +86,9 @@ func newOrderInfos(orders []strategy.DesiredOrder, s *exchange.Symbol) *[]orderI
 func newDistanceInfo(d strategy.Distance, s *exchange.Symbol) *distanceInfo {
 	switch {
 	case d.Price != 0:
-		return &distanceInfo{Price: of(s.PriceDecimal(d.Price))}
+		return &distanceInfo{Price: new(s.PriceDecimal(d.Price))}
 	case d.Share != 0:
-		return &distanceInfo{Share: of(d.Share.Decimal())}
+		return &distanceInfo{Share: new(d.Share.Decimal())}
 	}
 	return nil
 }

@@ -50,8 +50,7 @@ func Rules() strategy.Definition {
 
 func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
 	made, err := makeRules(setting, values)
-	var wrong *strategy.ValueError
-	if errors.As(err, &wrong) {
+	if _, ok := errors.AsType[*strategy.ValueError](err); ok {
 		return nil, advised(err, values)
 	}
 	return made, err
@@ -122,8 +121,7 @@ func blame(setting strategy.Setting, texts [len(ruleNames)]string, err error) er
 
 // inRule converts an error of a rule into an error of its parameter.
 func inRule(err error) error {
-	var at *strategy.SourceError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*strategy.SourceError](err); ok {
 		return &strategy.ValueError{Parameter: at.File, Err: at}
 	}
 	return err

@@ -77,8 +77,7 @@ func (s *Server) deny(by caller, request *exchange.Request) (exchange.Answer, er
 	unknown := *request
 	unknown.OrderID = noSuchOrder
 	answer, err := s.exchange.Do(by.key, &unknown)
-	var refusal *exchange.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*exchange.Refusal](err); ok {
 		refusal.Message = strings.ReplaceAll(refusal.Message, strconv.Itoa(noSuchOrder), strconv.FormatInt(request.OrderID, 10))
 	}
 	return answer, err

@@ -155,8 +155,7 @@ func (f *faults) list() []Fault {
 	for _, one := range f.active {
 		fault := one.Fault
 		if one.left >= 0 {
-			left := one.left
-			fault.Count = &left
+			fault.Count = new(one.left)
 		}
 		list = append(list, fault)
 	}

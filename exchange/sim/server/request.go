@@ -111,8 +111,7 @@ func (s *Server) document(r *http.Request, read func() ([]byte, error)) reply {
 }
 
 func unreadable(err error) reply {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refused(http.StatusBadRequest, wire.CodeMalformed, "body is larger than 1 MiB")
 	}
 	return refused(http.StatusBadRequest, wire.CodeMalformed, "body could not be read")
@@ -169,8 +168,7 @@ func (s *Server) answer(r *http.Request, body []byte, hideMS int64) reply {
 
 // failure distinguishes a refusal from a failure of the exchange itself.
 func (s *Server) failure(err error) reply {
-	var refusal *exchange.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*exchange.Refusal](err); ok {
 		return refusalReply(refusal)
 	}
 	return s.failed(err)

@@ -49,8 +49,7 @@ a token cannot create others.`,
 				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token that does not expire", length, err)
 			}
 			if milliseconds != 0 {
-				ends := time.Now().Add(time.Duration(milliseconds) * time.Millisecond).UTC().Truncate(time.Second)
-				request.Ends = &ends
+				request.Ends = new(time.Now().Add(time.Duration(milliseconds) * time.Millisecond).UTC().Truncate(time.Second))
 			}
 			d, err := flags.Daemon(command.Context())
 			if err != nil {

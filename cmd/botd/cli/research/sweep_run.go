@@ -199,8 +199,7 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 		if errors.Is(err, sweeps.ErrCanceled) {
 			return failure.New(failure.Temporary, "", "the sweep %s was canceled", f.spec.Name)
 		}
-		var coded *failure.Error
-		if errors.As(err, &coded) {
+		if _, ok := errors.AsType[*failure.Error](err); ok {
 			return err
 		}
 		return tape.Failure(err)
