@@ -21,7 +21,7 @@ type chaosFlags struct {
 	patience          time.Duration
 	quantity          string
 	seed              uint64
-	directory, output string
+	directory         string
 	binary            string
 	calm              bool
 }
@@ -52,7 +52,7 @@ position's stop must be open. Otherwise the exit code is 1.`,
 	f.BoolVar(&flags.calm, "no-faults", false, "kill only, without faults of the exchange")
 	f.StringVar(&flags.binary, "botd", "", "the botd to kill (default: the one beside botd-sim, or else one built from the source here)")
 	f.StringVar(&flags.directory, "dir", "", "directory for configuration, journal and logs (default: a new one, removed on success)")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -87,7 +87,7 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 	if err != nil {
 		return failure.New(failure.Internal, "the logs are in "+directory, "%w", err)
 	}
-	if err := shell.Print(command.OutOrStdout(), f.output, report, func(w io.Writer) { showChaos(w, report) }); err != nil {
+	if err := shell.Print(command, report, func(w io.Writer) { showChaos(w, report) }); err != nil {
 		return err
 	}
 	if !report.OK {

@@ -18,7 +18,7 @@ import (
 type conformanceFlags struct {
 	on, subjects []string
 	matrix       bool
-	url, output  string
+	url          string
 }
 
 func newConformance() *cobra.Command {
@@ -46,7 +46,7 @@ The exit code is 1 if a case or a check fails.`,
 	f.StringArrayVar(&flags.subjects, "subject", nil, "KEY: only the cases of this subject; repeatable")
 	f.BoolVar(&flags.matrix, "matrix", false, "count the cases of each operation, subject, refusal, status, state, field and limit, and run none")
 	f.StringVar(&flags.url, "url", "", "read the exchange at this address")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -70,7 +70,7 @@ func runConformance(command *cobra.Command, flags *conformanceFlags) error {
 	}
 	runAll(command, results)
 	tested := subjectsOf(results)
-	err = shell.Print(command.OutOrStdout(), flags.output, shell.List(tested), func(w io.Writer) { subjectTable(w, tested, len(results)) })
+	err = shell.Print(command, shell.List(tested), func(w io.Writer) { subjectTable(w, tested, len(results)) })
 	return failedIf(err, slices.ContainsFunc(tested, func(s subjectResult) bool { return len(s.Failures) > 0 }))
 }
 
@@ -189,7 +189,7 @@ func subjectTable(w io.Writer, tested []subjectResult, runs int) {
 }
 
 func showMatrix(command *cobra.Command, flags *conformanceFlags, rows []conformance.Row) error {
-	return shell.Print(command.OutOrStdout(), flags.output, shell.List(rows), func(w io.Writer) {
+	return shell.Print(command, shell.List(rows), func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"of", "name", "cases", "http only", "checks", "states that"})
 		for _, row := range rows {
 			t.AppendRow(table.Row{row.What, row.Name, row.Cases, row.Wired, row.Checks, row.Text})
@@ -217,7 +217,7 @@ func readVenue(command *cobra.Command, flags *conformanceFlags) error {
 			faults++
 		}
 	}
-	err = shell.Print(command.OutOrStdout(), flags.output, shell.List(all), func(w io.Writer) {
+	err = shell.Print(command, shell.List(all), func(w io.Writer) {
 		for _, f := range all {
 			if f.Fault != "" {
 				fmt.Fprintf(w, "%s: %s\n", f.What, f.Fault)

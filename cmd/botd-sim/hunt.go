@@ -43,7 +43,7 @@ func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 			survivors++
 		}
 	}
-	err := shell.Print(command.OutOrStdout(), flags.output, hunts, func(w io.Writer) { huntTable(w, hunts) })
+	err := shell.Print(command, hunts, func(w io.Writer) { huntTable(w, hunts) })
 	if err == nil && survivors > 0 {
 		return failure.Quiet()
 	}

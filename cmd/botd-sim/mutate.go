@@ -24,7 +24,6 @@ type mutateFlags struct {
 	options mutation.Options
 	since   string
 	atLeast float64
-	output  string
 }
 
 func newMutate() *cobra.Command {
@@ -52,7 +51,7 @@ the root of a clone of the repository.`,
 	f.StringVar(&flags.since, "since", "", "run only the packages whose code, apart from tests, changed since this commit")
 	f.Float64Var(&flags.atLeast, "at-least", 0,
 		"fail if a smaller percentage of all is killed, counting equivalent mutants as survivors; for a sample, only if chance does not explain it")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -81,7 +80,7 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 	if err != nil {
 		return failure.New(failure.Data, "run it at the root of the repository", "%w", err)
 	}
-	if err := shell.Print(command.OutOrStdout(), flags.output, scores, func(w io.Writer) { mutationTable(w, scores) }); err != nil {
+	if err := shell.Print(command, scores, func(w io.Writer) { mutationTable(w, scores) }); err != nil {
 		return err
 	}
 	if why := tooFew(scores, flags.atLeast, flags.options.Sample != 0 || flags.options.Budget != 0); why != "" {

@@ -24,7 +24,6 @@ type simulateFlags struct {
 	faults, mutant  []string
 	beyond          bool
 	only, except    []string
-	output          string
 }
 
 func newSimulate() *cobra.Command {
@@ -64,7 +63,7 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.BoolVar(&flags.beyond, "beyond", false, "beyond the bounds: false lists, executed refusals, a second engine and more")
 	f.StringArrayVar(&flags.only, "only", nil, "CLASS: with --beyond: only this class; repeatable")
 	f.StringArrayVar(&flags.except, "except", nil, "CLASS: with --beyond: never this class; repeatable")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -128,7 +127,7 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	if command.Context().Err() != nil {
 		fmt.Fprintln(command.ErrOrStderr(), "ended early:", summary.Runs, "runs")
 	}
-	err = shell.Print(command.OutOrStdout(), flags.output, simulation.ReportOf(&summary), func(w io.Writer) { simulateTable(w, &summary) })
+	err = shell.Print(command, simulation.ReportOf(&summary), func(w io.Writer) { simulateTable(w, &summary) })
 	if err == nil && summary.Failed > 0 {
 		return failure.Quiet()
 	}

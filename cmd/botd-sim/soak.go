@@ -15,9 +15,9 @@ import (
 )
 
 type soakFlags struct {
-	lasts, every, warm        time.Duration
-	slope, rate               float64
-	directory, output, binary string
+	lasts, every, warm time.Duration
+	slope, rate        float64
+	directory, binary  string
 }
 
 func newSoak() *cobra.Command {
@@ -40,7 +40,7 @@ and GODEBUG are passed on to the daemon.`,
 	f.Float64Var(&flags.rate, "rate", 5, "minimum number of orders a second")
 	f.StringVar(&flags.binary, "botd", "", "the botd to measure (default: the one beside botd-sim, or else one built from the source here)")
 	f.StringVar(&flags.directory, "dir", "", "directory for configuration, journal and logs (default: a new one, removed on success)")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -64,7 +64,7 @@ func (f *soakFlags) run(command *cobra.Command) error {
 	if err != nil {
 		return failure.New(failure.Internal, "the logs are in "+directory, "%w", err)
 	}
-	if err := shell.Print(command.OutOrStdout(), f.output, report, func(w io.Writer) { showSoak(w, report, f.warm) }); err != nil {
+	if err := shell.Print(command, report, func(w io.Writer) { showSoak(w, report, f.warm) }); err != nil {
 		return err
 	}
 	if report.SlopeMB > f.slope || report.Rate < f.rate {

@@ -22,12 +22,12 @@ import (
 )
 
 // Flags locate the running daemon.
-type Flags struct{ Address, socket, URL, Directory, Output string }
+type Flags struct{ Address, socket, URL, Directory string }
 
 // Add adds the flags of a command that requests data from the daemon and prints the response.
 func (a *Flags) Add(command *cobra.Command) {
 	a.AddDaemon(command)
-	shell.OutputFlag(command, &a.Output)
+	shell.OutputFlag(command)
 }
 
 // AddDaemon adds the flags that locate the daemon.
@@ -127,12 +127,12 @@ func (a *Flags) Send(command *cobra.Command, method, path string, body any) erro
 	if err != nil {
 		return err
 	}
-	return ShowChange(command, a.Output, &change, raw)
+	return ShowChange(command, &change, raw)
 }
 
 // ShowChange prints the response to a change or to its dry run.
-func ShowChange(command *cobra.Command, output string, change *api.Change, raw json.RawMessage) error {
-	return shell.Print(command.OutOrStdout(), output, raw, func(w io.Writer) {
+func ShowChange(command *cobra.Command, change *api.Change, raw json.RawMessage) error {
+	return shell.Print(command, raw, func(w io.Writer) {
 		for _, line := range change.Does {
 			fmt.Fprintln(w, line)
 		}

@@ -95,7 +95,7 @@ func shows[T any](use, short string, names cobra.PositionalArgs, every *time.Dur
 				if err != nil {
 					return err
 				}
-				return shell.Print(w, flags.Output, answer, func(w io.Writer) { show(w, &value) })
+				return shell.PrintTo(w, shell.Output(command), answer, func(w io.Writer) { show(w, &value) })
 			})
 		},
 	}

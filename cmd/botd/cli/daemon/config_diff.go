@@ -51,7 +51,7 @@ func NewConfigDiff() *cobra.Command {
 			for _, c := range changes {
 				rows = append(rows, differenceJSON{c.Path, c.Was, c.Is})
 			}
-			err = shell.Print(command.OutOrStdout(), flags.Output, rows, func(w io.Writer) { differenceTable(w, rows) })
+			err = shell.Print(command, rows, func(w io.Writer) { differenceTable(w, rows) })
 			if err == nil && len(rows) > 0 {
 				return failure.Quiet()
 			}

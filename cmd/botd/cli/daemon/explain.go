@@ -57,7 +57,7 @@ func explainNow(command *cobra.Command, flags *connect.Flags, name string) error
 	for i := range all {
 		if all[i].Strategy == name {
 			one := view.OneTickPreview{Schema: 1, TickPreview: all[i]}
-			return shell.Print(command.OutOrStdout(), flags.Output, one, func(w io.Writer) { explainText(w, &one.TickPreview) })
+			return shell.Print(command, one, func(w io.Writer) { explainText(w, &one.TickPreview) })
 		}
 		names = append(names, all[i].Strategy)
 	}
@@ -95,7 +95,7 @@ func explainPast(command *cobra.Command, flags *connect.Flags, name, at string) 
 	if err != nil {
 		return err
 	}
-	return shell.Print(command.OutOrStdout(), flags.Output, shown, func(w io.Writer) { pastText(w, shown) })
+	return shell.Print(command, shown, func(w io.Writer) { pastText(w, shown) })
 }
 
 func configured(config *configs.Config, name string) (*configs.StrategyConfig, error) {

@@ -119,9 +119,9 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 		return err
 	}
 	if f.DryRun || f.Level == record.LevelPause {
-		return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showHalt(w, &out) })
+		return shell.Print(command, raw, func(w io.Writer) { showHalt(w, &out) })
 	}
-	person := f.Output == "" || f.Output == "table"
+	person := shell.Output(command) == "table"
 	if person { // a person sees at once what is sent
 		if err := shell.PrintTable(command.OutOrStdout(), func(w io.Writer) { showHalt(w, &out) }); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	state, ended := follow(command, d, out.Scope, f.wait)
 	out.Blind = state.blind
 	if !person {
-		if err := shell.Print(command.OutOrStdout(), f.Output, &out, func(io.Writer) {}); err != nil {
+		if err := shell.Print(command, &out, func(io.Writer) {}); err != nil {
 			return err
 		}
 	}
@@ -376,7 +376,7 @@ func (f *haltFlags) rearm(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
+	return shell.Print(command, raw, func(w io.Writer) {
 		if out.DryRun {
 			fmt.Fprintln(w, "it would be rearmed (--dry-run):")
 		} else {

@@ -52,7 +52,7 @@ Exit code 0 when all is well, 1 when it is not, 69 when botd does not answer.`,
 			if err := json.Unmarshal(answer, &answered); err != nil {
 				return failure.New(failure.Unavailable, "does that address belong to botd?", "the answer from %s is not botd's", d.Where)
 			}
-			err = shell.Print(command.OutOrStdout(), flags.Output, answered, func(w io.Writer) {
+			err = shell.Print(command, answered, func(w io.Writer) {
 				fmt.Fprintln(w, answered.Status)
 				for _, c := range answered.Checks {
 					word := "ok"

@@ -51,10 +51,10 @@ botd's own below localhost, which browsers resolve to the machine itself: a cook
 			if out.Plain != out.URL {
 				fmt.Fprintln(command.ErrOrStderr(), "if your browser cannot resolve that name: "+out.Plain)
 			}
-			return shell.Print(command.OutOrStdout(), flags.Output, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
+			return shell.Print(command, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
 		},
 	}
 	command.Flags().StringVarP(&flags.Directory, "config", "c", "", "configuration directory, for the data directory")
-	shell.OutputFlag(command, &flags.Output)
+	shell.OutputFlag(command)
 	return command
 }

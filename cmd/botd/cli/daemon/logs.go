@@ -101,7 +101,7 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	if f.market != "" && f.market != "futures" && f.market != "spot" {
 		return failure.Usagef("--market %q: futures or spot", f.market)
 	}
-	form, _, _ := strings.Cut(f.Output, "=")
+	form, _, _ := strings.Cut(shell.Output(command), "=")
 	if f.follow && form != "table" && form != "jsonl" {
 		return failure.Usagef("-f never ends: use -o table or jsonl")
 	}
@@ -173,8 +173,7 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 	if err := connect.RefuseNames(strategy, symbol, strategies, symbols); err != nil {
 		return err
 	}
-	w := command.OutOrStdout()
-	return shell.Print(w, f.Output, shell.List(lines), func(w io.Writer) {
+	return shell.Print(command, shell.List(lines), func(w io.Writer) {
 		for i := range lines {
 			logText(w, &lines[i], shell.Colors(command, w), time.Time{}) // with dates
 		}
@@ -209,8 +208,7 @@ func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, af
 			last, fresh = number, append(fresh, line)
 		}
 	}
-	w := command.OutOrStdout()
-	return last, shell.Print(w, f.Output, shell.List(fresh), func(w io.Writer) {
+	return last, shell.Print(command, shell.List(fresh), func(w io.Writer) {
 		for i := range fresh {
 			logText(w, &fresh[i], shell.Colors(command, w), time.Now())
 		}
@@ -275,7 +273,7 @@ func NewLogLevel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) { fmt.Fprintln(w, now.Level) })
+			return shell.Print(command, raw, func(w io.Writer) { fmt.Fprintln(w, now.Level) })
 		},
 	}
 	flags.Add(command)

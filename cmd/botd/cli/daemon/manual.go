@@ -64,7 +64,7 @@ func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry
 	if err != nil {
 		return err
 	}
-	err = shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showAction(w, &out) })
+	err = shell.Print(command, raw, func(w io.Writer) { showAction(w, &out) })
 	if err != nil || f.DryRun || f.wait <= 0 {
 		return err
 	}

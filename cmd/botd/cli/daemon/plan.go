@@ -37,7 +37,7 @@ reasons.`,
 				if err != nil {
 					return err
 				}
-				return shell.Print(w, flags.Output, shell.List(all), func(w io.Writer) { planTable(w, all) })
+				return shell.PrintTo(w, shell.Output(command), shell.List(all), func(w io.Writer) { planTable(w, all) })
 			})
 		},
 	}

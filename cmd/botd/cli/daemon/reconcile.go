@@ -43,7 +43,7 @@ Exit code 1 when something is uncertain or quarantined.`,
 			if err != nil {
 				return err
 			}
-			err = shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) { reconcileText(w, &state) })
+			err = shell.Print(command, raw, func(w io.Writer) { reconcileText(w, &state) })
 			if err == nil && (state.Blind || uncertain(&state) || len(state.Quarantines) > 0) {
 				return failure.Quiet()
 			}

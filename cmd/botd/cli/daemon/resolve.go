@@ -83,7 +83,7 @@ func (f *resolveFlags) decide(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) {
+	return shell.Print(command, raw, func(w io.Writer) {
 		for _, line := range out.Changes {
 			fmt.Fprintln(w, "  "+line)
 		}
@@ -114,7 +114,7 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	if f.Symbol != "" && len(matching) == 0 {
 		return failure.New(failure.Negative, "botd resolve lists those that are", "%w", account.NotQuarantined(f.Symbol))
 	}
-	return shell.Print(command.OutOrStdout(), f.Output, api.Items(matching), func(w io.Writer) {
+	return shell.Print(command, api.Items(matching), func(w io.Writer) {
 		if len(matching) == 0 {
 			fmt.Fprintln(w, "nothing is quarantined")
 		}

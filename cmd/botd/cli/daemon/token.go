@@ -56,14 +56,14 @@ a token cannot create others.`,
 				return err
 			}
 			if dry {
-				return previewToken(command, d, &request, flags.Output)
+				return previewToken(command, d, &request)
 			}
 			made, raw, err := client.Ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", request)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(command.ErrOrStderr(), "%s, a %s%s; it is not shown again\n", made.Name, made.Role, endText(made.Ends, ", until "))
-			return shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) { fmt.Fprintln(w, made.Token) })
+			return shell.Print(command, raw, func(w io.Writer) { fmt.Fprintln(w, made.Token) })
 		},
 	}
 	command.Flags().StringVarP(&flags.Directory, "config", "c", "", "configuration directory, for the data directory")
@@ -71,12 +71,12 @@ a token cannot create others.`,
 	command.Flags().StringVar(&length, "for", "90d", "lifetime: 30d, 12h; 0 for no expiry")
 	shell.DryRunFlag(command, &dry, "show which token it would create, and create none")
 	shell.CompleteWith(command, "role", "viewer", "operator")
-	shell.OutputFlag(command, &flags.Output)
+	shell.OutputFlag(command)
 	return command
 }
 
 // previewToken shows the token that would be created, unless one of that name exists.
-func previewToken(command *cobra.Command, d *client.Daemon, request *api.TokenRequest, output string) error {
+func previewToken(command *cobra.Command, d *client.Daemon, request *api.TokenRequest) error {
 	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func previewToken(command *cobra.Command, d *client.Daemon, request *api.TokenRe
 	if err != nil {
 		return err
 	}
-	return connect.ShowChange(command, output, &change, raw)
+	return connect.ShowChange(command, &change, raw)
 }
 
 func endText(ends *time.Time, before string) string {

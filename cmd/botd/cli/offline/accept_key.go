@@ -16,7 +16,7 @@ import (
 )
 
 func newAcceptKey() *cobra.Command {
-	var directory, output string
+	var directory string
 	var dry bool
 	command := &cobra.Command{
 		Use: "accept-key", Short: "assign the journal of a replaced exchange key to the new key", Args: cobra.NoArgs,
@@ -38,16 +38,16 @@ must not be running (75).`,
 				return failure.Wrap(failure.Temporary, err)
 			}
 			defer release()
-			return acceptKey(command, config, folder, dry, output)
+			return acceptKey(command, config, folder, dry)
 		},
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
 	shell.DryRunFlag(command, &dry, "show both fingerprints, and record nothing")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
-func acceptKey(command *cobra.Command, config *configs.Config, folder string, dry bool, output string) error {
+func acceptKey(command *cobra.Command, config *configs.Config, folder string, dry bool) error {
 	key, _, err := configs.ReadSecrets(config.Exchange)
 	if err != nil {
 		return failure.Wrap(failure.Credentials, err)
@@ -72,7 +72,7 @@ func acceptKey(command *cobra.Command, config *configs.Config, folder string, dr
 		}
 	}
 	answer := map[string]any{"schema": 1, "journal": bound.KeyFingerprint, "key": fingerprint, "recorded": !dry}
-	return shell.Print(command.OutOrStdout(), output, answer, func(w io.Writer) {
+	return shell.Print(command, answer, func(w io.Writer) {
 		if dry {
 			fmt.Fprintf(w, "the journal began with the key of fingerprint %s; key_file holds %s; nothing is recorded\n", bound.KeyFingerprint, fingerprint)
 			return

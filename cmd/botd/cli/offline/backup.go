@@ -27,9 +27,8 @@ import (
 // NewBackup returns the command botd backup.
 func NewBackup() *cobra.Command {
 	var (
-		from   journalFlags
-		output string
-		dry    bool
+		from journalFlags
+		dry  bool
 	)
 	command := &cobra.Command{
 		Use: "backup [FILE]", Short: "copy the journal, also while botd runs, and verify the copy", Args: cobra.MaximumNArgs(1),
@@ -46,7 +45,7 @@ store both together. Keys and candles are not in a backup.`,
 			"botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
-				return daemonBackup(command, &connect.Flags{Directory: from.directory, Output: output}, dry)
+				return daemonBackup(command, &connect.Flags{Directory: from.directory}, dry)
 			}
 			store, path, err := from.open(command.Context())
 			if err != nil {
@@ -73,12 +72,12 @@ store both together. Keys and candles are not in a backup.`,
 			if err := backups.Mark(filepath.Dir(path), &done); err != nil {
 				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds was not updated: %v\n", err)
 			}
-			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
+			return shell.Print(command, done, func(w io.Writer) { backupText(w, "backup", &made) })
 		},
 	}
 	from.add(command)
 	shell.DryRunFlag(command, &dry, "show what it would do, and make none")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -97,7 +96,7 @@ func daemonBackup(command *cobra.Command, flags *connect.Flags, dry bool) error 
 	if err != nil {
 		return err
 	}
-	return shell.Print(command.OutOrStdout(), flags.Output, raw, func(w io.Writer) {
+	return shell.Print(command, raw, func(w io.Writer) {
 		if b := out.Backup; b != nil {
 			fmt.Fprintf(w, "ok: backup %s, %d bytes, verified: %d records\nlast hash %s\nsha256    %s\n", b.File, b.Bytes, b.Records, b.Hash, b.SHA256)
 			return
@@ -147,9 +146,9 @@ type restoreDone struct {
 // NewRestore returns the command botd restore.
 func NewRestore() *cobra.Command {
 	var (
-		directory, mode, output string
-		verify, dry             bool
-		keyFile                 string
+		directory, mode string
+		verify, dry     bool
+		keyFile         string
 	)
 	command := &cobra.Command{
 		Use: "restore FILE", Short: "restore the journal from a backup", Args: cobra.ExactArgs(1),
@@ -178,7 +177,7 @@ and decide with botd resolve and botd rearm.`,
 			if err != nil {
 				return journal.Failure(err)
 			}
-			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { restoredText(w, &done) })
+			return shell.Print(command, done, func(w io.Writer) { restoredText(w, &done) })
 		},
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
@@ -186,7 +185,7 @@ and decide with botd resolve and botd rearm.`,
 	command.Flags().StringVar(&keyFile, "key-file", "", "with --verify: the file of the key of the backup's chain (else journal_key_file in botd.yaml)")
 	command.Flags().BoolVar(&verify, "verify", false, "only verify the backup; change nothing")
 	shell.DryRunFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

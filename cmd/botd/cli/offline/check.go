@@ -17,7 +17,7 @@ import (
 
 // NewCheck returns the command botd check.
 func NewCheck() *cobra.Command {
-	var directory, output string
+	var directory string
 	var strict bool
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
@@ -34,7 +34,7 @@ func NewCheck() *cobra.Command {
 				problems = append(problems, config.UnsettledProblems()...)
 			}
 			result := configs.NewReport(config, problems)
-			err = shell.Print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
+			err = shell.Print(command, result, func(w io.Writer) { checkTable(w, result, problems) })
 			if err == nil && (!result.OK || strict && result.Warnings > 0) {
 				return failure.Quiet()
 			}
@@ -47,7 +47,7 @@ func NewCheck() *cobra.Command {
 	if err := command.Flags().MarkHidden("offline"); err != nil {
 		panic("botd: " + err.Error()) // no such flag: a mistake above
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

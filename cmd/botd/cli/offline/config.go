@@ -55,7 +55,7 @@ func (s shownConfig) Rows() any {
 }
 
 func newConfigShow() *cobra.Command {
-	var directory, output string
+	var directory string
 	var effective bool
 	command := &cobra.Command{
 		Use: "show", Short: "the configuration as written, or with --effective as in force", Args: cobra.NoArgs,
@@ -70,7 +70,7 @@ secrets; the journal's config hash covers exactly this text.`,
 			}
 			shown := shownConfig{Schema: 1, Directory: config.Directory, Files: config.Files, Hash: config.Hash()}
 			if !effective {
-				return showSources(command, output, config, shown)
+				return showSources(command, config, shown)
 			}
 			settings, err := config.Settings()
 			if err != nil {
@@ -79,17 +79,17 @@ secrets; the journal's config hash covers exactly this text.`,
 			for _, s := range settings {
 				shown.Values = append(shown.Values, valueJSON{s.Path, s.Value, s.Origin})
 			}
-			return shell.Print(command.OutOrStdout(), output, shown, func(w io.Writer) { io.WriteString(w, config.Effective()) })
+			return shell.Print(command, shown, func(w io.Writer) { io.WriteString(w, config.Effective()) })
 		},
 	}
 	connect.ConfigFlag(command, &directory)
 	command.Flags().BoolVar(&effective, "effective", false, "the values in force, defaults included")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
 // showSources prints the files; those of the examples are in this program.
-func showSources(command *cobra.Command, output string, config *configs.Config, shown shownConfig) error {
+func showSources(command *cobra.Command, config *configs.Config, shown shownConfig) error {
 	files := configs.Examples()
 	_, err := os.Stat(filepath.FromSlash(config.Directory))
 	if err == nil {
@@ -106,7 +106,7 @@ func showSources(command *cobra.Command, output string, config *configs.Config, 
 		}
 		shown.Sources = append(shown.Sources, sourceJSON{name, text})
 	}
-	return shell.Print(command.OutOrStdout(), output, shown, func(w io.Writer) {
+	return shell.Print(command, shown, func(w io.Writer) {
 		for _, s := range shown.Sources {
 			fmt.Fprintf(w, "# %s\n%s\n", s.File, s.Text)
 		}
@@ -120,7 +120,6 @@ type keyRow struct {
 }
 
 func newConfigKeys() *cobra.Command {
-	var output string
 	command := &cobra.Command{
 		Use: "keys", Short: "every key of botd.yaml and of strategy files, with type, bounds and default", Args: cobra.NoArgs,
 		Long: `Lists every key that botd reads; with -o json also the meaning of each, the modes in which it
@@ -130,10 +129,10 @@ limits count, botd strategy show NAME the parameters of a strategy.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			root, file := configs.Keys()
 			rows := append(keyRows("botd.yaml", root), keyRows("strategies/*.yaml", file)...)
-			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { keyTable(w, rows) })
+			return shell.Print(command, rows, func(w io.Writer) { keyTable(w, rows) })
 		},
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

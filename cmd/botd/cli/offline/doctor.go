@@ -36,7 +36,7 @@ can run it while botd runs. Exit code 1 when a check fails; warnings do not affe
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d := doctor.Examine(command.Context(), patientOf(command.Context(), &flags))
-			err := shell.Print(command.OutOrStdout(), flags.Output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colors(command, w)) })
+			err := shell.Print(command, d, func(w io.Writer) { doctorTable(w, &d, shell.Colors(command, w)) })
 			if err == nil && !d.OK {
 				return failure.Quiet()
 			}

@@ -140,7 +140,6 @@ func newTail() *cobra.Command {
 		choose recordFlags
 		last   int
 		follow bool
-		output string
 	)
 	command := &cobra.Command{
 		Use: "tail", Short: "the last records, one per line", Args: cobra.NoArgs,
@@ -152,7 +151,7 @@ and prices of orders are in units of the symbol's scale, as in the journal.`,
 			if last < 0 {
 				return failure.Usagef("--lines %d: want a number of records, or 0 for all", last)
 			}
-			write, err := newRecordWriter(command.OutOrStdout(), output, follow)
+			write, err := newRecordWriter(command.OutOrStdout(), shell.Output(command), follow)
 			if err != nil {
 				return err
 			}
@@ -172,7 +171,7 @@ and prices of orders are in units of the symbol's scale, as in the journal.`,
 	choose.add(command)
 	command.Flags().IntVarP(&last, "lines", "n", 20, "how many records; 0 for all")
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "follow new records as they are written")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -238,8 +237,8 @@ type verifiedJournal struct {
 
 func newVerifyJournal() *cobra.Command {
 	var (
-		from                     journalFlags
-		output, expect, segments string
+		from             journalFlags
+		expect, segments string
 	)
 	command := &cobra.Command{
 		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
@@ -287,7 +286,7 @@ value. The last hash is printed: two copies of a journal with the same last hash
 				}
 			}
 			found := verifiedJournal{1, len(report.Problems) == 0, path, report}
-			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedText(w, &found) }); err != nil || found.OK {
+			if err := shell.Print(command, found, func(w io.Writer) { verifiedText(w, &found) }); err != nil || found.OK {
 				return err
 			}
 			return failure.Quiet()
@@ -296,7 +295,7 @@ value. The last hash is printed: two copies of a journal with the same last hash
 	from.add(command)
 	command.Flags().StringVar(&expect, "expect", "", "a hash noted earlier: a record with it must exist")
 	command.Flags().StringVar(&segments, "segments", "", "the directory of the segments with sealed records (default: next to the journal)")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -24,7 +24,6 @@ type journalHead struct {
 func newHead() *cobra.Command {
 	var (
 		from   journalFlags
-		output string
 		accept bool
 	)
 	command := &cobra.Command{
@@ -64,13 +63,13 @@ orders as foreign. With foreign: ignore this is refused, since botd would place 
 					return failure.Wrap(failure.IO, err)
 				}
 			}
-			return shell.Print(command.OutOrStdout(), output, journalHead{1, path, newest}, func(w io.Writer) {
+			return shell.Print(command, journalHead{1, path, newest}, func(w io.Writer) {
 				fmt.Fprintf(w, "%s  record %d of %s\n", newest.Hash, newest.Records, newest.At.Format(time.RFC3339))
 			})
 		},
 	}
 	from.add(command)
 	command.Flags().BoolVar(&accept, "accept", false, "accept the journal as it is, and discard the noted hash")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }

@@ -14,8 +14,8 @@ import (
 
 func newKey() *cobra.Command {
 	var (
-		from           journalFlags
-		output, expect string
+		from   journalFlags
+		expect string
 	)
 	command := &cobra.Command{
 		Use: "key", Short: "add a key to the chain of an unkeyed journal", Args: cobra.NoArgs,
@@ -49,7 +49,7 @@ botd must not be running (75).`,
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) {
+			return shell.Print(command, done, func(w io.Writer) {
 				fmt.Fprintf(w, "ok: %s is keyed from record %d on\n%d records from before prove only consistency; the last had hash %s\nlast hash %s\n",
 					done.Journal, done.From, done.Records, done.Last, done.Hash)
 			})
@@ -57,6 +57,6 @@ botd must not be running (75).`,
 	}
 	from.add(command)
 	command.Flags().StringVar(&expect, "expect", "", "a hash noted before: a record with it must be there")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }

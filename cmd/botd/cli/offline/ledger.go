@@ -26,7 +26,6 @@ type ledgerFlags struct {
 	from            journalFlags
 	postings        bool
 	strategy, since string
-	output          string
 }
 
 // NewLedger returns the command botd ledger.
@@ -74,9 +73,10 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 				return err
 			}
 			if flags.postings {
-				return writePostings(command.OutOrStdout(), flags.output, postings)
+				return writePostings(command, postings)
 			}
-			return writeLedger(command.OutOrStdout(), flags.output, flags.report(book.Ledger()))
+			page := flags.report(book.Ledger())
+			return shell.Print(command, page, func(w io.Writer) { ledgerTable(w, page) })
 		},
 	}
 	flags.from.add(command)
@@ -86,7 +86,7 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 	_ = f.MarkDeprecated("entries", "it is --postings now")
 	f.StringVar(&flags.strategy, "strategy", "", "only of this strategy")
 	f.StringVar(&flags.since, "since", "", "only postings from this time on: 24h, or a time such as 2026-01-31T15:04")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -150,8 +150,8 @@ func (f *ledgerFlags) lines(all []postingLine, s *journal.Stored, lines []ledger
 	return all
 }
 
-func writePostings(w io.Writer, output string, postings []postingLine) error {
-	return shell.Print(w, output, struct {
+func writePostings(command *cobra.Command, postings []postingLine) error {
+	return shell.Print(command, struct {
 		Schema int           `json:"schema"`
 		Items  []postingLine `json:"items"`
 	}{1, postings}, func(w io.Writer) {
@@ -170,10 +170,6 @@ func derivedText(derived bool) string {
 		return "derived"
 	}
 	return ""
-}
-
-func writeLedger(w io.Writer, output string, page *ledgerPage) error {
-	return shell.Print(w, output, page, func(w io.Writer) { ledgerTable(w, page) })
 }
 
 func ledgerTable(w io.Writer, page *ledgerPage) {

@@ -13,7 +13,6 @@ import (
 // NewMigrate returns the command botd migrate.
 func NewMigrate() *cobra.Command {
 	var from journalFlags
-	var output string
 	var dry bool
 	command := &cobra.Command{
 		Use: "migrate", Short: "migrate the journal to this version's schema, after a backup", Args: cobra.NoArgs,
@@ -34,12 +33,12 @@ refused (exit code 78); one that is in use is left alone (75).`,
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { migrateText(w, &done) })
+			return shell.Print(command, done, func(w io.Writer) { migrateText(w, &done) })
 		},
 	}
 	from.add(command)
 	shell.DryRunFlag(command, &dry, "try it on a copy; change nothing")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -27,7 +27,7 @@ type channel struct {
 }
 
 func newNotifyList() *cobra.Command {
-	var directory, output string
+	var directory string
 	command := &cobra.Command{
 		Use: "list", Short: "the configured channels, and what each receives", Args: cobra.NoArgs,
 		Long: "Lists the channels of botd.yaml with the service behind each, and what it receives. An\naddress is not shown; if one " +
@@ -39,7 +39,7 @@ func newNotifyList() *cobra.Command {
 				return err
 			}
 			all, unread := channelsOf(config)
-			err = shell.Print(command.OutOrStdout(), output, map[string]any{"schema": 1,
+			err = shell.Print(command, map[string]any{"schema": 1,
 				"every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
 				if len(all) == 0 {
 					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
@@ -58,7 +58,7 @@ func newNotifyList() *cobra.Command {
 		},
 	}
 	connect.ConfigFlag(command, &directory)
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

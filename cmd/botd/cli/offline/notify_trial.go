@@ -20,7 +20,7 @@ import (
 )
 
 func newNotifyTest() *cobra.Command {
-	var directory, channel, output string
+	var directory, channel string
 	var dry bool
 	command := &cobra.Command{
 		Use: "test", Short: "send a test message to every channel, or to one", Args: cobra.NoArgs,
@@ -42,20 +42,20 @@ does not stop the others. The exit code is 1 when any of them failed.`,
 					"there is no channel %s in notify.channels of botd.yaml", channel)
 			}
 			if dry {
-				return namedOnly(command, open, output)
+				return namedOnly(command, open)
 			}
-			return testOpened(command, config, open, output)
+			return testOpened(command, config, open)
 		},
 	}
 	connect.ConfigFlag(command, &directory)
 	command.Flags().StringVar(&channel, "channel", "", "only this one")
 	shell.DryRunFlag(command, &dry, "name the channels, and send nothing")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
 // namedOnly lists the channels that would send a message, and those that cannot be opened.
-func namedOnly(command *cobra.Command, open []channels.Channel, output string) error {
+func namedOnly(command *cobra.Command, open []channels.Channel) error {
 	var all []api.ChannelResult
 	for _, one := range open {
 		result := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
@@ -64,11 +64,11 @@ func namedOnly(command *cobra.Command, open []channels.Channel, output string) e
 		}
 		all = append(all, result)
 	}
-	return errors.Join(showResults(command, all, output), channels.Unopened(open))
+	return errors.Join(showResults(command, all), channels.Unopened(open))
 }
 
-func showResults(command *cobra.Command, all []api.ChannelResult, output string) error {
-	return shell.Print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
+func showResults(command *cobra.Command, all []api.ChannelResult) error {
+	return shell.Print(command, api.Items(all), func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
 		for _, r := range all {
 			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Reason})
@@ -77,7 +77,7 @@ func showResults(command *cobra.Command, all []api.ChannelResult, output string)
 	})
 }
 
-func testOpened(command *cobra.Command, config *configs.Config, open []channels.Channel, output string) error {
+func testOpened(command *cobra.Command, config *configs.Config, open []channels.Channel) error {
 	for _, one := range open {
 		if one.Err == nil {
 			fmt.Fprintf(command.ErrOrStderr(), "sending to %s\n", one.Name)
@@ -93,7 +93,7 @@ func testOpened(command *cobra.Command, config *configs.Config, open []channels.
 			failed++
 		}
 	}
-	err := showResults(command, all, output)
+	err := showResults(command, all)
 	wrong := channels.Unopened(open)
 	if err != nil || failed == 0 {
 		return err

@@ -106,20 +106,19 @@ reload by SIGHUP. systemd-analyze security rates it 1.2.`,
 }
 
 func newOpsMetrics() *cobra.Command {
-	var output string
 	command := &cobra.Command{
 		Use: "metrics", Short: "every metric family", Args: cobra.NoArgs,
 		Long:    "Lists the metrics behind /metrics: name, kind, labels, meaning.",
 		Example: "  botd ops metrics\n  botd ops metrics -o csv=name,kind",
 		RunE: func(command *cobra.Command, _ []string) error {
 			rows := ops.NewMetrics("demo", ops.Build{}).Families()
-			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+			return shell.Print(command, rows, func(w io.Writer) {
 				for _, r := range rows {
 					fmt.Fprintf(w, "%-9s %s %v\n          %s\n", r.Kind, r.Name, r.Labels, r.Help)
 				}
 			})
 		},
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }

@@ -28,9 +28,9 @@ import (
 const around = 5 * time.Minute
 
 type timelineFlags struct {
-	journal                            journalFlags
-	at, since, until, strategy, output string
-	all, audit                         bool
+	journal                    journalFlags
+	at, since, until, strategy string
+	all, audit                 bool
 }
 
 // NewTimeline returns the command botd timeline.
@@ -53,7 +53,7 @@ minutes before and after a time; without a time, it shows the last hour.`,
 	flags.StringVar(&f.strategy, "strategy", "", "one strategy, with events that concern the whole account")
 	flags.BoolVar(&f.all, "all", false, "routine lines too: candles, derived intents, approvals, acknowledgments")
 	command.MarkFlagsMutuallyExclusive("at", "since")
-	shell.OutputFlag(command, &f.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -70,7 +70,7 @@ whether botd runs or not, oldest first. --since takes 12h or a time.`,
 	f.journal.add(command)
 	command.Flags().StringVar(&f.since, "since", "", "start time: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 12h (ago)")
 	command.Flags().StringVar(&f.until, "until", "", "end time, in the format of --since")
-	shell.OutputFlag(command, &f.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -109,7 +109,7 @@ func (f *timelineFlags) run(command *cobra.Command) error {
 	}
 	entries := view.OrEmpty(story.Entries())
 	answer := map[string]any{"schema": 1, "since": since.UTC(), "until": until.UTC(), "items": entries, "left": story.Left}
-	return shell.Print(command.OutOrStdout(), f.output, answer,
+	return shell.Print(command, answer,
 		func(w io.Writer) {
 			for i := range entries {
 				e := &entries[i]

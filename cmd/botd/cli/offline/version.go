@@ -13,7 +13,6 @@ import (
 
 // NewVersion returns the command botd version.
 func NewVersion() *cobra.Command {
-	var output string
 	var sbom bool
 	command := &cobra.Command{
 		Use: "version", Short: "the version of this botd, and its dependencies", Args: cobra.NoArgs,
@@ -26,12 +25,12 @@ JSON, read from the binary itself; two builds of the same source print the same.
 				if err != nil {
 					return failure.Wrap(failure.Internal, err)
 				}
-				return shell.Print(command.OutOrStdout(), "json", bill, nil)
+				return shell.PrintTo(command.OutOrStdout(), "json", bill, nil)
 			}
-			return shell.Print(command.OutOrStdout(), output, version.Read(), func(w io.Writer) { fmt.Fprintln(w, version.Line()) })
+			return shell.Print(command, version.Read(), func(w io.Writer) { fmt.Fprintln(w, version.Line()) })
 		},
 	}
 	command.Flags().BoolVar(&sbom, "sbom", false, "the software bill of materials, as CycloneDX JSON")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }

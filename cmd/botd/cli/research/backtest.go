@@ -26,9 +26,8 @@ type backtestFlags struct {
 	keep    string // name under which the report is saved
 	note    string
 	period  string // period by which the result is broken down
-	output  string
-	onlyOne bool // run one column
-	quick   bool // skip the study
+	onlyOne bool   // run one column
+	quick   bool   // skip the study
 }
 
 // NewBacktest returns the command botd backtest.
@@ -97,7 +96,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	f.StringVar(&flags.period, "breakdown", "", "also print a table of the round trips by day, week or month")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, reshuffled trades, look-ahead")
 	f.BoolVar(&flags.onlyOne, "one-column", false, "run only the realistic column")
-	shell.OutputFlag(run, &flags.output)
+	shell.OutputFlag(run)
 	return run
 }
 
@@ -126,10 +125,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
 	}
-	return shell.Print(
-		command.OutOrStdout(),
-		flags.output,
-		result,
+	return shell.Print(command, result,
 		func(w io.Writer) {
 			writeEdges(w, &config)
 			resultTable(w, result, flags.period, shell.Colors(command, w))

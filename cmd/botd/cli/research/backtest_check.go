@@ -16,9 +16,8 @@ import (
 
 func newLookahead() *cobra.Command {
 	var (
-		files  inputs.Files
-		output string
-		cuts   int
+		files inputs.Files
+		cuts  int
 	)
 	command := &cobra.Command{
 		Use: "lookahead", Short: "check whether a strategy uses candles from the future", Args: cobra.NoArgs,
@@ -42,7 +41,7 @@ and when a strategy made no decision that could be examined.`,
 			if err != nil {
 				return tape.Failure(err)
 			}
-			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { lookaheadTable(w, found) }); err != nil || found.OK {
+			if err := shell.Print(command, found, func(w io.Writer) { lookaheadTable(w, found) }); err != nil || found.OK {
 				return err
 			}
 			return failure.Quiet()
@@ -50,7 +49,7 @@ and when a strategy made no decision that could be examined.`,
 	}
 	addFiles(command, &files)
 	command.Flags().IntVar(&cuts, "cuts", 20, "runs on truncated data")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -73,10 +72,7 @@ func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
 }
 
 func newWarmup() *cobra.Command {
-	var (
-		files  inputs.Files
-		output string
-	)
+	var files inputs.Files
 	command := &cobra.Command{
 		Use: "warmup", Short: "check how many earlier candles a strategy needs", Args: cobra.NoArgs,
 		Long: `Runs the strategies on all candles, then again on candles that begin later, and counts
@@ -93,11 +89,11 @@ only as many as they declare.`,
 			if err != nil {
 				return tape.Failure(err)
 			}
-			return shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { warmupTable(w, found) })
+			return shell.Print(command, found, func(w io.Writer) { warmupTable(w, found) })
 		},
 	}
 	addFiles(command, &files)
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -118,10 +114,7 @@ func warmupTable(w io.Writer, found *backtest.Warmup) {
 }
 
 func newVerify() *cobra.Command {
-	var (
-		files  inputs.Files
-		output string
-	)
+	var files inputs.Files
 	command := &cobra.Command{
 		Use: "verify REPORT", Short: "run a saved report again and compare the hashes", Args: cobra.ExactArgs(1),
 		Long: `Runs the backtest of a report again: a report.json, or the directory it is in. The report contains its
@@ -134,7 +127,7 @@ configuration and program give the same result on any machine. Exit code 1 when 
 			if err != nil {
 				return err
 			}
-			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedTable(w, found) }); err != nil || found.OK {
+			if err := shell.Print(command, found, func(w io.Writer) { verifiedTable(w, found) }); err != nil || found.OK {
 				return err
 			}
 			return failure.Quiet()
@@ -147,7 +140,7 @@ configuration and program give the same result on any machine. Exit code 1 when 
 	f.StringArrayVar(&files.Detail, "detail", nil, "the finer candles, at their present location")
 	f.StringArrayVar(&files.Trades, "trades", nil, "the recorded trades, at their present location")
 	f.StringVar(&files.Symbols, "symbols", "", "the symbol records, at their present location")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -33,11 +33,11 @@ use the same candles, and the first fill that differs between the first two repo
 				c.Runs = append(c.Runs, run)
 			}
 			c.Compare()
-			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colors(command, w)) })
+			return shell.Print(command, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colors(command, w)) })
 		},
 	}
 	flags.add(command)
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // savedFlags select the directory of reports.
-type savedFlags struct{ directory, reports, output string }
+type savedFlags struct{ directory, reports string }
 
 func (k *savedFlags) add(command *cobra.Command) {
 	command.Flags().StringVarP(&k.directory, "config", "c", "", "configuration directory, whose data_dir is used")
@@ -56,11 +56,11 @@ whose hash does not match its content was edited or written by another version, 
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { savedTable(w, reports, rows, shell.Colors(command, w)) })
+			return shell.Print(command, rows, func(w io.Writer) { savedTable(w, reports, rows, shell.Colors(command, w)) })
 		},
 	}
 	flags.add(command)
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -105,7 +105,7 @@ list, or the path of a report.json.`,
 			if !run.Intact {
 				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was edited, or written by another version: its hash does not match its content\n", run.Path)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, run.Result, func(w io.Writer) {
+			return shell.Print(command, run.Result, func(w io.Writer) {
 				resultTable(w, run.Result, period, shell.Colors(command, w))
 				if run.Note != "" {
 					fmt.Fprintln(w, "note:", run.Note)
@@ -115,7 +115,7 @@ list, or the path of a report.json.`,
 	}
 	flags.add(command)
 	command.Flags().StringVar(&period, "breakdown", "", "a table of the round trips by day, week or month too")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -135,12 +135,12 @@ backtest list, or the path of a report.json.`,
 			if !saved.Exists(page) {
 				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s does not exist", page)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page},
+			return shell.Print(command, map[string]any{"schema": 1, "name": run.Name, "page": page},
 				func(w io.Writer) { fmt.Fprintln(w, page) })
 		},
 	}
 	flags.add(command)
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -13,7 +13,7 @@ import (
 // NewBench returns the command botd bench.
 func NewBench() *cobra.Command {
 	var (
-		output, into  string
+		into          string
 		manual, read  string
 		candles, runs int
 	)
@@ -55,7 +55,7 @@ affect. --into FILE also writes the tables into a Markdown file, between its ben
 					return failure.Wrap(failure.IO, err)
 				}
 			}
-			return shell.Print(command.OutOrStdout(), output, b.Result, b.Result.Table)
+			return shell.Print(command, b.Result, b.Result.Table)
 		},
 	}
 	f := command.Flags()
@@ -69,6 +69,6 @@ affect. --into FILE also writes the tables into a Markdown file, between its ben
 			panic("botd: " + err.Error())
 		}
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }

@@ -148,7 +148,6 @@ func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
 func newDataImport() *cobra.Command {
 	var (
 		series          seriesFlags
-		output          string
 		columns         string
 		repair, replace bool
 	)
@@ -181,7 +180,7 @@ right, with a dash for each one to skip.`,
 			if err != nil {
 				return err
 			}
-			return importAll(command, output, files, "candles", func(file string) (saved tape.Saved, err error) {
+			return importAll(command, files, "candles", func(file string) (saved tape.Saved, err error) {
 				recorded, err := importable(command, file, symbol, interval, tape.Options{Repair: repair, Columns: columns})
 				if err != nil {
 					return saved, err
@@ -197,7 +196,7 @@ right, with a dash for each one to skip.`,
 	command.Flags().StringVar(&columns, "columns", "", "the content of each column, as a header would name it")
 	command.Flags().BoolVar(&repair, "repair", false, "drop wrong rows, and report them")
 	command.Flags().BoolVar(&replace, "replace", false, "replace candles that differ")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

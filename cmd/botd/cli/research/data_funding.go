@@ -82,7 +82,6 @@ while one side of the market is crowded. The same seed gives the same rates on e
 func newFundingImport() *cobra.Command {
 	var (
 		series  seriesFlags
-		output  string
 		replace bool
 	)
 	command := &cobra.Command{
@@ -100,7 +99,7 @@ given.`,
 			if err != nil {
 				return err
 			}
-			return importAll(command, output, files, "rates", func(file string) (saved tape.Saved, err error) {
+			return importAll(command, files, "rates", func(file string) (saved tape.Saved, err error) {
 				rows, err := tape.LoadFunding(file)
 				if err != nil {
 					return saved, tape.Failure(err)
@@ -119,12 +118,11 @@ given.`,
 	series.addStore(command)
 	command.Flags().StringVar(&series.symbol, "symbol", "", "the symbol, as BTC-USDT")
 	command.Flags().BoolVar(&replace, "replace", false, "replace rates that differ")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
 func newFundingVerify() *cobra.Command {
-	var output string
 	command := &cobra.Command{
 		Use: "verify FILE...", Short: "check files of funding rates for errors and gaps", Args: cobra.MinimumNArgs(1),
 		Long: `Reads files of funding rates, and reports the first invalid row with its line, and missing
@@ -142,7 +140,7 @@ payments. Exit code 1 if there are any.`,
 				}
 				all = append(all, spans...)
 			}
-			if err := shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) { fundingText(w, all) }); err != nil {
+			if err := shell.Print(command, all, func(w io.Writer) { fundingText(w, all) }); err != nil {
 				return err
 			}
 			if missing > 0 {
@@ -151,7 +149,7 @@ payments. Exit code 1 if there are any.`,
 			return nil
 		},
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -168,7 +166,6 @@ func fundingText(w io.Writer, spans []tape.FundingSummary) {
 
 func newFundingList() *cobra.Command {
 	var series seriesFlags
-	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "the funding rates in the store", Args: cobra.NoArgs,
 		Long: `Lists the symbols whose rates are in the store: the number of payments, the period, the lowest and
@@ -191,7 +188,7 @@ the highest rate, and the number of gaps.`,
 				}
 				all = append(all, spans...)
 			}
-			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+			return shell.Print(command, all, func(w io.Writer) {
 				if len(all) == 0 {
 					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import adds some\n", store.Directory)
 					return
@@ -205,6 +202,6 @@ the highest rate, and the number of gaps.`,
 		},
 	}
 	series.addStore(command)
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }

@@ -22,7 +22,6 @@ import (
 
 func newDataList() *cobra.Command {
 	var series seriesFlags
-	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "the series in the store, with a map of gaps", Args: cobra.NoArgs,
 		Long: `Lists every series in the store: its period, its number of candles, and a map of the gaps, which
@@ -52,11 +51,11 @@ botd data verify lists.`,
 				row.Market, row.Symbol = s.Market.String(), s.Symbol
 				rows = append(rows, row)
 			}
-			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { listTable(w, store, rows) })
+			return shell.Print(command, rows, func(w io.Writer) { listTable(w, store, rows) })
 		},
 	}
 	series.addStore(command)
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -74,7 +73,6 @@ func listTable(w io.Writer, store tape.Store, rows []tape.Summary) {
 
 func newDataVerify() *cobra.Command {
 	var series seriesFlags
-	var output string
 	var strict bool
 	command := &cobra.Command{
 		Use: "verify FILE...", Short: "check files of candles for errors and anomalies", Args: cobra.MinimumNArgs(1),
@@ -94,7 +92,7 @@ still forming, jumps. Exit code 1 for an invalid row; with --strict also for an 
 					bad++
 				}
 			}
-			if err := shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { verifyText(w, rows) }); err != nil {
+			if err := shell.Print(command, rows, func(w io.Writer) { verifyText(w, rows) }); err != nil {
 				return err
 			}
 			if bad > 0 {
@@ -105,7 +103,7 @@ still forming, jumps. Exit code 1 for an invalid row; with --strict also for an 
 	}
 	command.Flags().StringVar(&series.interval, "interval", "", "the candles' interval (default: detected from the data)")
 	command.Flags().BoolVar(&strict, "strict", false, "fail on gaps and anomalies too")
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -149,7 +147,6 @@ func (v venueCandles) Candles(ctx context.Context, interval exchange.Interval, f
 type downloadFlags struct {
 	series          seriesFlags
 	url, from, to   string
-	output          string
 	replace         bool
 	fromMS, untilMS int64
 	interval        exchange.Interval
@@ -172,7 +169,7 @@ not report past funding rates; record or import those.`,
 	f.StringVar(&flags.from, "from", "", "the first candle's time (UTC): a date, RFC 3339 or milliseconds")
 	f.StringVar(&flags.to, "to", "", "only candles closed by this time (default: now)")
 	f.BoolVar(&flags.replace, "replace", false, "replace candles that differ")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -248,13 +245,13 @@ func download(command *cobra.Command, flags downloadFlags) error {
 		}
 		return failure.Wrap(failure.Unavailable, err)
 	}
-	return shell.Print(command.OutOrStdout(), flags.output, saved, func(w io.Writer) {
+	return shell.Print(command, saved, func(w io.Writer) {
 		fmt.Fprintf(w, "%d candles added to %s, which has %d\n", saved.Added, saved.Path, saved.Total)
 	})
 }
 
 // importAll adds files to a store, each with save, and prints the results.
-func importAll(command *cobra.Command, output string, files []string, what string, save func(file string) (tape.Saved, error)) error {
+func importAll(command *cobra.Command, files []string, what string, save func(file string) (tape.Saved, error)) error {
 	var all []tape.Saved
 	for _, file := range files {
 		saved, err := save(file)
@@ -263,7 +260,7 @@ func importAll(command *cobra.Command, output string, files []string, what strin
 		}
 		all = append(all, saved)
 	}
-	return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+	return shell.Print(command, all, func(w io.Writer) {
 		for i, s := range all {
 			fmt.Fprintf(w, "%s: %d %s added, %d already present, %d replaced; %s has %d\n", files[i], s.Added, what, s.Same, s.Replaced, s.Path, s.Total)
 		}

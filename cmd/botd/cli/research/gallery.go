@@ -56,7 +56,6 @@ func gallery() ([]exhibit, error) {
 }
 
 func newStrategyGallery() *cobra.Command {
-	var output string
 	command := &cobra.Command{
 		Use: "gallery", Short: "published strategies, written as rules, to start from", Args: cobra.NoArgs,
 		Long: `Lists strategies that were published in books, papers and by other bots, rewritten as rules,
@@ -70,7 +69,7 @@ implement what was published, not that it is profitable. To copy one:
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
+			return shell.Print(command, all, func(w io.Writer) {
 				t := shell.NewTable(w, table.Row{"name", "what it does", "source"})
 				for _, e := range all {
 					t.AppendRow(table.Row{e.Name, e.Summary, e.Source})
@@ -79,7 +78,7 @@ implement what was published, not that it is profitable. To copy one:
 			})
 		},
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -20,9 +20,9 @@ import (
 )
 
 type indicatorFlags struct {
-	parameters             []string
-	data, interval, output string
-	repair                 bool
+	parameters     []string
+	data, interval string
+	repair         bool
 }
 
 // NewIndicator returns the command botd indicator.
@@ -53,7 +53,7 @@ Without NAME it lists every indicator with its parameters and outputs.`,
 	f.StringVar(&flags.data, "data", "", "recorded candles (CSV, maybe gzip)")
 	f.StringVar(&flags.interval, "interval", "", "the candles' interval (default: found from the data)")
 	f.BoolVar(&flags.repair, "repair", false, "drop wrong rows, and report them")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -79,7 +79,7 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 	for _, d := range indicator.All() {
 		rows = append(rows, row{d.Name, d.Summary, append([]indicator.Parameter{}, d.Parameters...), d.Outputs})
 	}
-	return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) {
+	return shell.Print(command, rows, func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"name", "description", "parameters", "outputs"})
 		for _, r := range rows {
 			var all []string
@@ -108,18 +108,19 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 	if flags.data == "" {
 		return failure.Usagef("botd indicator %s needs --data FILE", name)
 	}
+	output := shell.Output(command)
 	if !command.Flags().Changed("output") {
-		flags.output = "csv" // the contract's default; a table of so many rows must be requested
+		output = "csv" // the contract's default; a table of so many rows must be requested
 	}
 	recorded, err := loadAnyCandles(command, flags.data, flags.interval, flags.repair)
 	if err != nil {
 		return err
 	}
 	w := command.OutOrStdout()
-	if err := shell.RefuseShape(w, flags.output); err != nil {
+	if err := shell.RefuseShape(w, output); err != nil {
 		return err
 	}
-	switch flags.output {
+	switch output {
 	case "csv":
 		err = writeIndicatorCSV(w, definition, stream, recorded)
 	case "json":
@@ -129,7 +130,7 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 	case "table":
 		err = writeIndicatorTable(w, definition, stream, recorded)
 	default:
-		return failure.Usagef("-o %s: csv has every column here", flags.output)
+		return failure.Usagef("-o %s: csv has every column here", output)
 	}
 	return failure.Wrap(failure.IO, err)
 }

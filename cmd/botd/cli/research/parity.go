@@ -93,7 +93,7 @@ func (b *comparison) run(command *cobra.Command, name string) error {
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(b.out, "report.html"))
 	}
-	return shell.Print(command.OutOrStdout(), b.daemon.Output, outcome.Answer, func(w io.Writer) { b.show(w, outcome.Answer) })
+	return shell.Print(command, outcome.Answer, func(w io.Writer) { b.show(w, outcome.Answer) })
 }
 
 // read requests the strategy's trades and the account's state from the daemon.

@@ -44,7 +44,6 @@ func strategyRowOf(d strategy.Definition) strategyRow {
 }
 
 func newStrategyList() *cobra.Command {
-	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs,
 		Long:    "Lists the values of the key strategy: in a strategy's file, each with a description.\nbotd strategy show NAME lists the parameters.",
@@ -54,7 +53,7 @@ func newStrategyList() *cobra.Command {
 			for _, d := range connect.Registry(command.Context()).All() {
 				rows = append(rows, strategyRowOf(d))
 			}
-			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+			return shell.Print(command, rows, func(w io.Writer) {
 				t := shell.NewTable(w, table.Row{"strategy", "what it does"})
 				for _, row := range rows {
 					t.AppendRow(table.Row{row.Name, row.Summary})
@@ -63,12 +62,11 @@ func newStrategyList() *cobra.Command {
 			})
 		},
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 
 func newStrategyShow() *cobra.Command {
-	var output string
 	command := &cobra.Command{
 		Use: "show NAME|FILE.star", Short: "one kind of strategy: its parameters, with defaults and bounds", Args: cobra.ExactArgs(1),
 		Long:    "Shows what a strategy does, and its parameters. A name that ends in .star is a script, which is\nread and checked first.",
@@ -79,13 +77,13 @@ func newStrategyShow() *cobra.Command {
 				return err
 			}
 			row := strategyRowOf(definition)
-			return shell.Print(command.OutOrStdout(), output, row, func(w io.Writer) { strategyTable(w, row) })
+			return shell.Print(command, row, func(w io.Writer) { strategyTable(w, row) })
 		},
 		ValidArgsFunction: func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return strategyNames(command.Context()), cobra.ShellCompDirectiveDefault
 		},
 	}
-	shell.OutputFlag(command, &output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -38,13 +38,13 @@ runs its missing trials.`,
 
 // sweepFlags are the flags of run and walk.
 type sweepFlags struct {
-	files        inputs.Files
-	spec         sweeps.Spec
-	keep, output string
-	folder       string // directory of the sweeps; empty for the one in data_dir
-	rest         bool   // each trial pauses for as long as it ran
-	access       cluster.Access
-	resumes      bool // continue an existing sweep of that name
+	files   inputs.Files
+	spec    sweeps.Spec
+	keep    string
+	folder  string // directory of the sweeps; empty for the one in data_dir
+	rest    bool   // each trial pauses for as long as it ran
+	access  cluster.Access
+	resumes bool // continue an existing sweep of that name
 }
 
 // add adds the flags that run and walk share.
@@ -55,16 +55,16 @@ func (f *sweepFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.spec.Where, "where", "", "condition on the varied keys, such as 'fast < slow'")
 	flags.StringVar(&f.spec.Sort, "sort", "sharpe", "rank by "+strings.Join(backtest.Rankings(), ", ")+", or an expression of figures")
 	shell.CompleteWith(command, "sort", backtest.Rankings()...)
-	shell.OutputFlag(command, &f.output)
+	shell.OutputFlag(command)
 }
 
 // sweepsFlags locate the saved sweeps.
-type sweepsFlags struct{ configuration, folder, output string }
+type sweepsFlags struct{ configuration, folder string }
 
 // add adds the flags of a command that prints one.
 func (s *sweepsFlags) add(command *cobra.Command) {
 	s.locate(command)
-	shell.OutputFlag(command, &s.output)
+	shell.OutputFlag(command)
 }
 
 func (s *sweepsFlags) locate(command *cobra.Command) {

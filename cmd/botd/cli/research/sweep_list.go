@@ -27,7 +27,7 @@ speed and the workers.`,
 		Example: "  botd sweep list\n  botd sweep list --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if access.URL != "" {
-				return listOn(command, access, flags.output)
+				return listOn(command, access)
 			}
 			directory, err := flags.directory(command.Context())
 			if err != nil {
@@ -37,7 +37,7 @@ speed and the workers.`,
 			if err != nil {
 				return failure.Wrap(failure.Data, err)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, all, func(w io.Writer) { sweepListTable(w, all) })
+			return shell.Print(command, all, func(w io.Writer) { sweepListTable(w, all) })
 		},
 	}
 	flags.add(command)
@@ -72,7 +72,7 @@ type clusterList struct {
 
 func (l *clusterList) Rows() any { return l.Sweeps }
 
-func listOn(command *cobra.Command, access cluster.Access, output string) error {
+func listOn(command *cobra.Command, access cluster.Access) error {
 	return onCluster(command, access, func(ctx context.Context, view *cluster.View) error {
 		list := &clusterList{}
 		var err error
@@ -82,7 +82,7 @@ func listOn(command *cobra.Command, access cluster.Access, output string) error 
 		if list.Workers, err = view.Workers(ctx); err != nil {
 			return failure.Wrap(failure.Unavailable, err)
 		}
-		return shell.Print(command.OutOrStdout(), output, list, func(w io.Writer) { clusterTable(w, list) })
+		return shell.Print(command, list, func(w io.Writer) { clusterTable(w, list) })
 	})
 }
 

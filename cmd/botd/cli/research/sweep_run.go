@@ -154,7 +154,7 @@ missing trials, wherever the sweep was started.`,
 			if err != nil {
 				return err
 			}
-			resumed := sweepFlags{spec: sweeps.Spec{Name: names[0]}, output: flags.output, rest: rest, access: access}
+			resumed := sweepFlags{spec: sweeps.Spec{Name: names[0]}, rest: rest, access: access}
 			return resumed.resume(command, directory)
 		},
 	}
@@ -210,7 +210,7 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "saved in", directory+".json")
 	}
-	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
+	return shell.Print(command, result, func(w io.Writer) { sweepTable(w, result) })
 }
 
 // result runs the missing trials in this process, or on workers.

@@ -37,7 +37,7 @@ func newSweepShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { sweepTable(w, result) })
+			return shell.Print(command, result, func(w io.Writer) { sweepTable(w, result) })
 		},
 	}
 	flags.add(command)

@@ -42,7 +42,7 @@ or a prefix of its job_sha256, at least eight characters. --out writes its repor
 			if err != nil {
 				return err
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, run, func(w io.Writer) { resultTable(w, run, "", shell.Colors(command, w)) })
+			return shell.Print(command, run, func(w io.Writer) { resultTable(w, run, "", shell.Colors(command, w)) })
 		},
 	}
 	command.Flags().StringVar(&out, "out", "", "directory for its report, as of botd backtest run --out")

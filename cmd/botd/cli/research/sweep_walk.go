@@ -108,7 +108,7 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo
 		Candles: recorded.Candles.Len(), Sort: f.spec.Sort, Train: train, Purge: purge, Embargo: embargo,
 		Trials: len(trials), Walked: backtest.Sum(walked), Windows: walked, Refused: refused, Reason: why, DataSHA256: recorded.SHA256,
 		Elapsed: time.Since(began).Seconds()}
-	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
+	return shell.Print(command, result, func(w io.Writer) { walkTable(w, result) })
 }
 
 func walkTable(w io.Writer, r *walkResult) {

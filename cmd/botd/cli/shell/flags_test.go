@@ -20,17 +20,16 @@ import (
 func program(g *Globals, out, messages io.Writer) (root *cobra.Command, ran *bool) {
 	root, ran = &cobra.Command{Use: "botd", SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return g.Begin(command) }}, new(bool)
-	var output string
 	show := &cobra.Command{Use: "show", RunE: func(command *cobra.Command, _ []string) error {
 		*ran = true
 		rows := json.RawMessage(`[{"name":"a","net":"+1.50"},{"name":"b","net":"-2"}]`)
-		return Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+		return Print(command, rows, func(w io.Writer) {
 			for _, amount := range []string{"+1.50", "-2", "0.00", "-"} {
 				fmt.Fprintln(w, Amount(w, amount))
 			}
 		})
 	}}
-	OutputFlag(show, &output)
+	OutputFlag(show)
 	var dry bool
 	act := &cobra.Command{Use: "act", RunE: func(command *cobra.Command, _ []string) error {
 		*ran = true

@@ -38,11 +38,13 @@ func (o *outputValue) Set(text string) error {
 }
 
 // OutputFlag adds -o to a command.
-func OutputFlag(command *cobra.Command, output *string) {
-	*output = "table"
-	command.Flags().VarP((*outputValue)(output), "output", "o", "table, json, jsonl (one line per row), or csv; csv=COLUMN,COLUMN selects columns")
+func OutputFlag(command *cobra.Command) {
+	command.Flags().VarP(new(outputValue(outputs[0])), "output", "o", "table, json, jsonl (one line per row), or csv; csv=COLUMN,COLUMN selects columns")
 	CompleteWith(command, "output", outputs...)
 }
+
+// Output returns the value of -o.
+func Output(command *cobra.Command) string { return command.Flags().Lookup("output").Value.String() }
 
 // CompleteWith makes a shell offer these values for a flag.
 func CompleteWith(command *cobra.Command, flag string, values ...string) {
@@ -51,8 +53,13 @@ func CompleteWith(command *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// Print writes a value as JSON, as its rows, or as the table function formats it.
-func Print(w io.Writer, output string, value any, table func(io.Writer)) error {
+// Print prints a command's result in the form of its -o.
+func Print(command *cobra.Command, value any, table func(io.Writer)) error {
+	return PrintTo(command.OutOrStdout(), Output(command), value, table)
+}
+
+// PrintTo writes a value as JSON, as its rows, or as the table function formats it.
+func PrintTo(w io.Writer, output string, value any, table func(io.Writer)) error {
 	form, columns, _ := strings.Cut(output, "=")
 	if shape := shapeOf(w); len(shape.columns) > 0 {
 		columns = strings.Join(shape.columns, ",")

@@ -37,7 +37,7 @@ func TestValueIsPrintedInEveryFormat(t *testing.T) {
 		{"signs of CSV", "csv", `[{"a":"x\ny","b":"\u20ac"}]`, "a,b\n\"x\ny\",€\n"},
 	} {
 		var have bytes.Buffer
-		err := Print(&have, c.output, json.RawMessage(c.value), func(w io.Writer) { io.WriteString(w, "drawn") })
+		err := PrintTo(&have, c.output, json.RawMessage(c.value), func(w io.Writer) { io.WriteString(w, "drawn") })
 		if err != nil || have.String() != c.want {
 			t.Errorf("%s:\nwant %q\nhave %q, %v", c.name, c.want, have.String(), err)
 		}
@@ -46,7 +46,7 @@ func TestValueIsPrintedInEveryFormat(t *testing.T) {
 
 func TestUnknownColumnIsAUsageError(t *testing.T) {
 	t.Parallel()
-	err := Print(io.Discard, "csv=nmae", json.RawMessage(`[{"name":1,"price":2}]`), nil)
+	err := PrintTo(io.Discard, "csv=nmae", json.RawMessage(`[{"name":1,"price":2}]`), nil)
 	if failure.CodeOf(err) != failure.Usage || !strings.Contains(err.Error(), "there are name, price") {
 		t.Errorf("want a usage error that names the columns, have %v", err)
 	}
@@ -59,7 +59,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, output := range outputs {
-		err := Print(full{}, output, json.RawMessage(`[{"a":1}]`), func(w io.Writer) { io.WriteString(w, "drawn") })
+		err := PrintTo(full{}, output, json.RawMessage(`[{"a":1}]`), func(w io.Writer) { io.WriteString(w, "drawn") })
 		if err == nil || failure.CodeOf(err) != failure.IO {
 			t.Errorf("-o %s: want exit code %d, have %v", output, failure.IO, err)
 		}
@@ -78,7 +78,7 @@ func TestADocumentChoosesItsRows(t *testing.T) {
 	t.Parallel()
 	for output, want := range map[string]string{"csv": "a\n1\n2\n", "jsonl": "{\"a\":1}\n{\"a\":2}\n", "json": "{\n  \"name\": \"x\"\n}\n"} {
 		var have bytes.Buffer
-		if err := Print(&have, output, document{"x"}, nil); err != nil || have.String() != want {
+		if err := PrintTo(&have, output, document{"x"}, nil); err != nil || have.String() != want {
 			t.Errorf("-o %s: want %q, have %q, %v", output, want, have.String(), err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestAListWithoutItemsIsEmpty(t *testing.T) {
 func TestInvalidJSONIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{"json", "jsonl", "csv"} {
-		if err := Print(io.Discard, output, func() {}, nil); err == nil {
+		if err := PrintTo(io.Discard, output, func() {}, nil); err == nil {
 			t.Errorf("-o %s: want an error for what cannot be encoded", output)
 		}
 	}
@@ -130,7 +130,7 @@ func TestNothingFollowsAFailedWrite(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ output, want string }{{"jsonl", "{\"a\":1}\n"}, {"table", "1\n"}} {
 		var out once
-		err := Print(&out, c.output, json.RawMessage(`[{"a":1},{"a":2},{"a":3}]`), func(w io.Writer) {
+		err := PrintTo(&out, c.output, json.RawMessage(`[{"a":1},{"a":2},{"a":3}]`), func(w io.Writer) {
 			for i, line := range []string{"1\n", "2\n", "3\n"} {
 				if n, err := io.WriteString(w, line); (err == nil) != (i == 0) || err != nil && n != 0 {
 					t.Errorf("%q: want the first written alone, have %d, %v", line, n, err)
@@ -142,7 +142,7 @@ func TestNothingFollowsAFailedWrite(t *testing.T) {
 		}
 	}
 	shaped := &shape{Writer: full{}, columns: []string{"a"}}
-	if err := Print(shaped, "jsonl", json.RawMessage(`[{"a":1}]`), nil); failure.CodeOf(err) != 74 {
+	if err := PrintTo(shaped, "jsonl", json.RawMessage(`[{"a":1}]`), nil); failure.CodeOf(err) != 74 {
 		t.Errorf("want exit code 74 for picked columns, have %v", err)
 	}
 }

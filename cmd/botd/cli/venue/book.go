@@ -72,12 +72,12 @@ func NewBook() *cobra.Command {
 				return err
 			}
 			shown := bookOf(symbol, &answer.Depth, limit)
-			return shell.Print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { bookTable(w, symbol, &shown) })
+			return shell.Print(command, shown, func(w io.Writer) { bookTable(w, symbol, &shown) })
 		},
 	}
 	flags.add(command, "futures")
 	command.Flags().IntVar(&limit, "limit", 10, "number of prices per side; futures up to 1000, spot up to 100")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -48,7 +48,7 @@ only closed ones, so that a backtest can read them. For long spans: botd data do
 	command.Flags().StringVar(&flags.interval, "interval", "1m", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w (spot: no 30m, no 1w)")
 	command.Flags().IntVar(&flags.limit, "limit", 20,
 		fmt.Sprintf("maximum number of candles; futures up to %d, spot up to %d", exchange.FuturesCandlesPage, exchange.SpotCandlesPage))
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
@@ -93,8 +93,8 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 	for closed > 0 && candles.CloseMS(closed-1) > venue.NowMS() {
 		closed--
 	}
-	if flags.output == "csv" {
-		if err := shell.RefuseShape(command.OutOrStdout(), flags.output); err != nil {
+	if shell.Output(command) == "csv" {
+		if err := shell.RefuseShape(command.OutOrStdout(), "csv"); err != nil {
 			return err
 		}
 		return failure.Wrap(failure.IO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol, nil))
@@ -105,7 +105,7 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 		rows[i] = candleJSON{c.OpenMS, symbol.PriceDecimal(c.Open).String(), symbol.PriceDecimal(c.High).String(), symbol.PriceDecimal(c.Low).String(),
 			symbol.PriceDecimal(c.Close).String(), strconv.FormatFloat(c.Volume, 'f', -1, 64), i < closed}
 	}
-	return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { candlesTable(w, symbol, rows) })
+	return shell.Print(command, rows, func(w io.Writer) { candlesTable(w, symbol, rows) })
 }
 
 func candlesTable(w io.Writer, symbol *exchange.Symbol, rows []candleJSON) {

@@ -60,12 +60,12 @@ notional, maximum leverage) and the statistics of the last 24 hours. No keys are
 				}
 				rows = append(rows, some...)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { marketsTable(w, rows) })
+			return shell.Print(command, rows, func(w io.Writer) { marketsTable(w, rows) })
 		},
 	}
 	flags.add(command, "")
 	command.Flags().Lookup("market").Usage = "futures or spot (default: both)"
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 

@@ -25,7 +25,7 @@ import (
 type probeFlags struct {
 	url, directory, keyFile, secretFile string
 	payload, encoding                   string
-	symbol, distance, output, out       string
+	symbol, distance, out               string
 	spend                               string
 	rounds                              int
 	trade, noFills                      bool
@@ -86,16 +86,16 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, which needs one, and of the public steps (default BTC-USDT)")
 	f.StringVar(&flags.distance, "distance", "20%", "distance of the --trade order below the best bid")
 	f.IntVar(&flags.rounds, "rounds", 3, "number of orders that --trade places in sequence")
-	shell.OutputFlag(command, &flags.output)
+	shell.OutputFlag(command)
 	return command
 }
 
 func runProbe(command *cobra.Command, flags probeFlags) error {
-	settings, err := flags.settings(command.Context())
+	settings, err := flags.settings(command.Context(), shell.Output(command))
 	if err != nil {
 		return err
 	}
-	if flags.output == "table" {
+	if shell.Output(command) == "table" {
 		settings.Progress = func(step probe.Step) { fmt.Fprintf(command.ErrOrStderr(), "%-4s  %s\n", step.Outcome, step.Name) }
 	}
 	if err := writable(flags.out); err != nil {
@@ -105,7 +105,7 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	if err != nil {
 		return failure.Wrap(failure.Usage, err)
 	}
-	if err := shell.Print(command.OutOrStdout(), flags.output, report, func(w io.Writer) { probeTable(w, report) }); err != nil {
+	if err := shell.Print(command, report, func(w io.Writer) { probeTable(w, report) }); err != nil {
 		return err
 	}
 	if flags.out != "" {
@@ -143,7 +143,7 @@ func writable(path string) error {
 }
 
 // settings merges the flags with the configuration; a flag takes precedence.
-func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
+func (f *probeFlags) settings(ctx context.Context, output string) (probe.Config, error) {
 	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds, NoFills: f.noFills, Requests: f.requests,
 		Tries: f.tries}
 	at := configs.ExchangeConfig{KeyFile: f.keyFile, SecretFile: f.secretFile}
@@ -186,8 +186,8 @@ func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 		return config, failure.Usagef("--trade needs --symbol SYMBOL: it places real orders there")
 	case f.trade && config.Key == "":
 		return config, failure.Usagef("--trade needs --key-file and --secret-file")
-	case f.output != "table" && f.output != "json": // checked before any request is sent
-		return config, failure.Usagef("-o %s: table or json", f.output)
+	case output != "table" && output != "json": // checked before any request is sent
+		return config, failure.Usagef("-o %s: table or json", output)
 	case f.requests < 1:
 		return config, failure.Usagef("--requests %d: want at least 1", f.requests)
 	case f.rounds < 1 || f.rounds > 100:

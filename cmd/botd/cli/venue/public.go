@@ -10,7 +10,7 @@ import (
 )
 
 // publicFlags select the venue to read.
-type publicFlags struct{ url, directory, market, output string }
+type publicFlags struct{ url, directory, market string }
 
 func (f *publicFlags) add(command *cobra.Command, market string) {
 	command.Flags().StringVar(&f.url, "base-url", "", "the venue's address (default: the configuration's; in demo mode, the demo's market)")
