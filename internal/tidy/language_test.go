@@ -36,7 +36,7 @@ const (
 	checkComment  = "comment"
 )
 
-// TestLanguageAndWidths checks every file's names, words, comments and lines against language.go.
+// TestLanguageAndWidths checks every file's names, words, comments and lines against language_words_test.go.
 func TestLanguageAndWidths(t *testing.T) {
 	t.Parallel()
 	for _, f := range findings(t) {
