@@ -9,7 +9,7 @@ import (
 type Intent struct {
 	Strategy string
 	Purpose  placement.Purpose
-	Key      string            // the plan's key, for Order and ExitOrder
+	Key      string            // the plan's key, for Order and ExitOrder; of some protective orders bridgeKey or dustKey
 	Order    exchange.NewOrder // the order to place; for Cancel and Leverage only its Market and Symbol
 	OrderID  int64             // Cancel: the order
 	ClientID string            // Cancel: the placement

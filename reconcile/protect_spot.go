@@ -100,7 +100,7 @@ func (s *situation) stopHasAsset() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
 
-// spotPosition answers how much of a spot symbol's asset is botd's to protect and to sell, by fills, wallet, and the orders of others; and how much of
+// spotPosition determines how much of a spot symbol's asset is botd's to protect and to sell, by fills, wallet, and the orders of others; and how much of
 // that orders already sell.
 type spotPosition struct{ *situation }
 

@@ -201,7 +201,7 @@ func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
 	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
-// refusalEvidence answers what a snapshot shows, other than a row of the order, of a futures opening that the exchange refused.
+// refusalEvidence determines what a snapshot shows, other than a row of the order, of a futures opening that the exchange refused.
 type refusalEvidence struct{ *evidence }
 
 func (e *evidence) refusalEvidence() refusalEvidence { return refusalEvidence{e} }

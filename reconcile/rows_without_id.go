@@ -44,7 +44,7 @@ func (s orderRows) noteNames(list exchange.Fetched[exchange.Order]) {
 	}
 }
 
-// unclaimedRows answers whose a row is that shows no client order id, or that no placement claims: one of botd's orders whose outcome it decides, or
+// unclaimedRows determines whose order a row shows that has no client order id, or that no placement claims: one of botd's, whose outcome it decides, or
 // another's.
 type unclaimedRows struct{ *evidence }
 

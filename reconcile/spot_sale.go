@@ -24,7 +24,7 @@ func (d saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
 	return d.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
 
-// spotSales answers what is known of a spot symbol's sales: whether one of unknown outcome may have been executed, and what all of them leave free.
+// spotSales determines what is known of a spot symbol's sales: whether one of unknown outcome may have been executed, and what all of them leave free.
 type spotSales struct{ *situation }
 
 func (s *situation) spotSales() spotSales { return spotSales{s} }

@@ -152,7 +152,7 @@ func stopWhereOwnIsDue(t testing.TB, change func(*desk, *exchange.Order), want b
 	}
 }
 
-// The newest order history shows who has sold what the wallet lacks. Neither an exit nor a stop is for it, before that is decided.
+// The newest order history shows who has sold what the wallet lacks. Until the shortfall is decided, neither an exit nor a stop covers it.
 func TestCoinsSoldByAnotherAreNotSoldAgain(t *testing.T) {
 	t.Parallel()
 	soldByATwin(t, 0, false)

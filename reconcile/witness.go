@@ -213,7 +213,7 @@ func (s *SymbolState) openWhenAdopted(row *exchange.Position) bool {
 	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
-// positionEvidence answers whether a snapshot shows, other than by the list of positions, that a futures position has ended.
+// positionEvidence determines whether a snapshot shows, other than by the list of positions, that a futures position has ended.
 type positionEvidence struct{ *evidence }
 
 func (e *evidence) positionEvidence() positionEvidence { return positionEvidence{e} }

@@ -48,7 +48,8 @@ func (p *Placement) Strategy() string { return p.strategy }
 // Purpose returns its purpose.
 func (p *Placement) Purpose() placement.Purpose { return p.purpose }
 
-// Key returns the plan's key, for an order or an exit of the plan.
+// Key returns the plan's key, for an order or an exit of the plan. A protective order may have a key of
+// botd's own, and an order found on the exchange has the key "found".
 func (p *Placement) Key() string { return p.key }
 
 // Wallet returns what the spot wallet showed before it was sent.

@@ -71,8 +71,8 @@ func (s *Symbol) takeFees(body *record.Fees) {
 // Baseline returns, on spot, the wallet's balance of the base asset while no strategy held any.
 func (s *Symbol) Baseline() exchange.Quantity { return s.baseline }
 
-// Unattributed returns, on spot, the wallet's excess over the baseline and the fills at the last
-// conclusive read.
+// Unattributed returns, on spot, the wallet's excess over the baseline and the fills, as last journalled:
+// a change worth less than an order is not.
 func (s *Symbol) Unattributed() exchange.Quantity { return s.unattributed }
 
 // MeanPrice returns the mean price of the spot position, for which the exchange reports no entry

@@ -52,7 +52,7 @@ func (l *Ledger) storePending(o *Order, grown exchange.Quantity) {
 // order id is unknown.
 func (p *pending) settled() bool { return p.quantity == 0 || p.orderID == 0 }
 
-// WantsTrades returns the spot orders whose executions are not all booked.
+// WantsTrades returns the spot orders with unbooked executions whose exchange order id is known.
 func (l *Ledger) WantsTrades() (orders []SpotOrder) {
 	for i := range l.pending {
 		p := &l.pending[i]

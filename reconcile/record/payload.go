@@ -25,7 +25,7 @@ type Boot struct {
 type Sending struct {
 	Order      exchange.NewOrder `json:"order"`
 	Purpose    placement.Purpose `json:"purpose"`
-	Key        string            `json:"key,omitempty"`         // of the plan
+	Key        string            `json:"key,omitempty"`         // of the plan, or botd's own for a protective order
 	DeadlineMS int64             `json:"deadline_ms,omitempty"` // no first byte after this time
 	Before     exchange.Quantity `json:"before,omitempty"`      // signed position at derivation
 	Reserved   exchange.Amount   `json:"reserved,omitzero"`     // notional at risk, USDT
