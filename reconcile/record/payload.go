@@ -28,7 +28,7 @@ type Sending struct {
 	Key        string            `json:"key,omitempty"`         // of the plan, or botd's own for a protective order
 	DeadlineMS int64             `json:"deadline_ms,omitempty"` // no first byte after this time
 	Before     exchange.Quantity `json:"before,omitempty"`      // signed position at derivation
-	Reserved   exchange.Amount   `json:"reserved,omitzero"`     // notional at risk, USDT
+	Reserved   exchange.Amount   `json:"reserved,omitzero"`     // value of the order when it was journalled, in the quote asset
 	Wallet     Wallet            `json:"wallet,omitzero"`       // before a spot order
 }
 
