@@ -135,7 +135,7 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	for p := range state.Live() {
 		b.notePriorBalance(p)
 	}
-	b.refusals.restore(state.Doubted())
+	b.refusals.restore(state.RefusedPlacements())
 	return b, nil
 }
 
@@ -172,8 +172,8 @@ func (b *Book) apply(r *record.Record) {
 	case record.Adopted:
 		symbol := b.Track(r.Symbol)
 		symbol.short, symbol.spot.confirmed = 0, 0
-		symbol.noteBooked(body.Quantity)
-		symbol.dropDecidedPeerOrders()
+		symbol.spot.noteBooked(body.Quantity)
+		symbol.spot.peer.drop()
 		symbol.spot.inherited, symbol.spot.inheritedDecided = 0, symbol.Quarantine() == ""
 		symbol.spot.ended = formerPurchase{}
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
@@ -219,13 +219,13 @@ func (b *Book) advance(r *record.Record) {
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
-			symbol.noteBooked(p.Filled() - filled)
+			symbol.spot.noteBooked(p.Filled() - filled)
 			symbol.spot.noteBoughtBefore(p, b.bootMS)
 		} else {
-			symbol.noteSold(p.Filled() - filled - known)
+			symbol.spot.noteSold(p.Filled() - filled - known)
 			symbol.spot.beforeSale = b.delivery(p).before
 		}
-		symbol.notePeerSold(p, p.Filled()-filled, known)
+		symbol.spot.peer.noteOwnSale(p, p.Filled()-filled, known)
 		symbol.sinceFill = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
 			symbol.leftSold += max(0, p.Filled()-filled-known)

@@ -13,7 +13,7 @@ import (
 func standing(t testing.TB, orders ...peerOrder) (*wallet, *SymbolState) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
-	symbol.unknownEnded, symbol.spot.peerOrders = elders+"1", orders
+	symbol.unknownEnded, symbol.spot.peer.orders = elders+"1", orders
 	return w, symbol
 }
 
@@ -51,9 +51,9 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
 		for i, net := range c.theirs {
-			symbol.spot.peerOrders = append(symbol.spot.peerOrders, peerOrder{int64(50 + i), net, int64(700 + i)})
+			symbol.spot.peer.orders = append(symbol.spot.peer.orders, peerOrder{int64(50 + i), net, int64(700 + i)})
 		}
-		symbol.spot.peerSold, symbol.spot.baseBalance, symbol.spot.inconclusive = c.sold, c.baseBalance, c.early
+		symbol.spot.peer.sold, symbol.spot.baseBalance, symbol.spot.inconclusive = c.sold, c.baseBalance, c.early
 		if have := symbol.jointPosition(); have != c.held {
 			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
 		}
@@ -65,7 +65,7 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	for own, want := range map[exchange.Quantity]exchange.Quantity{0: 5, 1: 5} {
 		w := explains(t, own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
+		symbol.unknownEnded, symbol.spot.peer.orders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
 		if theirs, _ := w.book.PeerPosition(symbol); theirs != want {
 			t.Errorf("%d of botd's own: want %d theirs, have %d", own, want, theirs)
 		}
@@ -77,7 +77,7 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).unknownEnded, d.book.Symbol(bitcoin).spot.peerOrders = elders+"1", []peerOrder{{50, 5, 700}}
+	d.book.Symbol(bitcoin).unknownEnded, d.book.Symbol(bitcoin).spot.peer.orders = elders+"1", []peerOrder{{50, 5, 700}}
 	if theirs, since := d.book.PeerPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
 		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
 	}
@@ -91,7 +91,7 @@ func TestUnsoldPurchasesOfBothBotds(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 700}}
+		symbol.spot.peer.orders = []peerOrder{{50, c.theirs, 700}}
 		if have := symbol.jointFills(); have != c.want {
 			t.Errorf("%d of botd's own and %d theirs: want %d, have %d", c.own, c.theirs, c.want, have)
 		}
@@ -112,7 +112,7 @@ func TestRecentPurchasesOfAnotherBotd(t *testing.T) {
 		{"a sale is none", peerOrder{50, -7, 10_000}, 0},
 	} {
 		_, symbol := standing(t, peerOrder{49, 5, 10_000}, c.one)
-		if have := symbol.recentPeerPurchases(10_000); have != 5+c.want {
+		if have := symbol.spot.peer.recentPurchases(10_000); have != 5+c.want {
 			t.Errorf("%s: want %d beside five, have %d", c.name, c.want, have-5)
 		}
 	}
@@ -139,7 +139,7 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.baseBalance
+		symbol.unknownEnded, symbol.spot.peer.orders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.baseBalance
 		w.reads(c.baseBalance, 0)
 		adopted, baseline := exchange.Quantity(0), exchange.Quantity(-1)
 		for _, r := range w.book.Resolve(coin, c.adopt, "one", "a test") {
@@ -335,7 +335,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 		}
 		s.otherBotds().notePeerOrders(c.rows)
 		have := ""
-		for i, one := range append(symbol.spot.peerOrders, w.book.Track(bitcoin).spot.peerOrders...) {
+		for i, one := range append(symbol.spot.peer.orders, w.book.Track(bitcoin).spot.peer.orders...) {
 			if i > 0 {
 				have += " "
 			}
@@ -351,14 +351,14 @@ func TestAnotherBotdsFills(t *testing.T) {
 		rows = append(rows, row(fmt.Sprintf("%s%d", elders, 2+i), int64(50+i), exchange.Sell, 1))
 	}
 	w.reads(1_010, 0).otherBotds().notePeerOrders(rows)
-	if len(symbol.spot.peerOrders) != 1_000 {
-		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peerOrders))
+	if len(symbol.spot.peer.orders) != 1_000 {
+		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peer.orders))
 	}
 	for _, r := range w.book.Resolve(coin, false, "one", "a test") {
 		w.apply(r)
 	}
-	if symbol.DecidedID() != 1_049 || len(symbol.spot.peerOrders) != 0 {
-		t.Errorf("want all of them decided, have up to %d, %d", symbol.DecidedID(), len(symbol.spot.peerOrders))
+	if symbol.DecidedID() != 1_049 || len(symbol.spot.peer.orders) != 0 {
+		t.Errorf("want all of them decided, have up to %d, %d", symbol.DecidedID(), len(symbol.spot.peer.orders))
 	}
 }
 
@@ -381,7 +381,7 @@ func TestOwnSalesOfAnotherBotdsHolding(t *testing.T) {
 		w, symbol := standing(t, c.theirs...)
 		o := w.places(placement.Exit, 9, exchange.NewOrder{Side: c.side, Type: exchange.Limit, Quantity: 20, Price: 2_500e8})
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: c.filled}})
-		if have := symbol.spot.peerSold; have != c.want {
+		if have := symbol.spot.peer.sold; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -390,7 +390,7 @@ func TestOwnSalesOfAnotherBotdsHolding(t *testing.T) {
 	for _, filled := range []exchange.Quantity{4, 13} {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
 	}
-	if have := symbol.spot.peerSold; have != 3 {
+	if have := symbol.spot.peer.sold; have != 3 {
 		t.Errorf("in two parts: want three sold of theirs, have %d", have)
 	}
 }

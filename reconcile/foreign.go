@@ -238,7 +238,7 @@ func (p *peer) prefixed(clientOrderID string) bool {
 }
 
 // sellsUnknown returns the quantity of the explained position that some open spot orders may still sell: orders with this instance's prefix that the
-// journal does not know, and orders that stand in for own stops. Unlike on futures, a stop from an old backup does not only reduce the position: it
+// journal does not know, and orders that have replaced own stops. Unlike on futures, a stop from an old backup does not only reduce the position: it
 // sells a second time.
 func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for i := range symbol.foreign {
@@ -249,7 +249,7 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, one := range symbol.unlistedSales {
 		sum += one.net
 	}
-	return sum + symbol.StandIn()
+	return sum + symbol.ReplacementQuantity()
 }
 
 // noteUnlisted records that spot sales with this instance's prefix that the journal does not know have left the open list, or that they are listed
@@ -285,7 +285,7 @@ func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
 	case !b.StandsDown() && b.omitsIDs() && (known.releasedMS == 0 || known.presumed):
-		b.noteTakenStop(symbol, left, atMS)
+		b.noteCanceledStop(symbol, left, atMS)
 	}
 }
 
@@ -401,7 +401,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 		emit(record.Record{
 			Symbol:        key,
 			ClientOrderID: symbol.unknownEnded,
-			Body:          record.Adopted{Quantity: quantity, Decided: max(symbol.newestPeerOrder(), symbol.spot.secondBuyer), Evidence: evidence},
+			Body:          record.Adopted{Quantity: quantity, Decided: max(symbol.spot.peer.newest(), symbol.spot.secondBuyer), Evidence: evidence},
 		})
 		return records
 	}

@@ -285,7 +285,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	symbol.unread = false
 	s.otherBotds().noteTwins(symbol)
 	if symbol.Key().Market == exchange.Spot {
-		s.otherBotds().noteStandIns(symbol)
+		s.otherBotds().noteReplacements(symbol)
 		s.otherBotds().forgetUnlisted(symbol)
 		lags, held := s.book.walletLags(symbol), symbol.position
 		s.walletComparison().observeWallet(symbol)

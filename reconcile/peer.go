@@ -28,6 +28,63 @@ type peerOrder struct {
 	seenMS  int64
 }
 
+// peerTrades is what the orders of the peer have bought and sold on a spot symbol, according to the lists.
+type peerTrades struct {
+	orders    []peerOrder       // filled, oldest first
+	sold      exchange.Quantity // the part of these that own sales have sold
+	continued exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
+}
+
+// newest returns the highest order id among the peer's noted orders; 0 for none.
+func (t *peerTrades) newest() (id int64) {
+	for _, one := range t.orders {
+		id = max(id, one.orderID)
+	}
+	return id
+}
+
+// drop drops the orders, because an adoption has decided their effect.
+func (t *peerTrades) drop() {
+	t.orders, t.sold, t.continued = nil, 0, 0
+}
+
+// net returns the quantity that the peer's orders have bought and not sold according to the lists,
+// less the part that botd's own sales have sold.
+func (t *peerTrades) net() exchange.Quantity {
+	net := -t.sold
+	for _, one := range t.orders {
+		net += one.net
+	}
+	return net
+}
+
+// purchases returns the quantity that the peer's orders have bought, sold or not.
+func (t *peerTrades) purchases() (sum exchange.Quantity) {
+	for _, one := range t.orders {
+		sum += max(0, one.net)
+	}
+	return sum
+}
+
+// recentPurchases returns the quantity that the peer bought so recently that its own stop may still
+// be on its way.
+func (t *peerTrades) recentPurchases(nowMS int64) (sum exchange.Quantity) {
+	for _, one := range t.orders {
+		if nowMS-one.seenMS < peerStopMS {
+			sum += max(0, one.net)
+		}
+	}
+	return sum
+}
+
+// noteOwnSale records the part of an own sale that exceeds the quantity explained by fills as a
+// sale of the peer's purchases.
+func (t *peerTrades) noteOwnSale(p *account.Placement, grown, before exchange.Quantity) {
+	if p.Order().Side == exchange.Sell && len(t.orders) > 0 {
+		t.sold += max(0, grown-before)
+	}
+}
+
 // peer finds the open orders and the holdings of another botd under this instance's prefix.
 type peer struct {
 	instance string // whose prefix botd's client order ids carry
@@ -60,7 +117,7 @@ func (s otherBotds) notePeerOrders(orders []exchange.Order) {
 		if o.Filled > 0 && o.ID > symbol.DecidedID() && s.isPeerOrder(o) {
 			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.spotFee)
 			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
-				symbol.spot.continued += grown
+				symbol.spot.peer.continued += grown
 			}
 		}
 	}
@@ -91,18 +148,18 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 		net = o.Filled - ceilUnit(s.rules, s.rules.QuantityAmount(o.Filled).MulRate(fee))
 	}
 	t := &s.spot
-	if i := slices.IndexFunc(t.peerOrders, func(one peerOrder) bool { return one.orderID == o.ID }); i >= 0 {
-		if net.Abs() > t.peerOrders[i].net.Abs() {
-			grown = net - t.peerOrders[i].net
-			t.peerOrders[i].net, t.peerOrders[i].seenMS = net, atMS
+	if i := slices.IndexFunc(t.peer.orders, func(one peerOrder) bool { return one.orderID == o.ID }); i >= 0 {
+		if net.Abs() > t.peer.orders[i].net.Abs() {
+			grown = net - t.peer.orders[i].net
+			t.peer.orders[i].net, t.peer.orders[i].seenMS = net, atMS
 		}
 		return grown
 	}
-	if len(t.peerOrders) == 0 {
-		t.peerSold = s.Oversold() // botd's own orders, in this start and earlier ones, have sold this much of the peer's purchases
+	if len(t.peer.orders) == 0 {
+		t.peer.sold = s.Oversold() // botd's own orders, in this start and earlier ones, have sold this much of the peer's purchases
 	}
-	if len(t.peerOrders) < maxPeerOrders {
-		t.peerOrders, grown = append(t.peerOrders, peerOrder{o.ID, net, atMS}), net
+	if len(t.peer.orders) < maxPeerOrders {
+		t.peer.orders, grown = append(t.peer.orders, peerOrder{o.ID, net, atMS}), net
 	}
 	return grown
 }
@@ -111,11 +168,11 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 // as the wallet shows it, and since when botd has seen it; zero for none. It is protected while botd
 // stands down; a person decides who owns it.
 func (p *peer) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !p.StandsDown() || len(symbol.spot.peerOrders) == 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !p.StandsDown() || len(symbol.spot.peer.orders) == 0 {
 		return 0, 0
 	}
 	quantity = symbol.rules.FloorQuantity(symbol.jointPosition() - max(0, symbol.ownOnSpot()))
-	return max(0, quantity), symbol.spot.peerOrders[0].seenMS
+	return max(0, quantity), symbol.spot.peer.orders[0].seenMS
 }
 
 // adoptPeerPosition emits the records by which the peer's position becomes botd's. It may include the
@@ -127,41 +184,18 @@ func (b *Book) adoptPeerPosition(symbol *SymbolState, quantity exchange.Quantity
 	}
 }
 
-// newestPeerOrder returns the highest order id among the peer's noted orders; 0 for none.
-func (s *SymbolState) newestPeerOrder() (id int64) {
-	for _, one := range s.spot.peerOrders {
-		id = max(id, one.orderID)
-	}
-	return id
-}
-
-// dropDecidedPeerOrders drops the peer's orders, because an adoption has decided their effect.
-func (s *SymbolState) dropDecidedPeerOrders() {
-	s.spot.peerOrders, s.spot.peerSold, s.spot.continued = nil, 0, 0
-}
-
 // jointPosition returns the quantity that all orders under the prefix have bought and not sold, as far as the wallet shows it. The wallet's balance
 // before botd bought may include earlier purchases of the peer. A conclusive wallet shows how much of botd's own quantity the peer sold, unless a
 // person's holdings hide it. If the peer's orders come from a start that this journal knows, they sold quantity that the journal holds, or that they
 // bought later. Once a wallet has shown that the peer sold some of botd's quantity, this holds for all its orders: a later deposit is not botd's.
 func (s *SymbolState) jointPosition() exchange.Quantity {
-	own, others := s.ownOnSpot(), s.peerNet()
+	own, others := s.ownOnSpot(), s.spot.peer.net()
 	sold := min(0, others)
 	if !s.spot.inconclusive && s.Cause() != record.SoldByOthers {
-		sold = max(sold, min(0, s.spot.continued))
+		sold = max(sold, min(0, s.spot.peer.continued))
 	}
 	own, others = own+sold, max(0, others)
 	return max(0, min(max(0, min(own, s.spot.baseBalance-s.Baseline()))+others, s.spot.baseBalance))
-}
-
-// peerNet returns the quantity that the peer's orders have bought and not sold according to the lists,
-// less the part that botd's own sales have sold.
-func (s *SymbolState) peerNet() exchange.Quantity {
-	net := -s.spot.peerSold
-	for _, one := range s.spot.peerOrders {
-		net += one.net
-	}
-	return net
 }
 
 // unsoldByPeer returns the part of botd's position that exits by plan may sell. While botd stands down on spot, a peer with a copy of the journal may have
@@ -171,20 +205,12 @@ func (s spotPosition) unsoldByPeer() exchange.Quantity {
 	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.book.StandsDown() {
 		return s.ownPosition
 	}
-	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.peerNet())))
-}
-
-// peerPurchases returns the quantity that the peer's orders have bought, sold or not.
-func (s *SymbolState) peerPurchases() (sum exchange.Quantity) {
-	for _, one := range s.spot.peerOrders {
-		sum += max(0, one.net)
-	}
-	return sum
+	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.spot.peer.net())))
 }
 
 // jointFills returns jointPosition regardless of the wallet.
 func (s *SymbolState) jointFills() exchange.Quantity {
-	net := s.peerNet()
+	net := s.spot.peer.net()
 	return max(0, s.ownOnSpot()+min(0, net)) + max(0, net)
 }
 
@@ -207,17 +233,6 @@ func (o *observedAccount) jointStopQuantity(symbol *SymbolState) exchange.Quanti
 func (o *observedAccount) walletUntrusted(symbol *SymbolState) bool {
 	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
 	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
-}
-
-// recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may still
-// be on its way.
-func (s *SymbolState) recentPeerPurchases(nowMS int64) (sum exchange.Quantity) {
-	for _, one := range s.spot.peerOrders {
-		if nowMS-one.seenMS < peerStopMS {
-			sum += max(0, one.net)
-		}
-	}
-	return sum
 }
 
 // yieldMS is the time for which a spot exit is left to a peer that holds the same coins. When it ends,
@@ -323,12 +338,4 @@ func (b *Book) JointUncovered(symbol *SymbolState) bool {
 	}
 	left := b.jointStopQuantity(symbol) - b.jointSales(symbol)
 	return symbol.spot.excessMS != 0 || !symbol.tooSmallToTrade(left)
-}
-
-// notePeerSold records the part of an own sale that exceeds the quantity explained by fills as a
-// sale of the peer's purchases.
-func (s *SymbolState) notePeerSold(p *account.Placement, grown, before exchange.Quantity) {
-	if p.Order().Side == exchange.Sell && len(s.spot.peerOrders) > 0 {
-		s.spot.peerSold += max(0, grown-before)
-	}
 }

@@ -191,7 +191,7 @@ func (s walletComparison) decideMissing(symbol *SymbolState, short exchange.Quan
 	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{
 			Quantity: -short,
-			Decided:  max(symbol.newestPeerOrder(), symbol.spot.newestSale()),
+			Decided:  max(symbol.spot.peer.newest(), symbol.spot.newestSale()),
 			Evidence: "the wallet holds less, and the order history shows a sale outside botd",
 		}))
 		s.latchOn(symbol.Key())

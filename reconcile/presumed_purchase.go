@@ -109,21 +109,21 @@ func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Qu
 
 // noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
 // twice, whatever is sold later.
-func (s *SymbolState) noteBooked(bought exchange.Quantity) {
-	s.spot.presumed = max(0, s.spot.presumed-max(0, bought))
-	s.spot.undecided = max(0, s.spot.undecided-max(0, bought))
-	s.spot.shown -= max(0, bought)
+func (t *spotEvidence) noteBooked(bought exchange.Quantity) {
+	t.presumed = max(0, t.presumed-max(0, bought))
+	t.undecided = max(0, t.undecided-max(0, bought))
+	t.shown -= max(0, bought)
 }
 
 // noteSold subtracts the part of a booked sale that exceeds the known position from the quantity that
 // may have been bought.
-func (s *SymbolState) noteSold(beyond exchange.Quantity) {
-	s.spot.undecided = max(s.spot.presumed, s.spot.undecided-max(0, beyond))
+func (t *spotEvidence) noteSold(beyond exchange.Quantity) {
+	t.undecided = max(t.presumed, t.undecided-max(0, beyond))
 }
 
 // vanished returns the part of an unlisted purchase that an earlier wallet showed and the newest does
 // not: it stays protected, and nothing else is concluded.
-func (s *SymbolState) vanished() exchange.Quantity { return max(0, s.spot.undecided-s.spot.presumed) }
+func (t *spotEvidence) vanished() exchange.Quantity { return max(0, t.undecided-t.presumed) }
 
 // unclaimedPurchases returns the quantity bought by purchases that no placement claims, since wallet and fills last agreed or since a time. Evidence
 // from an earlier history stays valid while none can be read. A row without an id counts as unclaimed only if botd's own rows show ids and it equals
@@ -197,7 +197,7 @@ func (t *tracked) boughtSince(p *account.Placement, before priorBalance) bool {
 
 // paidBefore returns the live purchases of other assets whose money is gone and whose coins have come according to the wallet, although no list has
 // shown them: they cost nothing any more.
-func paidBefore(b *Book, p *account.Placement) (paid []*account.Placement) {
+func (b *Book) paidBefore(p *account.Placement) (paid []*account.Placement) {
 	for q := range b.Live() {
 		order, before, on := q.Order(), b.delivery(q).before, b.Symbol(q.Symbol())
 		if order.Side != exchange.Buy || before.atMS == 0 || on.rules == nil || b.sharesAsset(on, p.Symbol()) || !b.readAfter(b.arrivedMS(q)) {
@@ -226,7 +226,7 @@ type priorBalance struct {
 func (b *Book) notePriorBalance(p *account.Placement) {
 	order, w := p.Order(), p.Wallet()
 	if before := priorOf(&order, w); before.atMS != 0 {
-		before.paid = paidBefore(b, p)
+		before.paid = b.paidBefore(p)
 		b.notePrior(p.ClientOrderID(), before)
 	}
 }

@@ -151,7 +151,7 @@ func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 		if symbol.spot.presumed != c.presumed || symbol.spot.undecided != c.undecided {
 			t.Errorf("%s: want %d presumed, %d undecided, have %d, %d", c.name, c.presumed, c.undecided, symbol.spot.presumed, symbol.spot.undecided)
 		}
-		if have := symbol.vanished(); have != c.undecided-c.presumed {
+		if have := symbol.spot.vanished(); have != c.undecided-c.presumed {
 			t.Errorf("%s: want %d vanished, have %d", c.name, c.undecided-c.presumed, have)
 		}
 	}

@@ -116,8 +116,8 @@ func (d positionProtection) converge() {
 	switch {
 	case d.dusting:
 		return // existing protection closes the remainder
-	case d.symbol.Key().Market == exchange.Spot && (d.spotPosition().toProtect() > 0 || d.spotPosition().soldByOthers() || len(d.symbol.spot.standIns) > 0 ||
-		d.book.StandsDown() && d.symbol.jointPosition() > 0):
+	case d.symbol.Key().Market == exchange.Spot && (d.spotPosition().toProtect() > 0 || d.spotPosition().soldByOthers() ||
+		len(d.symbol.spot.replaced.orders) > 0 || d.book.StandsDown() && d.symbol.jointPosition() > 0):
 		d.spotStops().converge()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:
@@ -127,7 +127,7 @@ func (d positionProtection) converge() {
 		return
 	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.spotSales().soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
-	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
+	case d.ownPosition == 0 && (d.symbol.spot.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
 		return // only one wallet, or one history, shows that the position has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that the position has ended

@@ -43,7 +43,7 @@ func (d spotStops) converge() {
 	if d.book.StandsDown() {
 		uncovered = max(min(0, uncovered), uncovered-position.peerStopPending())
 	}
-	uncovered = max(min(0, uncovered), uncovered-position.recentlyTaken()-position.soldElsewhere())
+	uncovered = max(min(0, uncovered), uncovered-position.recentlyCanceled()-position.soldElsewhere())
 	if d.spotSales().historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // a wallet from before may lack the last fill
 		uncovered = min(uncovered, position.ownBalance()-position.selling(d.leavesUncovered))
 	}
@@ -124,7 +124,7 @@ func (s spotPosition) soldByOthers() bool {
 // peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders first count
 // against its older position.
 func (s spotPosition) peerStopPending() exchange.Quantity {
-	recent := s.symbol.recentPeerPurchases(s.nowMS)
+	recent := s.symbol.spot.peer.recentPurchases(s.nowMS)
 	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
 }
@@ -156,7 +156,7 @@ func (s spotPosition) toProtect() exchange.Quantity {
 // them. A protective order is not placed a second time, whoever placed the first.
 func (s spotPosition) unnamedStops() (sum exchange.Quantity) {
 	for i := range s.symbol.foreign {
-		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.standsIn(o.ID) {
+		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.replaced.includes(o.ID) {
 			sum += o.Remaining()
 		}
 	}
@@ -388,7 +388,7 @@ func (d spotStops) shrinkStops() {
 		explained = position.explainedByFills() + d.symbol.spot.presumed
 	}
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
-		explained += d.symbol.vanished()
+		explained += d.symbol.spot.vanished()
 	}
 	resting := position.selling(released)
 	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // a stop for which the exchange freezes nothing sells nothing

@@ -329,7 +329,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 		w.reads(baseBalance, 0)
 		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", baseBalance
 		if baseBalance != 0 {
-			symbol.spot.peerOrders = []peerOrder{{50, 1, 1}}
+			symbol.spot.peer.orders = []peerOrder{{50, 1, 1}}
 		}
 		d := w.deriving(stopped2)
 		d.jointProtection().converge()
@@ -463,7 +463,7 @@ func TestRoundConfirmsRefusalsAndNotesFindings(t *testing.T) {
 	if w.book.ReleasedMS(coin) != 0 {
 		t.Error("want the stop to hold again, which a list of later shows")
 	}
-	if orders := w.book.Symbol(coin).spot.peerOrders; len(orders) != 1 || orders[0].net != -4 {
+	if orders := w.book.Symbol(coin).spot.peer.orders; len(orders) != 1 || orders[0].net != -4 {
 		t.Errorf("want the four that another botd has sold noted, have %+v", orders)
 	}
 	w.now += 1_000

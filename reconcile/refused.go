@@ -58,8 +58,8 @@ func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
 }
 
 // restore adds the refusals from before the start as unconfirmed: either the next snapshot confirms them, or the wallet shows their execution.
-func (r *refusals) restore(doubted []account.Doubted) {
-	for _, one := range doubted {
+func (r *refusals) restore(refused []account.RefusedPlacement) {
+	for _, one := range refused {
 		r.refused = append(r.refused, RefusedOrder{Symbol: one.Order.Key(), SentMS: one.SentMS, atMS: one.RefusedMS, clientOrderID: one.ClientOrderID,
 			purpose: one.Purpose, order: one.Order, before: priorOf(&one.Order, one.Wallet)})
 	}
@@ -110,7 +110,7 @@ func (r *refusals) refusedExit(key exchange.SymbolKey) bool {
 // beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
 func (b *Book) beforeSent(p *account.Placement) priorBalance {
 	if p.Order().Market == exchange.Futures {
-		return b.marginBefore(p)
+		return b.marginUse().before(p)
 	}
 	return b.delivery(p).before
 }

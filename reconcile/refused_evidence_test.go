@@ -38,7 +38,7 @@ func TestMarginBeforeRefusedOpening(t *testing.T) {
 		}
 		id := d.send(Intent{Purpose: purpose, Key: "r", Order: bid})
 		d.book.accountMS += c.readMS
-		have := d.book.marginBefore(d.book.Placement(id))
+		have := d.book.marginUse().before(d.book.Placement(id))
 		if want := exchange.AmountOf(c.want); !have.amount.Sub(want).IsZero() || (have.atMS != 0) != c.known {
 			t.Errorf("%s: want %v, known %t, have %v at %d", c.name, want, c.known, have.amount, have.atMS)
 		}

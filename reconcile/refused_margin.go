@@ -15,9 +15,14 @@ import (
 // heldMargin is the reason for a contradiction between lists and account.
 const heldMargin = "the account uses the margin of an opening that the exchange refused, and no list shows that order"
 
-// marginBeyond returns the margin that the account uses beyond the needs of the listed positions and the known openings, without one placement. If
+// marginUse answers which margin the futures account uses for more than what botd knows.
+type marginUse struct{ *Book }
+
+func (b *Book) marginUse() marginUse { return marginUse{b} }
+
+// beyond returns the margin that the account uses beyond the needs of the listed positions and the known openings, without one placement. If
 // possible is set, openings that may not rest count too. It returns false if the needs are not known.
-func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
+func (b marginUse) beyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
 	orders, positions := b.marginAccount.OrderMargin, b.marginAccount.PositionMargin
 	if exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
 		return exchange.Amount{}, false
@@ -60,12 +65,12 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 	return beyond, known
 }
 
-// marginBefore returns the margin in use before a refused futures opening was sent, if the account has not been read since.
-func (b *Book) marginBefore(p *account.Placement) priorBalance {
+// before returns the margin in use before a refused futures opening was sent, if the account has not been read since.
+func (b marginUse) before(p *account.Placement) priorBalance {
 	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || b.accountMS > p.SentMS() {
 		return priorBalance{}
 	}
-	beyond, known := b.marginBeyond(p, true)
+	beyond, known := b.beyond(p, true)
 	if !known {
 		return priorBalance{}
 	}
@@ -79,7 +84,7 @@ func (s refusalChecks) holdsMargin(r *RefusedOrder) bool {
 	if !r.Opens() || r.Symbol.Market != exchange.Futures || r.before.atMS == 0 || s.fetched.Account == nil || symbol.rules == nil || symbol.leverage == 0 {
 		return false
 	}
-	beyond, known := s.book.marginBeyond(nil, false)
+	beyond, known := s.book.marginUse().beyond(nil, false)
 	needs := symbol.rules.Notional(s.book.orderPrice(&r.order), r.order.Quantity).Div(int64(symbol.leverage))
 	if !known || beyond.Mul(2).Less(needs) || beyond.Sub(r.before.amount).Mul(2).Less(needs) {
 		r.paid.reset()

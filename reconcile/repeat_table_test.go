@@ -223,11 +223,11 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.walletRead = false }, false},
 		{"another botd may be placing", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).unknownEnded = elders + "1" }, true},
 		{"one has bought as much, and the wallet shows both", 0, 2_000, func(w *wallet, _ exchange.Order) {
-			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peerOrders = elders+"1", []peerOrder{{50, 10, 700}}
+			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peer.orders = elders+"1", []peerOrder{{50, 10, 700}}
 			w.reads(1_020, 0)
 		}, true},
 		{"one has bought as much, and the wallet shows one of the two", 0, 2_000, func(w *wallet, _ exchange.Order) {
-			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peerOrders = elders+"1", []peerOrder{{50, 10, 700}}
+			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peer.orders = elders+"1", []peerOrder{{50, 10, 700}}
 		}, false},
 		{"another botd may be placing, and the wallet is older than a sale that is listed", 0, 2_000, func(w *wallet, _ exchange.Order) {
 			w.book.Symbol(coin).unknownEnded = elders + "1"

@@ -159,7 +159,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 }
 
 func theirs(orders ...peerOrder) func(*wallet, *SymbolState) {
-	return func(_ *wallet, s *SymbolState) { s.spot.peerOrders = orders }
+	return func(_ *wallet, s *SymbolState) { s.spot.peer.orders = orders }
 }
 
 // Own stops are canceled up to the quantity that orders unknown to the journal have sold, if a wallet proves it.
@@ -184,7 +184,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
 		{"they had bought one of it", 1_006, 5, theirs(peerOrder{50, 1, 700}, peerOrder{51, -5, 700}), nil, "cancel 21: "},
 		{"a list has shown that 1.5 s ago", 1_006, 4, func(w *wallet, s *SymbolState) {
-			s.spot.peerOrders = []peerOrder{{51, -4, w.now - peerStopMS}}
+			s.spot.peer.orders = []peerOrder{{51, -4, w.now - peerStopMS}}
 		}, nil, "cancel 21: "},
 		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.release(w.book.LiveAt(1).ClientOrderID(), w.now) }, nil, ""},
 	} {
@@ -226,7 +226,7 @@ func keepsStopsThatSoldNothing(t testing.TB) {
 
 // A list that has just shown a sale of another botd may lack the purchase of the same quantity.
 func waitsForWhatTheyBought(t testing.TB) {
-	just := func(w *wallet, s *SymbolState) { s.spot.peerOrders = []peerOrder{{51, -4, w.now - peerStopMS + 1}} }
+	just := func(w *wallet, s *SymbolState) { s.spot.peer.orders = []peerOrder{{51, -4, w.now - peerStopMS + 1}} }
 	if have := takenOff(t, 1_006, 4, just, nil); have != "" {
 		t.Errorf("want both stops to stand, have %q", have)
 	}
@@ -254,11 +254,11 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		w, symbol := standing(t, peerOrder{50, 5, 700})
 		symbol.short, symbol.spot.presumed = -4, 5
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: c.id, Body: c.body})
-		decided := symbol.short == 0 && symbol.spot.presumed == 2 && len(symbol.spot.peerOrders) == 0
-		left := symbol.short == -4 && symbol.spot.presumed == 5 && len(symbol.spot.peerOrders) == 1
+		decided := symbol.short == 0 && symbol.spot.presumed == 2 && len(symbol.spot.peer.orders) == 0
+		left := symbol.short == -4 && symbol.spot.presumed == 5 && len(symbol.spot.peer.orders) == 1
 		if c.decides && !decided || !c.decides && !left {
 			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.presumed,
-				len(symbol.spot.peerOrders))
+				len(symbol.spot.peer.orders))
 		}
 		if reported := symbol.unknownEnded == ""; reported != c.reported {
 			t.Errorf("%s: want it reported no more %t, have %q", c.name, c.reported, symbol.unknownEnded)

@@ -158,7 +158,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 		w.reads(c.baseBalance, 0)
 		symbol.spot.undecided, symbol.spot.baseBalance = c.undecided, c.baseBalance
 		if c.theirs != 0 {
-			symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 700}}
+			symbol.spot.peer.orders = []peerOrder{{50, c.theirs, 700}}
 		}
 		if c.stands {
 			symbol.unknownEnded = elders + "1"
@@ -223,7 +223,7 @@ func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
 		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", 1_000+c.own+c.before+c.now
-		symbol.spot.peerOrders = []peerOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
+		symbol.spot.peer.orders = []peerOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
 		if c.sells != 0 {
 			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
@@ -250,7 +250,7 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
 		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", 1_000+c.own+c.theirs
-		symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 1}}
+		symbol.spot.peer.orders = []peerOrder{{50, c.theirs, 1}}
 		symbol.foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
 		if c.sells != 0 {
 			symbol.foreign = append(symbol.foreign, anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1))
@@ -297,7 +297,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		w.now += 60_000
 		symbol := w.book.Symbol(coin)
 		if c.stands {
-			symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.baseBalance
+			symbol.unknownEnded, symbol.spot.peer.orders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.baseBalance
 		}
 		w.reads(1_000+c.baseBalance-c.stop, c.stop, rows...)
 		if c.unfrozen {
@@ -386,7 +386,7 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		w.places(placement.StopLoss, 9, order)
 		w.now += int64(exchange.Minute1)
 		w.reads(0, 1)
-		symbol.last, symbol.unknownEnded, symbol.spot.baseBalance, symbol.spot.peerOrders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
+		symbol.last, symbol.unknownEnded, symbol.spot.baseBalance, symbol.spot.peer.orders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
 		if c.sells != 0 {
 			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}

@@ -78,11 +78,11 @@ func (d jointProtection) cancelSoldStops() {
 		return
 	}
 	recent := func(one peerOrder) bool { return d.nowMS-one.seenMS < peerStopMS }
-	if slices.ContainsFunc(seen.peerOrders, recent) {
+	if slices.ContainsFunc(seen.peer.orders, recent) {
 		return // the list that showed the sale may omit other orders, such as the purchase of the sold quantity
 	}
 	canceled := func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 }
-	if excess := min(d.spotPosition().selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
+	if excess := min(d.spotPosition().selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.spot.peer.purchases()); excess > 0 {
 		d.spotStops().cancelStops(excess, "orders that the journal does not know have already sold its quantity")
 	}
 }

@@ -122,9 +122,9 @@ func (s spotPosition) soldElsewhere() exchange.Quantity {
 // another botd with a copy of the journal may be selling the stop's quantity, which wallet and order history show within that time.
 const canceledByOthersWaitMS = 3_000
 
-// recentlyTaken returns the quantity of own stops that another party has canceled within that time.
-func (s spotPosition) recentlyTaken() (sum exchange.Quantity) {
-	for _, one := range s.symbol.spot.canceledStops {
+// recentlyCanceled returns the quantity of own stops that another party has canceled within that time.
+func (s spotPosition) recentlyCanceled() (sum exchange.Quantity) {
+	for _, one := range s.symbol.spot.replaced.canceled {
 		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
 			sum += one.quantity
 		}

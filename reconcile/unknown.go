@@ -245,7 +245,7 @@ func (s uncertainOrders) closedAlready(symbol *SymbolState, p *account.Placement
 const maxSeenIDs = 32
 
 // noteSeen remembers a position's id: a position that was seen open does not belong to an uncertain order.
-func (t *SymbolState) noteSeen(id int64) {
+func (t *futuresReads) noteSeen(id int64) {
 	if id == 0 || slices.Contains(t.seen, id) {
 		return
 	}

@@ -319,12 +319,12 @@ func (s positionComparison) contradict(symbol *SymbolState) {
 }
 
 // declare marks the symbol's reads as contradicted, with the reason.
-func (s *SymbolState) declare(why string, atMS int64) {
-	s.contradicted, s.contradictedSinceMS = why, cmp.Or(s.contradictedSinceMS, atMS)
+func (o *observation) declare(why string, atMS int64) {
+	o.contradicted, o.contradictedSinceMS = why, cmp.Or(o.contradictedSinceMS, atMS)
 }
 
 // clearContradiction marks the symbol's reads as no longer contradicted.
-func (s *SymbolState) clearContradiction() { s.contradicted, s.contradictedSinceMS = "", 0 }
+func (o *observation) clearContradiction() { o.contradicted, o.contradictedSinceMS = "", 0 }
 
 // EndContradiction ends the contradiction because a person has decided that the newest read is right.
 func (s *SymbolState) EndContradiction() {

@@ -38,8 +38,7 @@ type spotEvidence struct {
 	beforeSale       priorBalance      // the wallet before the last effective sale was sent
 	ended            formerPurchase    // the newest purchase that has ended
 
-	canceledStops []canceledStop // own stops that another party canceled, oldest first
-	standIns      []standIn      // open orders that have replaced such stops
+	replaced replacedStops
 
 	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
 	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
@@ -49,10 +48,8 @@ type spotEvidence struct {
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
-	peerOrders  []peerOrder       // filled orders of another botd with this prefix, oldest first
+	peer        peerTrades
 	heldMS      int64             // when a wallet began to show the position
-	peerSold    exchange.Quantity // the part of these that own sales have sold
-	continued   exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
 	excess      exchange.Quantity // quantity by which own and the other botd's stops exceed the position
 	excessMS    int64             // since when they exceed it; 0 if they do not
 	baseBalance exchange.Quantity // as last read

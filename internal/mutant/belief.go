@@ -81,7 +81,7 @@ var belief = []Row{
 		}},
 	{"one_wallet_strips", "one wallet alone cancels the stop of a purchase that no list shows", "40",
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
-			{"reconcile.SymbolState.vanished", "s.spot.undecided-s.spot.presumed", "0"},
+			{"reconcile.spotEvidence.vanished", "t.undecided-t.presumed", "0"},
 		}},
 	{"others_keep_stop", "coins of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
@@ -89,7 +89,7 @@ var belief = []Row{
 		}},
 	{"forgotten_sale_again", "coins that botd sold from a purchase missing in an old backup get a stop again after a start", "15",
 		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
-			{"reconcile.SymbolState.notePeerOrder", "t.peerSold = s.Oversold()", ""},
+			{"reconcile.SymbolState.notePeerOrder", "t.peer.sold = s.Oversold()", ""},
 		}},
 	{"others_proceeds", "the sale of manually bought coins on spot counts as a gain of the strategy", "Limits",
 		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
@@ -257,11 +257,11 @@ var belief = []Row{
 		}},
 	{"peer_sold_own", "one wallet cancels a stop after another botd bought and sold again", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.jointProtection.cancelSoldStops", "d.symbol.peerPurchases()", "0"},
+			{"reconcile.jointProtection.cancelSoldStops", "d.symbol.spot.peer.purchases()", "0"},
 		}},
 	{"sold_without_bought", "a list with another botd's new sale cancels a stop, though it may omit that botd's purchase", "15",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.jointProtection.cancelSoldStops", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
+			{"reconcile.jointProtection.cancelSoldStops", "slices.ContainsFunc(seen.peer.orders, recent)", "false"},
 		}},
 	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
@@ -269,7 +269,7 @@ var belief = []Row{
 		}},
 	{"deposit_makes_up", "coins sold by orders of known starts count as held again after an equal deposit", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
-			{"reconcile.SymbolState.jointPosition", "min(0, s.spot.continued)", "0"},
+			{"reconcile.SymbolState.jointPosition", "min(0, s.spot.peer.continued)", "0"},
 		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{

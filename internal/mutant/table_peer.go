@@ -66,13 +66,13 @@ var peer = []Row{
 		"reconcile TestDepositDoesNotBringBackWhatAnotherBotdSold", []Edit{
 			{"reconcile.SymbolState.jointPosition", "s.Cause() != record.SoldByOthers", "true"},
 		}},
-	{"stand_in_ignored", "a stop is placed next to another botd's replacement if lists omit ids", "34",
+	{"replacement_ignored", "a stop is placed next to another botd's replacement if lists omit ids", "34",
 		"reconcile TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain", []Edit{
-			{"reconcile.peer.sellsUnknown", "symbol.StandIn()", "0"},
+			{"reconcile.peer.sellsUnknown", "symbol.ReplacementQuantity()", "0"},
 		}},
-	{"stand_in_moves_once", "a stop is placed once the order in its place is moved again", "34",
+	{"replacement_moves_once", "a stop is placed once the order in its place is moved again", "34",
 		"reconcile TestOrderInPlaceOfAStopMayMove", []Edit{
-			{"reconcile.otherBotds.noteStandIns", "s.book.noteTakenStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
+			{"reconcile.otherBotds.noteReplacements", "s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
 		}},
 	{"moment_excluded", "after a start, a foreign sale at the time of the last position change is no witness", "40",
 		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
@@ -88,7 +88,7 @@ var peer = []Row{
 		}},
 	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
-			{"reconcile.Book.Resolve", "max(symbol.newestPeerOrder(), symbol.spot.secondBuyer)", "symbol.newestPeerOrder()"},
+			{"reconcile.Book.Resolve", "max(symbol.spot.peer.newest(), symbol.spot.secondBuyer)", "symbol.spot.peer.newest()"},
 		}},
 	{"second_buyer_elsewhere", "another botd's order on one symbol hides its purchase on another if lists omit ids", "42",
 		"reconcile TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere", []Edit{
@@ -185,6 +185,6 @@ var peer = []Row{
 		}},
 	{"refused_opening_forgotten", "a start from a checkpoint forgets an opening on futures that the exchange refused", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
-			{"reconcile/account.doubts.note", "!opening && p.wallet.ReadMS == 0", "p.wallet.ReadMS == 0"},
+			{"reconcile/account.refusedPlacements.note", "!opening && p.wallet.ReadMS == 0", "p.wallet.ReadMS == 0"},
 		}},
 }

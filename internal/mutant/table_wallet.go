@@ -78,7 +78,7 @@ var wallet = []Row{
 		}},
 	{"doubt_forgotten", "a start from a checkpoint forgets what the wallet showed before a refused sale", "41",
 		"reconcile TestStartKnowsWhatTheWalletShowedBeforeARefusedSale", []Edit{
-			{"reconcile.Restore", "b.refusals.restore(state.Doubted())", ""},
+			{"reconcile.Restore", "b.refusals.restore(state.RefusedPlacements())", ""},
 		}},
 	{"prior_forgotten", "a start from a checkpoint forgets what the wallet showed before an exit of unknown outcome", "20",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
@@ -127,11 +127,11 @@ var wallet = []Row{
 		}},
 	{"another_paid_again", "a purchase executed twice counts once because another one has no end, whatever the wallet showed before it was sent", "41",
 		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
-			{"reconcile.Book.notePriorBalance", "paidBefore(b, p)", "nil"},
+			{"reconcile.Book.notePriorBalance", "b.paidBefore(p)", "nil"},
 		}},
 	{"another_paid_unshown", "another purchase without an end costs nothing any more, whatever the wallet showed", "17",
 		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
-			{"reconcile.paidBefore", "10*b.balanceBeyondFills(on) >= 9*mayBuy(q, on)", "true"},
+			{"reconcile.Book.paidBefore", "10*b.balanceBeyondFills(on) >= 9*mayBuy(q, on)", "true"},
 		}},
 	{"old_wallet_bought", "a wallet as before a purchase counts as its result, because what it shows has been sold since", "40",
 		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{

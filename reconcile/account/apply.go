@@ -72,7 +72,7 @@ func (s *State) applyFact(r *record.Record) {
 		s.recentPlacements.note(r.AtMS, r.Strategy)
 	case record.Found:
 		s.begin(found(r, &body))
-		s.doubts.forget(r.ClientOrderID)
+		s.refusedPlacements.forget(r.ClientOrderID)
 	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended, record.Withdrawn:
 		s.advance(r)
 	case record.Quarantined:
@@ -81,7 +81,7 @@ func (s *State) applyFact(r *record.Record) {
 		symbol.cause = cmp.Or(body.Cause, body.FormerCause())
 	case record.Adopted:
 		s.adopted(s.symbol(r.Symbol), &body, r.AtMS)
-		s.doubts.decide(r.Symbol)
+		s.refusedPlacements.decide(r.Symbol)
 	case record.Liquidated:
 		s.liquidated(s.symbol(r.Symbol), body.PositionID, r.AtMS)
 	case record.Ignored:
@@ -139,7 +139,7 @@ func (s *State) advance(r *record.Record) {
 	}
 	s.refusals.note(p, r)
 	if r.Kind() == record.KindRefused {
-		s.doubts.note(p, r.AtMS)
+		s.refusedPlacements.note(p, r.AtMS)
 	}
 	if p.state.Final() {
 		s.end(p, r.AtMS)

@@ -35,7 +35,7 @@ type recorded struct {
 	watches
 	recentPlacements
 	refusals
-	doubts
+	refusedPlacements
 	starts
 	endings
 

@@ -34,7 +34,7 @@ func (p *protection) measure(leg *leg) {
 // nothing, including the newest open list, shows that it ended. On spot, where stops have
 // quantities, together they must cover the position except for a remainder too small for an order.
 func (p *protection) hasStop(leg *leg) bool {
-	left := leg.symbol.TrustedPosition() - leg.symbol.StandIn()
+	left := leg.symbol.TrustedPosition() - leg.symbol.ReplacementQuantity()
 	for order := range leg.symbol.Live() {
 		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {

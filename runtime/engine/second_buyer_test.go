@@ -89,8 +89,8 @@ func TestStopOfACopyOfTheJournalProtectsBoth(t *testing.T) {
 	}
 	w.pass(60_000)
 	w.wantSent(2)
-	if symbol := w.symbol(); symbol.UnprotectedSinceMS() != 0 || symbol.StandIn() != moved.Quantity {
-		t.Errorf("want it protected by the other one, have it unprotected since %d, and %d in its place\n%s", symbol.UnprotectedSinceMS(), symbol.StandIn(),
-			w.story())
+	if symbol := w.symbol(); symbol.UnprotectedSinceMS() != 0 || symbol.ReplacementQuantity() != moved.Quantity {
+		t.Errorf("want it protected by the other one, have it unprotected since %d, and %d in its place\n%s",
+			symbol.UnprotectedSinceMS(), symbol.ReplacementQuantity(), w.story())
 	}
 }

@@ -76,8 +76,8 @@ func TestSmallerStopStandsInForAPart(t *testing.T) {
 	m.second.Quantity = 4
 	m.ends(m.second)
 	m.w.now += canceledByOthersWaitMS - 1
-	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.StandIn() != 4 {
-		t.Errorf("want no stop at once, have one of %d, and %d in its place", have, symbol.StandIn())
+	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.ReplacementQuantity() != 4 {
+		t.Errorf("want no stop at once, have one of %d, and %d in its place", have, symbol.ReplacementQuantity())
 	}
 	m.w.now++
 	if have := stopped(m.derive()); have != 6 {
@@ -99,8 +99,8 @@ func movedTwice(t testing.TB) {
 	third.ID, third.CreatedMS, third.StopPrice, third.Price = 11, m.w.now, 49_200e8, 46_740e8
 	m.w.now += 1_000
 	m.w.sees("1", "0.01", nil, third)
-	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.StandIn() != 10 {
-		t.Errorf("want no stop beside it, have one of %d, and %d in its place", have, symbol.StandIn())
+	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.ReplacementQuantity() != 10 {
+		t.Errorf("want no stop beside it, have one of %d, and %d in its place", have, symbol.ReplacementQuantity())
 	}
 }
 
@@ -252,7 +252,7 @@ func TestNewestCanceledStopsMayHaveBeenReplaced(t *testing.T) {
 		}
 		w.now += 1_000
 		w.sees("1.009", "0.001", nil, replacement)
-		if have := w.book.Symbol(coin).StandIn(); have != want {
+		if have := w.book.Symbol(coin).ReplacementQuantity(); have != want {
 			t.Errorf("an order in the place of stop %d: want %d in its place, have %d", number, want, have)
 		}
 	}

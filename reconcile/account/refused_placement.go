@@ -1,0 +1,53 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// RefusedPlacement is a spot order, or a futures opening, that the exchange refused and may have executed anyway. On spot, comparing the wallet with
+// Wallet shows whether it did. Wallet is journalled, because a restarted process cannot read the wallet as it was before the order.
+type RefusedPlacement struct {
+	ClientOrderID string
+	Purpose       placement.Purpose
+	Order         exchange.NewOrder
+	SentMS        int64
+	RefusedMS     int64
+	Wallet        record.Wallet
+}
+
+// maxRefusedPlacements bounds the number of remembered refused orders.
+const maxRefusedPlacements = 16
+
+// refusedPlacements are the refused orders, oldest first, at most maxRefusedPlacements.
+type refusedPlacements struct{ refused []RefusedPlacement }
+
+// RefusedPlacements returns the refused orders that may have been executed, oldest first.
+func (r *refusedPlacements) RefusedPlacements() []RefusedPlacement { return slices.Clone(r.refused) }
+
+// note records the refusal of a futures opening, or of a spot order whose wallet was read before it was sent.
+func (r *refusedPlacements) note(p *Placement, atMS int64) {
+	if opening := p.order.Market == exchange.Futures && p.purpose.Opens(); !opening && p.wallet.ReadMS == 0 {
+		return
+	}
+	if len(r.refused) == maxRefusedPlacements {
+		r.refused = slices.Delete(r.refused, 0, 1)
+	}
+	r.refused = append(r.refused, RefusedPlacement{ClientOrderID: p.clientOrderID, Purpose: p.purpose, Order: p.order, SentMS: p.sentMS, RefusedMS: atMS,
+		Wallet: p.wallet})
+}
+
+// forget drops an order that a list has shown after all.
+func (r *refusedPlacements) forget(clientOrderID string) {
+	id, _, _ := strings.Cut(clientOrderID, "#")
+	r.refused = slices.DeleteFunc(r.refused, func(one RefusedPlacement) bool { return one.ClientOrderID == id })
+}
+
+// decide drops a symbol's orders: the adoption of its position has decided their effect.
+func (r *refusedPlacements) decide(key exchange.SymbolKey) {
+	r.refused = slices.DeleteFunc(r.refused, func(one RefusedPlacement) bool { return one.Order.Key() == key })
+}
