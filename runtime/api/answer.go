@@ -16,7 +16,7 @@ import (
 type List[T any] struct {
 	Schema int     `json:"schema"`
 	Items  []T     `json:"items"`
-	Next   *string `json:"next"` // for `after`; null when there is nothing older
+	Next   *string `json:"next"` // the value of `after` for the next page; null when there is nothing older
 }
 
 func listOf[T any](items []T, next string) List[T] {

@@ -30,7 +30,7 @@ type Backup struct {
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"`
 	Records int       `json:"records"`
-	Hash    string    `json:"hash"` // of the last record
+	Hash    string    `json:"hash"` // the hash of the last record
 }
 
 // BackupAnswer is the answer to a request for a backup.

@@ -32,7 +32,7 @@ type ChannelResult struct {
 
 // ChannelRequest is which channels to test.
 type ChannelRequest struct {
-	Channel string `json:"channel,omitempty"` // only this one
+	Channel string `json:"channel,omitempty"` // the only channel to test
 	DryRun  bool   `json:"dry_run,omitempty"`
 }
 

@@ -25,15 +25,15 @@ type Configuration struct {
 	Directory string    `json:"directory"`
 	Files     []string  `json:"files"`
 	Hash      string    `json:"hash"`
-	YAML      string    `json:"yaml"` // effective, without secrets
+	YAML      string    `json:"yaml"` // the effective configuration, without secrets
 	Settings  []Setting `json:"settings"`
 }
 
 // Setting is one value of the configuration.
 type Setting struct {
-	Key    string `json:"key"` // risk.max_leverage, strategies.trend.params.fast
+	Key    string `json:"key"` // the path of a value, such as risk.max_leverage or strategies.trend.params.fast
 	Value  string `json:"value"`
-	Origin string `json:"origin"` // file:line, default, or command line
+	Origin string `json:"origin"` // where the value comes from: file:line, default, or command line
 }
 
 // maintenance serves the daemon itself: its configuration, journal, log and channels.

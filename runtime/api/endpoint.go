@@ -102,8 +102,8 @@ type nothing struct{}
 
 // ReasonRequest is the group of fields of every change: its reason, and whether it is a dry run.
 type ReasonRequest struct {
-	Reason string `json:"reason,omitempty"`  // why, for the journal; needed unless it is a dry run
-	DryRun bool   `json:"dry_run,omitempty"` // answers with the effects, and does nothing
+	Reason string `json:"reason,omitempty"`  // the reason that the journal records; required unless it is a dry run
+	DryRun bool   `json:"dry_run,omitempty"` // whether to answer with the effects, and do nothing
 }
 
 func (b *ReasonRequest) given() *ReasonRequest { return b }

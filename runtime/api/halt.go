@@ -51,9 +51,9 @@ type RearmRequest struct {
 
 // HaltScope is a part of the account as a request names it; the whole account without any field.
 type HaltScope struct {
-	Strategy string `json:"strategy,omitempty"` // of one strategy alone
-	Market   string `json:"market,omitempty"`   // futures | spot; needed where both markets trade the symbol
-	Symbol   string `json:"symbol,omitempty"`   // of one symbol alone
+	Strategy string `json:"strategy,omitempty"` // the strategy to which it is limited
+	Market   string `json:"market,omitempty"`   // futures | spot; required where both markets trade the symbol
+	Symbol   string `json:"symbol,omitempty"`   // the symbol to which it is limited
 }
 
 // find returns the scope among the known ones.
@@ -74,10 +74,10 @@ type HaltAnswer struct {
 	Level  record.HaltLevel `json:"level"`
 	Scope  string           `json:"scope"`
 	Reason string           `json:"reason"`
-	Does   []string         `json:"does"`  // in words
+	Does   []string         `json:"does"`  // the effects in words
 	Steps  []view.HaltStep  `json:"steps"` // the requests, in order
 	Blind  []string         `json:"blind"` // what a halt cannot read or act on now, one line each
-	Still  []view.Degraded  `json:"still"` // rearm: the states that still block trading
+	Still  []view.Degraded  `json:"still"` // the states that still block trading after a rearm
 }
 
 func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) HaltAnswer {

@@ -67,7 +67,7 @@ func (s *Server) quarantines(r *request) ([]view.Quarantine, error) {
 
 // ResolveRequest is how a quarantine is to end.
 type ResolveRequest struct {
-	Market   string `json:"market,omitempty"` // needed where the symbol is quarantined in both
+	Market   string `json:"market,omitempty"` // required where the symbol is quarantined in both markets
 	Symbol   string `json:"symbol"`
 	Decision string `json:"decision"` // adopt | ignore
 	ReasonRequest
@@ -81,8 +81,8 @@ type ResolveAnswer struct {
 	Symbol   string   `json:"symbol"`
 	Decision string   `json:"decision"` // adopt | ignore
 	Reason   string   `json:"reason"`
-	Cause    string   `json:"cause"`   // of the quarantine
-	Changes  []string `json:"changes"` // to botd's state; nothing is sent
+	Cause    string   `json:"cause"`   // the cause of the quarantine
+	Changes  []string `json:"changes"` // the changes of botd's state; nothing is sent
 }
 
 const wantResolve = `want {"symbol": "BTC-USDT", "decision": "adopt"|"ignore", "reason": "..."}, market where both are quarantined, ` +

@@ -32,7 +32,7 @@ func (v *views) limits(*request) ([]view.Limit, error) { return v.board.Limits()
 // LimitsRequest is which limits to set.
 type LimitsRequest struct {
 	Strategy string             `json:"strategy,omitempty"` // empty for a limit of the account
-	Limits   map[string]*string `json:"limits"`             // by rule: a value tighter than the configuration's, or null to go back to that
+	Limits   map[string]*string `json:"limits"`             // for each rule, a value tighter than the configuration's, or null to return to that
 	ReasonRequest
 }
 

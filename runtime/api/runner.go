@@ -60,8 +60,8 @@ type BacktestRunner interface {
 type BacktestChoices struct {
 	Schema     int                `json:"schema"`
 	Strategies []RunnableStrategy `json:"strategies"`
-	Files      []CandleFile       `json:"files"`       // of candles: recorded by the daemon, or in data_dir/candles
-	MaxCandles int                `json:"max_candles"` // of one run
+	Files      []CandleFile       `json:"files"`       // the files of candles that the daemon recorded, or that are in data_dir/candles
+	MaxCandles int                `json:"max_candles"` // the maximum number of candles of one run
 }
 
 // RunnableStrategy is a configured strategy, with the parameters that a run may change.
@@ -93,25 +93,25 @@ type CandleFile struct {
 
 // BacktestRequest is a backtest to run.
 type BacktestRequest struct {
-	Strategy string            `json:"strategy"`          // the name of a configured one
-	Params   map[string]string `json:"params,omitempty"`  // instead of the configured ones
+	Strategy string            `json:"strategy"`          // the name of a configured strategy
+	Params   map[string]string `json:"params,omitempty"`  // the parameters that differ from the configured ones
 	File     string            `json:"file,omitempty"`    // one of the choices; without it a synthetic market is generated
-	Seed     uint64            `json:"seed,omitempty"`    // of the synthetic market
-	Candles  int               `json:"candles,omitempty"` // of the synthetic market
-	From     string            `json:"from,omitempty"`    // a date or RFC 3339, in UTC; of a file the part that is used
+	Seed     uint64            `json:"seed,omitempty"`    // the seed of the synthetic market
+	Candles  int               `json:"candles,omitempty"` // the number of candles of the synthetic market
+	From     string            `json:"from,omitempty"`    // the start of the part of the file that is used: a date or RFC 3339, in UTC
 	To       string            `json:"to,omitempty"`
-	Study    bool              `json:"study,omitempty"` // also runs again under worse conditions
-	Name     string            `json:"name,omitempty"`  // of the report
+	Study    bool              `json:"study,omitempty"` // whether it also runs again under worse conditions
+	Name     string            `json:"name,omitempty"`  // the name of the report
 	DryRun   bool              `json:"dry_run,omitempty"`
 }
 
 // BacktestRun is a backtest that was started here, and its progress.
 type BacktestRun struct {
-	ID        string  `json:"id"` // of its report
+	ID        string  `json:"id"` // the id of its report
 	Strategy  string  `json:"strategy"`
 	Data      string  `json:"data"`
 	State     string  `json:"state"` // running | done | failed | canceled
-	Phase     string  `json:"phase"` // of running: reading, running, study, writing
+	Phase     string  `json:"phase"` // the phase of a running one: reading, running, study, writing
 	Share     float64 `json:"share"` // the completed share of the run
 	Error     string  `json:"error,omitempty"`
 	By        string  `json:"by"`

@@ -26,10 +26,10 @@ type Session struct {
 	Schema   int        `json:"schema"`
 	Role     string     `json:"role"` // viewer | operator
 	By       string     `json:"by"`   // socket | token | session
-	Ends     *time.Time `json:"ends"` // of a session that is not used; null for a token
+	Ends     *time.Time `json:"ends"` // when a session that is not used ends; null for a token
 	Mode     string     `json:"mode"`
 	Instance string     `json:"instance"`
-	Makes    bool       `json:"makes_tokens"` // it may create named tokens
+	Makes    bool       `json:"makes_tokens"` // whether the sender may create named tokens
 }
 
 // credentials serves the means of identification: named tokens, sessions, and links that open one.
@@ -57,7 +57,7 @@ func (c *credentials) session(r *request) (Session, error) {
 // LoginRequest is a token, or the code of a one-time link.
 type LoginRequest struct {
 	Token string `json:"token,omitempty"`
-	Code  string `json:"code,omitempty"` // of a one-time link
+	Code  string `json:"code,omitempty"` // the code of a one-time link
 }
 
 func (c *credentials) login(r *request, body *LoginRequest) (Session, error) {
@@ -79,9 +79,9 @@ func (s *Server) logout(w http.ResponseWriter, r *request) error {
 type Link struct {
 	Schema  int       `json:"schema"`
 	Code    string    `json:"code"`
-	Address string    `json:"address"` // of the dashboard, at a name of this botd's own if possible; empty when it is not served
+	Address string    `json:"address"` // the address of the dashboard, with a name of this botd's own if possible; empty when it is not served
 	Plain   string    `json:"plain"`   // the same without such a name, for clients that do not resolve names below localhost to this machine
-	Path    string    `json:"path"`    // behind it; the code is a fragment, which browsers do not send
+	Path    string    `json:"path"`    // the path behind the address; the code is a fragment, which browsers do not send
 	Ends    time.Time `json:"ends"`
 }
 

@@ -62,7 +62,7 @@ type Version struct {
 	Go       string `json:"go"`
 	Mode     string `json:"mode"`
 	Instance string `json:"instance"`
-	Epoch    string `json:"epoch"` // of this start
+	Epoch    string `json:"epoch"` // identifies this start
 }
 
 func (s *Server) version(*request) (Version, error) {

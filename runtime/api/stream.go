@@ -175,7 +175,7 @@ func frame(id, topic string, text []byte) []byte {
 type Hello struct {
 	Epoch   string `json:"epoch"`
 	Version string `json:"version"`
-	Oldest  string `json:"oldest_id"` // the oldest to resume after
+	Oldest  string `json:"oldest_id"` // the oldest id after which a stream can resume
 	Last    string `json:"last_id"`
 }
 

@@ -69,15 +69,15 @@ type Sweeper interface {
 
 // SweepRequest is a sweep to run, in the form of the flags of botd sweep run.
 type SweepRequest struct {
-	Strategy string   `json:"strategy"`          // the name of a configured one
+	Strategy string   `json:"strategy"`          // the name of a configured strategy
 	Vary     []string `json:"vary"`              // NAME=VALUE,VALUE or NAME=FROM..TO..STEP of a parameter, or of a key of the strategy's file
-	Where    string   `json:"where,omitempty"`   // as "fast < slow"
+	Where    string   `json:"where,omitempty"`   // a condition of the parameters, such as "fast < slow"
 	Search   string   `json:"search,omitempty"`  // grid, random or tpe; grid by default
-	Trials   int      `json:"trials,omitempty"`  // at most
-	Seed     uint64   `json:"seed,omitempty"`    // of random and tpe; 1 by default
-	Sort     string   `json:"sort,omitempty"`    // sharpe by default
-	Require  string   `json:"require,omitempty"` // as "trades >= 30"
-	Split    string   `json:"split,omitempty"`   // as "70%": the rest only validates
+	Trials   int      `json:"trials,omitempty"`  // the maximum number of trials
+	Seed     uint64   `json:"seed,omitempty"`    // the seed of random and tpe; 1 by default
+	Sort     string   `json:"sort,omitempty"`    // the figure to sort by; sharpe by default
+	Require  string   `json:"require,omitempty"` // a condition of the results, such as "trades >= 30"
+	Split    string   `json:"split,omitempty"`   // the share of the data that chooses the best, such as "70%"; the rest only validates
 	File     string   `json:"file"`              // one of the choices of backtests
 	From     string   `json:"from,omitempty"`    // a date or RFC 3339, in UTC
 	To       string   `json:"to,omitempty"`
@@ -90,7 +90,7 @@ type SweepRun struct {
 	Sweep     string `json:"sweep"`
 	Kind      string `json:"kind"`             // run | resume | report
 	Job       string `json:"job,omitempty"`    // the trial of a report
-	Report    string `json:"report,omitempty"` // its name among the reports of backtests
+	Report    string `json:"report,omitempty"` // the name of the report among those of backtests
 	State     string `json:"state"`            // running | done | failed | canceled
 	Error     string `json:"error,omitempty"`
 	By        string `json:"by"`
@@ -102,7 +102,7 @@ type SweepRun struct {
 type SweepStart struct {
 	Schema int       `json:"schema"`
 	DryRun bool      `json:"dry_run"`
-	ID     string    `json:"id"` // of the sweep, or of the report of a trial
+	ID     string    `json:"id"` // the name of the sweep, or of the report of a trial
 	Does   []string  `json:"does"`
 	Run    *SweepRun `json:"run"` // null when nothing was started
 }

@@ -27,7 +27,7 @@ type NamedToken struct {
 	Name  string     `json:"name"`
 	Role  string     `json:"role"` // viewer | operator
 	Made  time.Time  `json:"made"`
-	Ends  *time.Time `json:"ends"` // null: never
+	Ends  *time.Time `json:"ends"` // null if it never expires
 	Ended bool       `json:"ended"`
 }
 
@@ -37,7 +37,7 @@ type NewToken struct {
 	Name   string     `json:"name"`
 	Role   string     `json:"role"` // viewer | operator
 	Ends   *time.Time `json:"ends"`
-	Token  string     `json:"token"` // shown now, and never again
+	Token  string     `json:"token"` // the token, which is shown only once
 }
 
 // TokenRequest is a request for a named token.

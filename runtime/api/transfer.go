@@ -14,8 +14,8 @@ type TransferRequest struct {
 	Market   string `json:"market"`             // futures | spot
 	Asset    string `json:"asset"`              // USDT, or the base asset of a spot strategy
 	Amount   string `json:"amount"`             // negative for a withdrawal
-	Note     string `json:"note,omitempty"`     // stored in the journal
-	Strategy string `json:"strategy,omitempty"` // futures: the strategy whose result included it, if several trade
+	Note     string `json:"note,omitempty"`     // a note that the journal stores
+	Strategy string `json:"strategy,omitempty"` // on futures, the strategy whose result included it, if several trade
 	DryRun   bool   `json:"dry_run,omitempty"`
 }
 

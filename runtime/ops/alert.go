@@ -196,7 +196,7 @@ var alerts = []Alert{
 		` sum by (job, instance, market) (increase(botd_fill_slippage_ratio_count[1h])) > 3`, 0,
 		"market orders on {{ $labels.market }} fill {{ $value | humanizePercentage }} worse than decided",
 		"The mean over an hour. The books are thin, the orders are too large, or orders are delayed.",
-		"botd fills shows them; see the depth of the symbol, and entry: for patient orders."},
+		"botd fills shows them; check the symbol's depth, and see entry: for patient orders."},
 	{"BotdObjectiveMissed", Ticket, `(slo:botd_rounds:ratio1h < 0.95 or slo:botd_decisions:ratio1h < 0.95 or slo:botd_protection:ratio1h < 0.99)` +
 		unlessRecently(outage+"|BotdUnprotectedPosition|BotdRateLimited|BotdMarketDataStale|BotdStrategyHung|BotdTicksMissed|BotdExchangeErrors", "90m"),
 		15 * time.Minute,

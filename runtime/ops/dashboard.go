@@ -81,7 +81,7 @@ func rowMoney() Row {
 	return Row{"Money", []Panel{
 		lines("Equity of the futures account", "currencyUSD", "Wallet and unrealized profit.", 12,
 			Query{`sum by (instance) (botd_account_balance_usdt{` + chosen + `, field=~"wallet|unrealized"})`, "{{instance}}"}),
-		lines("Realized by strategy", "currencyUSD", "Fees and funding included, since the strategy began.", 12,
+		lines("Realized by strategy", "currencyUSD", "Less fees and funding, since the strategy began.", 12,
 			Query{`botd_strategy_realized_pnl_usdt{` + chosen + `}`, "{{strategy}}"}),
 		lines("Positions", "currencyUSD", "Signed value at the last price.", 8,
 			Query{`botd_position_notional_usdt{` + chosen + `}`, "{{symbol}}"}),
@@ -110,7 +110,7 @@ func rowOrders() Row {
 			Query{`sum by (rule) (rate(botd_risk_rejections_total{` + chosen + `}[$__rate_interval])) * 60 > 0`, "{{rule}}"}),
 		lines("Limits in use", "percentunit", "1 is the limit.", 8,
 			Query{`botd_risk_limit_usage_ratio{` + chosen + `}`, "{{limit}} {{scope}}"}),
-		lines("Intents and orders", "cpm", "What strategies intend, and what is sent of it.", 8,
+		lines("Intents and orders", "cpm", "Intents of strategies, and the orders that are sent for them.", 8,
 			Query{`sum(rate(botd_intents_total{` + chosen + `}[$__rate_interval])) * 60`, "intents"},
 			Query{`sum(rate(botd_orders_submitted_total{` + chosen + `}[$__rate_interval])) * 60`, "orders"}),
 		lines("Open orders", "none", "", 8, Query{`sum by (market) (botd_orders_open{` + chosen + `})`, "{{market}}"}),

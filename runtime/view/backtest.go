@@ -57,7 +57,7 @@ type Backtest struct {
 	Expectancy   *Decimal  `json:"expectancy"`
 	Exposure     *float64  `json:"exposure_pct"`
 	Warnings     []string  `json:"warnings"`
-	Page         bool      `json:"page"` // it has a page
+	Page         bool      `json:"page"` // whether the report has a page
 	DataSHA      string    `json:"data_sha256"`
 	ConfigSHA    string    `json:"config_sha256"`
 	ResultSHA    string    `json:"result_sha256"`
@@ -68,8 +68,8 @@ type OneBacktest struct {
 	Schema int `json:"schema"`
 	Backtest
 	Assumptions []string  `json:"assumptions"`
-	Config      []string  `json:"config"`  // of each strategy, effective, as YAML
-	TimeMS      []int64   `json:"time_ms"` // of the curve, at most a thousand points
+	Config      []string  `json:"config"`  // the effective configuration of each strategy, as YAML
+	TimeMS      []int64   `json:"time_ms"` // the times of the curve's points, at most a thousand
 	Equity      []Decimal `json:"equity"`
 }
 

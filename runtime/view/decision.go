@@ -14,9 +14,9 @@ type Decision struct {
 	Strategy  string  `json:"strategy"`
 	Market    string  `json:"market"`
 	Symbol    string  `json:"symbol"`
-	Target    string  `json:"target"` // in words
+	Target    string  `json:"target"` // the target in words
 	OldTarget string  `json:"wish"`   // deprecated: use target
-	Side      string  `json:"side"`   // of the target: long, short or flat; empty without a target
+	Side      string  `json:"side"`   // the side of the target: long, short or flat; empty without a target
 	Reason    string  `json:"reason"`
 	Last      Decimal `json:"last_price"`
 	Position  Decimal `json:"position"`

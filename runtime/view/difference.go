@@ -15,13 +15,13 @@ type Difference struct {
 	Kind          string  `json:"kind"` // quarantine | adopted | ignored | found | unexplained
 	Market        string  `json:"market"`
 	Symbol        string  `json:"symbol,omitempty"`
-	Quantity      Decimal `json:"quantity,omitempty"` // signed: the quantity that was adopted, or left to its owner
-	Amount        Decimal `json:"amount,omitempty"`   // unexplained: the increase of the asset's balance
+	Quantity      Decimal `json:"quantity,omitempty"` // the quantity, with its sign, that was adopted or left to its owner
+	Amount        Decimal `json:"amount,omitempty"`   // the increase of the asset's balance that is unexplained
 	Asset         string  `json:"asset,omitempty"`
 	ClientOrderID string  `json:"client_order_id,omitempty"`
 	OrderID       int64   `json:"order_id,omitempty"`
 	Text          string  `json:"text"`
-	Open          bool    `json:"open"`               // a quarantine that waits for a person
+	Open          bool    `json:"open"`               // whether it is a quarantine that waits for a person
 	EndedMS       int64   `json:"ended_ms,omitempty"` // when it was resolved
 
 	key      exchange.SymbolKey

@@ -259,7 +259,7 @@ type EquitySeries struct {
 	Equity     []Decimal `json:"equity"`
 	Wallet     []Decimal `json:"wallet"`
 	Unrealized []Decimal `json:"unrealized"`
-	Marks      []Audit   `json:"marks"` // starts, halts, breakers, limits: oldest first
+	Marks      []Audit   `json:"marks"` // starts, halts, breakers and limits, oldest first
 }
 
 // Series returns the last point of each step; a step that would give too many points is

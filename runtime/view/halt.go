@@ -21,10 +21,10 @@ type HaltStep struct {
 	StopPrice     Decimal `json:"stop_price,omitempty"`
 	ReduceOnly    bool    `json:"reduce_only,omitempty"`
 	ClosePosition bool    `json:"close_position,omitempty"`
-	ClientOrderID string  `json:"client_order_id,omitempty"` // of a cancel: the order
+	ClientOrderID string  `json:"client_order_id,omitempty"` // the order that a cancel cancels
 	OrderID       int64   `json:"order_id,omitempty"`
-	Later         bool    `json:"later,omitempty"` // once the cancels before it are confirmed
-	Text          string  `json:"text"`            // for people
+	Later         bool    `json:"later,omitempty"` // whether it is sent only once the cancels before it are confirmed
+	Text          string  `json:"text"`            // the step in words
 }
 
 // HaltStepOf writes one request that a halt sends.

@@ -228,10 +228,10 @@ type Fill struct {
 	Symbol        string  `json:"symbol"`
 	Side          string  `json:"side"`
 	Quantity      Decimal `json:"quantity"`
-	Price         Decimal `json:"price"`               // mean of the order so far; 0 while it is not known
+	Price         Decimal `json:"price"`               // the mean price of the order so far; 0 while it is not known
 	Fee           Decimal `json:"fee,omitempty"`       // empty while it is not known
-	FeeAsset      string  `json:"fee_asset,omitempty"` // that the fee is in
-	Derived       bool    `json:"derived,omitempty"`   // price and fee follow from two readings of position and wallet: the exchange reports neither
+	FeeAsset      string  `json:"fee_asset,omitempty"` // the asset of the fee
+	Derived       bool    `json:"derived,omitempty"`   // whether price and fee follow from readings of position and wallet, because the exchange reports none
 
 	key   exchange.SymbolKey
 	grown exchange.Quantity

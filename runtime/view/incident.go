@@ -24,17 +24,17 @@ const maxIncidentBytes = 4 << 20
 type Incident struct {
 	ID        string            `json:"id"`
 	State     string            `json:"state"`    // open | closed
-	InForce   bool              `json:"in_force"` // false: the state is over, or just after a start not known; the incident closes unless it returns
+	InForce   bool              `json:"in_force"` // false when the state has ended, or after a start is not known yet; the incident closes unless it returns
 	Kind      string            `json:"kind"`     // the declared state: blind, unprotected, quarantined, journal, clock, ...
 	Severity  incident.Severity `json:"severity"`
 	Scope     string            `json:"scope"` // account | market | strategy | symbol
 	Strategy  string            `json:"strategy,omitempty"`
 	Market    string            `json:"market,omitempty"`
 	Symbol    string            `json:"symbol,omitempty"`
-	Cause     string            `json:"cause"` // the newest
+	Cause     string            `json:"cause"` // the newest cause
 	Remedy    string            `json:"way_out"`
 	Runbook   string            `json:"runbook"` // the section of docs/operations.md
-	Since     time.Time         `json:"since"`   // of the state
+	Since     time.Time         `json:"since"`   // when the state began
 	Opened    time.Time         `json:"opened"`
 	Updated   time.Time         `json:"updated"`
 	Times     int               `json:"times"` // how often the state has begun

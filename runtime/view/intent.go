@@ -23,10 +23,10 @@ type Intent struct {
 	Side          string  `json:"side,omitempty"`
 	Type          string  `json:"type,omitempty"`
 	Quantity      Decimal `json:"quantity,omitempty"`
-	QuoteAmount   Decimal `json:"quote_amount,omitempty"` // of a spot purchase at market, instead of a quantity
+	QuoteAmount   Decimal `json:"quote_amount,omitempty"` // the amount of a spot purchase at market, which has no quantity
 	Price         Decimal `json:"price,omitempty"`
 	StopPrice     Decimal `json:"stop_price,omitempty"`
-	Last          Decimal `json:"last_price,omitempty"` // when it was derived
+	Last          Decimal `json:"last_price,omitempty"` // the last price when the intent was derived
 	Reason        string  `json:"reason,omitempty"`
 	Outcome       string  `json:"outcome"` // derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state
 	Rule          string  `json:"rule,omitempty"`
@@ -41,7 +41,7 @@ type Intent struct {
 // Verdict is the verdict of one rule on an intent.
 type Verdict struct {
 	Rule    string `json:"rule"`
-	Scope   string `json:"scope,omitempty"` // of a limit: account, account futures, symbol ..., strategy ...
+	Scope   string `json:"scope,omitempty"` // the scope of a limit: account, account futures, symbol ..., strategy ...
 	Verdict string `json:"verdict"`         // passed | refused | not_reached
 	Value   string `json:"value,omitempty"`
 	Limit   string `json:"limit,omitempty"`
@@ -186,7 +186,7 @@ type OneIntent struct {
 	Intent
 	Checks []Verdict `json:"checks"` // one for each rule
 	Steps  []Step    `json:"steps"`
-	Order  *Order    `json:"order"` // null without one
+	Order  *Order    `json:"order"` // null if it has no order
 }
 
 // Intents returns intents, newest first.

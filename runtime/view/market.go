@@ -31,7 +31,7 @@ type Candles struct {
 	Low      []Decimal `json:"low"`
 	Close    []Decimal `json:"close"`
 	Volume   []float64 `json:"volume"`
-	Gaps     int       `json:"gaps"` // candles missing between the first and the last
+	Gaps     int       `json:"gaps"` // the number of candles missing between the first and the last
 }
 
 // chunk is a part of a series: the candles that open from its start until the next chunk.
@@ -171,7 +171,7 @@ type ListedSymbol struct {
 	MaxNotional  Decimal `json:"max_notional"`
 	Tradable     bool    `json:"tradable"`
 	MaxLeverage  int     `json:"max_leverage"` // 0 on spot
-	Strategy     string  `json:"strategy"`     // the one that trades it; empty for none
+	Strategy     string  `json:"strategy"`     // the strategy that trades it; empty for none
 }
 
 // ListedSymbolOf writes a symbol and who trades it.
@@ -206,7 +206,7 @@ type OneMarket struct {
 // Trade is one public trade.
 type Trade struct {
 	TimeMS   int64   `json:"time_ms"`
-	Side     string  `json:"side"` // of the taker
+	Side     string  `json:"side"` // the side of the taker
 	Price    Decimal `json:"price"`
 	Quantity Decimal `json:"quantity"`
 }

@@ -11,13 +11,13 @@ type Order struct {
 	OrderID       int64   `json:"order_id"` // 0 until acknowledged
 	Strategy      string  `json:"strategy"`
 	Purpose       string  `json:"purpose"`
-	Key           string  `json:"key,omitempty"` // of the plan
+	Key           string  `json:"key,omitempty"` // the key of the order in the plan
 	Market        string  `json:"market"`
 	Symbol        string  `json:"symbol"`
 	Side          string  `json:"side"`
 	Type          string  `json:"type"`
 	State         string  `json:"state"`
-	Live          bool    `json:"live"` // not in a final state
+	Live          bool    `json:"live"` // whether it is in no final state
 	Price         Decimal `json:"price"`
 	StopPrice     Decimal `json:"stop_price"`
 	Quantity      Decimal `json:"quantity"`
@@ -26,11 +26,11 @@ type Order struct {
 	ClosePosition bool    `json:"close_position"`
 	PostOnly      bool    `json:"post_only"`
 	Filled        Decimal `json:"filled"`
-	MeanPrice     Decimal `json:"mean_price"` // of the filled quantity; 0 when unknown
+	MeanPrice     Decimal `json:"mean_price"` // the mean price of the filled quantity; 0 when unknown
 	SentMS        int64   `json:"sent_ms"`
 	EndedMS       int64   `json:"ended_ms,omitempty"`
-	Reason        string  `json:"why,omitempty"`      // of refused, uncertain
-	Evidence      string  `json:"evidence,omitempty"` // of a final state
+	Reason        string  `json:"why,omitempty"`      // why the order was refused or is uncertain
+	Evidence      string  `json:"evidence,omitempty"` // the evidence of the final state
 }
 
 // orderOf writes a placement; prices and quantities stay empty while the scales of the

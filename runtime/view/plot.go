@@ -25,8 +25,8 @@ type Plots struct {
 
 // Line is one output of an indicator; a missing value is null.
 type Line struct {
-	Name   string `json:"name"` // sma 10
-	Own    bool   `json:"own"`  // on its own scale, below the price
+	Name   string `json:"name"` // the indicator with its parameters, such as sma 10
+	Own    bool   `json:"own"`  // whether it is drawn below the price, on its own scale
 	Values Values `json:"values"`
 }
 

@@ -13,8 +13,8 @@ type Position struct {
 	Strategy         string       `json:"strategy"`
 	Market           string       `json:"market"`
 	Symbol           string       `json:"symbol"`
-	Quantity         Decimal      `json:"quantity"` // as the exchange reports it; signed
-	Journal          Decimal      `json:"journal"`  // as the journal explains it, fees of spot included
+	Quantity         Decimal      `json:"quantity"` // the quantity that the exchange reports, with its sign
+	Journal          Decimal      `json:"journal"`  // the quantity that the journal explains, spot fees included
 	Difference       Decimal      `json:"difference"`
 	Ignored          Decimal      `json:"ignored"` // the part of the position that is left to its owner
 	Settled          bool         `json:"settled"`
@@ -26,17 +26,17 @@ type Position struct {
 	Distance         *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
 	Notional         Decimal      `json:"notional"`
 	Unrealized       Decimal      `json:"unrealized"`   // the price difference of the position, at the last price
-	Profit           Decimal      `json:"profit"`       // net: unrealized, with the position's realized profit, fees and funding since it was opened
-	ProfitRatio      *float64     `json:"profit_ratio"` // of its value at entry, without leverage; null while that is unknown
+	Profit           Decimal      `json:"profit"`       // the net profit: unrealized, with the position's realized profit, fees and funding since it was opened
+	ProfitRatio      *float64     `json:"profit_ratio"` // the profit as a share of the value at entry, without leverage; null while that is unknown
 	Leverage         int          `json:"leverage"`
 	SinceMS          int64        `json:"since_ms,omitempty"`
-	Protected        bool         `json:"protected"`                      // a working stop covers it
+	Protected        bool         `json:"protected"`                      // whether a working stop covers it
 	UnprotectedSince int64        `json:"unprotected_since_ms,omitempty"` // since when it has been without the stop of its plan
-	UnprotectedMS    int64        `json:"unprotected_ms"`                 // upper bound on the time unprotected since the start
+	UnprotectedMS    int64        `json:"unprotected_ms"`                 // the time unprotected since the start, at most
 	Protection       []Protection `json:"protection"`
-	StopPrice        Decimal      `json:"stop_price,omitempty"` // of the nearest working stop
-	StopDistance     *float64     `json:"stop_distance_ratio"`  // from the last price; null without a stop
-	Reducing         Decimal      `json:"reducing"`             // sum of open reduceOnly quantities
+	StopPrice        Decimal      `json:"stop_price,omitempty"` // the price of the nearest working stop
+	StopDistance     *float64     `json:"stop_distance_ratio"`  // the distance of the nearest working stop from the last price; null without one
+	Reducing         Decimal      `json:"reducing"`             // the sum of the quantities of open reduceOnly orders
 
 	net         exchange.Amount // of all round trips of its strategy, this one included
 	unrealized  exchange.Amount
@@ -50,7 +50,7 @@ type Protection struct {
 	Purpose       string  `json:"purpose"`
 	State         string  `json:"state"`
 	StopPrice     Decimal `json:"stop_price"`
-	Quantity      Decimal `json:"quantity"` // empty: the whole position
+	Quantity      Decimal `json:"quantity"` // empty for the whole position
 	ClientOrderID string  `json:"client_order_id"`
 }
 
@@ -167,15 +167,15 @@ func positionEvent(n *engine.Note, fact *engine.NotePosition) PositionChange {
 // Account is the balances of both wallets, as last fetched.
 type Account struct {
 	Schema      int       `json:"schema"`
-	AtMS        int64     `json:"at_ms"` // when it was fetched; 0: not yet
+	AtMS        int64     `json:"at_ms"` // when the balances were fetched; 0 if not yet
 	Wallet      Decimal   `json:"wallet"`
 	Unrealized  Decimal   `json:"unrealized"`
 	Available   Decimal   `json:"available"`
 	MarginUsed  Decimal   `json:"margin_used"`
 	Maintenance Decimal   `json:"maintenance_margin"`
-	Equity      Decimal   `json:"equity"` // of the futures account
+	Equity      Decimal   `json:"equity"` // the equity of the futures account
 	Total       Decimal   `json:"total_equity"`
-	Balances    []Balance `json:"balances"` // spot
+	Balances    []Balance `json:"balances"` // the balances of the spot wallet
 }
 
 // Balance is one asset of the spot wallet.

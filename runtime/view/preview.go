@@ -17,8 +17,8 @@ type TickPreview struct {
 	Data       PreviewData       `json:"data"`
 	Conditions []Condition       `json:"conditions"`
 	InForce    Plan              `json:"plan_in_force"`
-	Plan       Plan              `json:"plan"`            // after the tick
-	Changes    bool              `json:"changes"`         // the tick would change the plan
+	Plan       Plan              `json:"plan"`            // the plan after the tick
+	Changes    bool              `json:"changes"`         // whether the tick would change the plan
 	Latch      string            `json:"latch,omitempty"` // long | short
 	Steps      []PreviewedIntent `json:"steps"`
 	Blocks     []Block           `json:"blocks"`
@@ -26,9 +26,9 @@ type TickPreview struct {
 
 // PreviewData is the data that the strategy decides on.
 type PreviewData struct {
-	Candles  int     `json:"candles"` // processed
+	Candles  int     `json:"candles"` // the number of processed candles
 	Warmup   int     `json:"warmup"`
-	Open     Decimal `json:"open,omitempty"` // of the newest closed candle
+	Open     Decimal `json:"open,omitempty"` // the open of the newest closed candle
 	High     Decimal `json:"high,omitempty"`
 	Low      Decimal `json:"low,omitempty"`
 	Close    Decimal `json:"close,omitempty"`
@@ -37,7 +37,7 @@ type PreviewData struct {
 	LastMS   int64   `json:"last_price_ms"`
 	Position Decimal `json:"position"`
 	Entry    Decimal `json:"entry_price"`
-	Equity   Decimal `json:"equity"` // of the market's account
+	Equity   Decimal `json:"equity"` // the equity of the market's account
 }
 
 // Condition is one condition that a strategy decides by.
@@ -56,10 +56,10 @@ type PreviewedIntent struct {
 	Side      string    `json:"side,omitempty"`
 	Type      string    `json:"type,omitempty"`
 	Quantity  Decimal   `json:"quantity,omitempty"`
-	Amount    Decimal   `json:"quote_amount,omitempty"` // on spot: USDT to spend
+	Amount    Decimal   `json:"quote_amount,omitempty"` // the USDT to spend, on spot
 	Price     Decimal   `json:"price,omitempty"`
 	StopPrice Decimal   `json:"stop_price,omitempty"`
-	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
+	OrderID   int64     `json:"order_id,omitempty"` // the order that a cancel cancels
 	Reason    string    `json:"reason,omitempty"`
 	RefusedBy string    `json:"refused_by,omitempty"` // the exchange's newest refusal of the same intent, and the time of the next try
 	Outcome   string    `json:"outcome"`              // approved | refused | waits

@@ -16,15 +16,15 @@ type Quarantine struct {
 	Strategy   string         `json:"strategy,omitempty"`
 	Cause      string         `json:"cause"`
 	Since      time.Time      `json:"since"`
-	Position   Decimal        `json:"position"`   // as the exchange reports it
-	Explained  Decimal        `json:"explained"`  // by botd's own fills and adopted quantities
-	Ignored    Decimal        `json:"ignored"`    // left to its owner
+	Position   Decimal        `json:"position"`   // the position that the exchange reports
+	Explained  Decimal        `json:"explained"`  // the position that botd's own fills and adopted quantities explain
+	Ignored    Decimal        `json:"ignored"`    // the part that is left to its owner
 	Difference Decimal        `json:"difference"` // the unexplained quantity
 	Unknown    []Order        `json:"unknown"`    // placements with an unknown outcome
 	Orders     []ForeignOrder `json:"orders"`     // open orders that the journal does not know
 	Adopt      []string       `json:"adopt"`      // the changes of --adopt
 	Ignore     []string       `json:"ignore"`
-	Blocked    string         `json:"blocked,omitempty"` // why it cannot be resolved now
+	Blocked    string         `json:"blocked,omitempty"` // why the quarantine cannot be resolved now
 }
 
 // ForeignOrder is an open order that the journal does not know.

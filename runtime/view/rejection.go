@@ -22,8 +22,8 @@ type Refusal struct {
 	Quantity  Decimal `json:"quantity,omitempty"`
 	Price     Decimal `json:"price,omitempty"`
 	StopPrice Decimal `json:"stop_price,omitempty"`
-	Detail    string  `json:"detail"` // in words
-	Intent    string  `json:"intent"` // its id, for its whole life and every rule
+	Detail    string  `json:"detail"` // the refusal in words
+	Intent    string  `json:"intent"` // the id of the intent, which GET /api/v1/intents/{id} returns with the verdict of every rule
 }
 
 // Rejections are the refusals of one rule since the start.
@@ -31,7 +31,7 @@ type Rejections struct {
 	Rule     string `json:"rule"`
 	Count    int64  `json:"count"`
 	LastMS   int64  `json:"last_ms"`
-	Strategy string `json:"strategy"` // of the last one
+	Strategy string `json:"strategy"` // the strategy of the last refusal
 	Symbol   string `json:"symbol"`
 	Value    string `json:"value"`
 	Limit    string `json:"limit"`

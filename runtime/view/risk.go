@@ -15,24 +15,24 @@ type Limit struct {
 	Scope    string     `json:"scope"` // account, account futures, account spot, symbol ..., strategy ...
 	Strategy string     `json:"strategy,omitempty"`
 	Rule     string     `json:"rule"`
-	Value    string     `json:"value"` // in use
+	Value    string     `json:"value"` // the utilization
 	Use      string     `json:"use"`   // deprecated: use value
 	Limit    string     `json:"limit"`
 	Headroom string     `json:"headroom"`
-	Ratio    float64    `json:"ratio"` // of value to limit; 1 is the limit
+	Ratio    float64    `json:"ratio"` // the utilization as a share of the limit; 1 is the limit
 	State    string     `json:"state"` // ok | near | full | breached | unknown
 	Reason   string     `json:"why,omitempty"`
 	Remedy   string     `json:"way_out,omitempty"`
-	Since    *time.Time `json:"since,omitempty"` // of a breach
+	Since    *time.Time `json:"since,omitempty"` // when the breach began
 	Until    *time.Time `json:"until,omitempty"` // when a breach clears automatically
-	Set      *SetLimit  `json:"set,omitempty"`   // by a person, tighter than the configuration
+	Set      *SetLimit  `json:"set,omitempty"`   // the value that a person set, tighter than the configuration's
 	Near     string     `json:"near"`            // what a utilization near the limit means: usual | shown | alerts
-	Title    string     `json:"title,omitempty"` // of its figure on the overview page
+	Title    string     `json:"title,omitempty"` // the title of its figure on the overview page
 }
 
 // SetLimit is the value that a person set for a limit.
 type SetLimit struct {
-	Value  string    `json:"value"` // as the configuration writes it
+	Value  string    `json:"value"` // the value in the form of the configuration
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"why"`
@@ -69,7 +69,7 @@ type Risk struct {
 	Halts      []Halt       `json:"halts"`
 	Levels     []Level      `json:"levels"`
 	Limits     []Limit      `json:"limits"`
-	Rejections []Rejections `json:"rejections"` // of every rule
+	Rejections []Rejections `json:"rejections"` // the refusals of every rule
 	Degraded   []Degraded   `json:"degraded"`
 	History    []Notice     `json:"history"` // halts, breakers and limits, newest first
 }

@@ -13,7 +13,7 @@ type Round struct {
 	AtMS       int64  `json:"at_ms"`
 	Complete   bool   `json:"complete"`
 	DurationMS int64  `json:"duration_ms"`
-	Acted      int    `json:"acted"` // intents that were sent
+	Acted      int    `json:"acted"` // the number of intents that were sent
 }
 
 func (b *Board) noteRound(atMS int64, fact *engine.NoteRound) {
@@ -42,13 +42,13 @@ func (b *Board) noteCandle(n *engine.Note, c *exchange.Candle) {
 // Reconcile is the state of the reconciler.
 type Reconcile struct {
 	Schema      int          `json:"schema"`
-	LastMS      int64        `json:"last_ms"` // of the last complete round
-	Failed      int          `json:"failed"`  // rounds in a row
+	LastMS      int64        `json:"last_ms"` // the end of the last complete round
+	Failed      int          `json:"failed"`  // the number of rounds in a row that failed
 	Blind       bool         `json:"blind"`
 	Rounds      []Round      `json:"rounds"`      // the last ones, newest first
 	Quarantines []Quarantine `json:"quarantines"` // symbols on which exchange and journal differ
 	Unknown     []Order      `json:"unknown"`     // placements with an unknown outcome
-	Events      []Notice     `json:"events"`      // adopted, found, stale, quarantine, contradicted: newest first
+	Events      []Notice     `json:"events"`      // adopted, found, stale, quarantine and contradicted, newest first
 }
 
 // Reconcile returns the state of the reconciler, without quarantines: only the engine knows those.

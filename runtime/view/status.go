@@ -20,19 +20,19 @@ type JournalHead struct {
 	Records int64     `json:"records"`
 	Hash    string    `json:"hash"`
 	At      time.Time `json:"at"`
-	Keyed   bool      `json:"keyed"` // with the key of journal_key_file
+	Keyed   bool      `json:"keyed"` // whether the chain is authenticated by the key of journal_key_file
 }
 
 // LaneUse is the last use of the kill switch's lane, while the engine did not answer in time.
 type LaneUse struct {
-	Since       time.Time        `json:"since"` // the first halt
+	Since       time.Time        `json:"since"` // the time of the first halt
 	By          string           `json:"by"`
 	Level       record.HaltLevel `json:"level"`
 	Cause       string           `json:"cause"`                   // why the engine was not waited for
-	Orders      int              `json:"orders"`                  // that were sent
-	Active      bool             `json:"active"`                  // the engine has not taken over yet
-	DoneAfterMS int64            `json:"done_after_ms,omitempty"` // until nothing was left to cancel or close
-	TookMS      int64            `json:"took_ms,omitempty"`       // until the engine had taken over
+	Orders      int              `json:"orders"`                  // the number of orders that were sent
+	Active      bool             `json:"active"`                  // whether the engine has not taken over yet
+	DoneAfterMS int64            `json:"done_after_ms,omitempty"` // the time until nothing was left to cancel or close
+	TookMS      int64            `json:"took_ms,omitempty"`       // the time until the engine had taken over
 }
 
 // Status is everything that an overview shows.
@@ -43,13 +43,13 @@ type Status struct {
 	Instance   string           `json:"instance"`
 	Started    time.Time        `json:"started"`
 	UptimeS    int64            `json:"uptime_s"`
-	Unclean    bool             `json:"unclean_start,omitempty"` // the run before this one ended without a clean stop
-	Time       time.Time        `json:"time"`                    // of the exchange
+	Unclean    bool             `json:"unclean_start,omitempty"` // whether the run before this one ended without a clean stop
+	Time       time.Time        `json:"time"`                    // the exchange's time
 	Ready      bool             `json:"ready"`
 	Checks     []ops.Check      `json:"checks"`
-	EventID    string           `json:"event_id"`  // follow the stream from here
-	Equity     Decimal          `json:"equity"`    // of all markets that are traded
-	Uncounted  []Holding        `json:"uncounted"` // in the spot wallet but not in equity: not bought by botd
+	EventID    string           `json:"event_id"`  // the event after which the stream continues this answer
+	Equity     Decimal          `json:"equity"`    // the equity of all markets that are traded
+	Uncounted  []Holding        `json:"uncounted"` // holdings of the spot wallet that do not count as equity, because botd did not buy them
 	Futures    Decimal          `json:"futures_equity"`
 	Wallet     Decimal          `json:"wallet"`
 	Available  Decimal          `json:"available"`
@@ -59,8 +59,8 @@ type Status struct {
 	Halted     record.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
 	Reason     string           `json:"why,omitempty"`
 	Blind      bool             `json:"blind"`
-	Degraded   []Degraded       `json:"degraded"`  // declared states in force
-	Incidents  []Incident       `json:"incidents"` // that are open, the newest first
+	Degraded   []Degraded       `json:"degraded"`  // the declared states in force
+	Incidents  []Incident       `json:"incidents"` // the open incidents, newest first
 	Open       int              `json:"open_orders"`
 	Unsettled  int              `json:"unsettled"`
 	OldestMS   int64            `json:"unsettled_since_ms,omitempty"`
@@ -80,7 +80,7 @@ type Day struct {
 	Change        Decimal    `json:"change"`
 	ChangeRatio   float64    `json:"change_ratio"`
 	Peak          Decimal    `json:"peak"`
-	DrawdownRatio float64    `json:"drawdown_ratio"` // 0 to 1
+	DrawdownRatio float64    `json:"drawdown_ratio"` // a share from 0 to 1
 }
 
 // Liquidation is the nearest price at which a position is liquidated.
@@ -92,8 +92,8 @@ type Liquidation struct {
 
 // ReconcileSummary is the result of the last rounds.
 type ReconcileSummary struct {
-	LastMS      int64 `json:"last_ms"` // of the last complete round
-	Failed      int   `json:"failed"`  // in a row
+	LastMS      int64 `json:"last_ms"` // the end of the last complete round
+	Failed      int   `json:"failed"`  // the number of rounds in a row that failed
 	Differences int   `json:"differences"`
 }
 
@@ -109,7 +109,7 @@ type Degraded struct {
 	Until         *time.Time `json:"until,omitempty"` // when it clears automatically
 	Remedy        string     `json:"way_out"`
 	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot read or act on, one line each
-	ExitsAccepted bool       `json:"under_way,omitempty"` // of a halt: the exchange has accepted all orders that close the rest
+	ExitsAccepted bool       `json:"under_way,omitempty"` // whether the exchange has accepted all orders that close the rest of a halt
 	Doing         string     `json:"doing,omitempty"`     // the orders and positions that a halt still has to cancel or close, and the cause of the delay
 }
 

@@ -18,22 +18,22 @@ type Strategy struct {
 	Interval    string  `json:"interval"`
 	State       string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
 	StateReason string  `json:"why,omitempty"`
-	PlanReason  string  `json:"reason,omitempty"` // of the plan in force
+	PlanReason  string  `json:"reason,omitempty"` // the reason of the plan in force
 	Target      Decimal `json:"target"`
 	Position    Decimal `json:"position"`
 	Entry       Decimal `json:"entry_price"`
 	LiqPrice    Decimal `json:"liq_price"`
 	Last        Decimal `json:"last_price"`
 	PriceMS     int64   `json:"last_price_ms"`
-	CandleMS    int64   `json:"candle_close_ms"`    // of the newest candle
+	CandleMS    int64   `json:"candle_close_ms"`    // the close time of the newest candle
 	Unrealized  Decimal `json:"unrealized"`         // the price difference of the position
-	Realized    Decimal `json:"realized"`           // since the strategy began, net of fees and funding, as the ledger has it
-	Profit      Decimal `json:"profit"`             // realized and unrealized together: the strategy's net result
-	Return      float64 `json:"unrealized_ratio"`   // unrealized, as a part of the position's value at entry, without leverage
-	SinceMS     int64   `json:"since_ms,omitempty"` // of the position: its first fill, or when it was first seen
-	Equity      Decimal `json:"equity"`             // attributed to it
+	Realized    Decimal `json:"realized"`           // the result since the strategy began, less fees and funding, by the ledger
+	Profit      Decimal `json:"profit"`             // the strategy's net result: realized and unrealized together
+	Return      float64 `json:"unrealized_ratio"`   // the unrealized profit as a share of the position's value at entry, without leverage
+	SinceMS     int64   `json:"since_ms,omitempty"` // the first fill of the position, or when it was first seen
+	Equity      Decimal `json:"equity"`             // the equity attributed to the strategy
 	Settled     bool    `json:"settled"`
-	Protected   bool    `json:"protected"` // a working stop covers the position
+	Protected   bool    `json:"protected"` // whether a working stop covers the position
 	LastMS      int64   `json:"last_tick_ms"`
 	NextMS      int64   `json:"next_tick_ms"`
 
@@ -63,7 +63,7 @@ func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) 
 
 // Plan is the desired state of a strategy.
 type Plan struct {
-	Target     string         `json:"target,omitempty"` // in words: "0.01 BTC-USDT", "50 % of equity"; empty: no target
+	Target     string         `json:"target,omitempty"` // the target in words, such as "0.01 BTC-USDT" or "50 % of equity"; empty for none
 	Leverage   int            `json:"leverage,omitempty"`
 	Orders     []DesiredOrder `json:"orders"`
 	Exits      []DesiredOrder `json:"exits"`
@@ -137,13 +137,13 @@ func distanceText(d strategy.Distance, s *exchange.Symbol) string {
 type OneStrategy struct {
 	Schema int `json:"schema"`
 	Strategy
-	Plan      Plan       `json:"plan"`            // in force
+	Plan      Plan       `json:"plan"`            // the plan in force
 	Latch     string     `json:"latch,omitempty"` // long | short
-	Limits    []Limit    `json:"limits"`          // its own
-	Degraded  []Degraded `json:"degraded"`        // that apply to it
-	Config    string     `json:"config"`          // effective, as YAML
+	Limits    []Limit    `json:"limits"`          // the strategy's own limits
+	Degraded  []Degraded `json:"degraded"`        // the declared states that apply to the strategy
+	Config    string     `json:"config"`          // the effective configuration, as YAML
 	Decisions []Decision `json:"decisions"`
-	Orders    []Order    `json:"orders"` // live
+	Orders    []Order    `json:"orders"` // the live orders
 }
 
 // Strategy returns a strategy with its plan and its limits; its configuration and its orders

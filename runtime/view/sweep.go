@@ -25,25 +25,25 @@ const (
 // until some have ended and the sweep has ended or was interrupted.
 type Sweep struct {
 	Name     string            `json:"name"`
-	At       time.Time         `json:"at"`    // when it was started; of one without a folder, when it was written
+	At       time.Time         `json:"at"`    // when it was started, or, without a folder, when it was written
 	State    string            `json:"state"` // running | interrupted | done
-	Done     int               `json:"done"`  // choices that have ended or were refused
-	Total    int               `json:"total"` // including missing ones; 0 if unknown
-	Vary     []string          `json:"vary"`  // as botd sweep run --vary takes it
+	Done     int               `json:"done"`  // the number of choices that have ended or were refused
+	Total    int               `json:"total"` // the number of choices, missing ones included; 0 if unknown
+	Vary     []string          `json:"vary"`  // the ranges, in the form of botd sweep run --vary
 	Search   string            `json:"search"`
 	Sort     string            `json:"sort"`
-	Page     bool              `json:"page"` // it has a page
+	Page     bool              `json:"page"` // whether the sweep has a page
 	Verdict  string            `json:"verdict"`
 	Strategy string            `json:"strategy"`
 	Symbol   string            `json:"symbol"`
 	Interval string            `json:"interval"`
 	Candles  int               `json:"candles"`
-	Split    *time.Time        `json:"split"`          // the best was chosen by the data before it; null without one
-	Lucky    *float64          `json:"sharpe_by_luck"` // the best of as many trials without skill
+	Split    *time.Time        `json:"split"`          // the time before which the data chose the best; null without one
+	Lucky    *float64          `json:"sharpe_by_luck"` // the Sharpe ratio that the best of as many trials would have by luck alone
 	Trials   int               `json:"trials"`
-	Refused  int               `json:"refused"` // trials whose parameters the strategy does not accept
-	Best     map[string]string `json:"best"`    // its parameters
-	Seen     *float64          `json:"sharpe"`  // of the best, over the part that selected it
+	Refused  int               `json:"refused"` // the number of trials whose parameters the strategy does not accept
+	Best     map[string]string `json:"best"`    // the parameters of the best
+	Seen     *float64          `json:"sharpe"`  // the Sharpe ratio of the best, over the data that chose it
 	Unseen   *float64          `json:"unseen_sharpe"`
 	DataSHA  string            `json:"data_sha256"`
 }

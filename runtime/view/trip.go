@@ -15,40 +15,40 @@ type RoundTrip struct {
 	Symbol     string  `json:"symbol"`
 	Side       string  `json:"side"` // LONG | SHORT
 	Quantity   Decimal `json:"quantity"`
-	Entry      Decimal `json:"entry_price"` // mean
+	Entry      Decimal `json:"entry_price"` // the mean price
 	Exit       Decimal `json:"exit_price"`
 	EnteredMS  int64   `json:"entered_ms"`
 	LeftMS     int64   `json:"left_ms"`
-	Asset      string  `json:"asset"`    // that money is in
-	Realized   Decimal `json:"realised"` // from the price difference alone
+	Asset      string  `json:"asset"`    // the asset of the amounts of money
+	Realized   Decimal `json:"realised"` // the result of the price difference, before fees and funding
 	Fees       Decimal `json:"fees"`
-	Funding    Decimal `json:"funding"`               // paid
-	PNL        Decimal `json:"pnl"`                   // net of fees and funding
-	Derived    bool    `json:"derived"`               // fees and funding follow from the wallet, not from a report of the exchange
-	Whole      bool    `json:"whole"`                 // false: a part of the money is unknown
-	Purpose    string  `json:"exit_purpose"`          // of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual
-	PositionID int64   `json:"position_id,omitempty"` // futures
+	Funding    Decimal `json:"funding"`               // the funding that was paid
+	PNL        Decimal `json:"pnl"`                   // the result less fees and funding
+	Derived    bool    `json:"derived"`               // whether fees and funding follow from the wallet, not from a report of the exchange
+	Whole      bool    `json:"whole"`                 // false if a part of the money is unknown
+	Purpose    string  `json:"exit_purpose"`          // the purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual
+	PositionID int64   `json:"position_id,omitempty"` // only on futures
 }
 
 // EndedPosition is a closed position, whether botd opened it or not.
 type EndedPosition struct {
 	ID         string  `json:"id"`
-	PositionID int64   `json:"position_id,omitempty"` // futures
-	Strategy   string  `json:"strategy"`              // empty if no strategy of botd's opened it
+	PositionID int64   `json:"position_id,omitempty"` // only on futures
+	Strategy   string  `json:"strategy"`              // empty if no strategy opened it
 	Market     string  `json:"market"`
 	Symbol     string  `json:"symbol"`
 	Side       string  `json:"side"` // LONG | SHORT
 	Quantity   Decimal `json:"quantity"`
 	Entry      Decimal `json:"entry_price"`
 	Exit       Decimal `json:"close_price"`
-	Realized   Decimal `json:"realised"` // from the price difference alone
+	Realized   Decimal `json:"realised"` // the result of the price difference, before fees and funding
 	Fees       Decimal `json:"fees"`
-	Funding    Decimal `json:"funding"` // paid
-	PNL        Decimal `json:"pnl"`     // net of fees and funding
-	Asset      string  `json:"asset"`   // that money is in
-	Whole      bool    `json:"whole"`   // false: a part of the money is unknown
+	Funding    Decimal `json:"funding"` // the funding that was paid
+	PNL        Decimal `json:"pnl"`     // the result less fees and funding
+	Asset      string  `json:"asset"`   // the asset of the amounts of money
+	Whole      bool    `json:"whole"`   // false if a part of the money is unknown
 	Liquidated bool    `json:"liquidated"`
-	Purpose    string  `json:"exit_purpose"` // of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual
+	Purpose    string  `json:"exit_purpose"` // the purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual
 	FromMS     int64   `json:"from_ms"`
 	UntilMS    int64   `json:"until_ms"`
 }

@@ -13,15 +13,15 @@ class Account(TypedDict):
     """The balances of both wallets, as last fetched."""
 
     schema: Literal[1]
-    at_ms: int  # When it was fetched; 0: not yet.
+    at_ms: int  # When the balances were fetched; 0 if not yet.
     wallet: str
     unrealized: str
     available: str
     margin_used: str
     maintenance_margin: str
-    equity: str  # Of the futures account.
+    equity: str  # The equity of the futures account.
     total_equity: str
-    balances: List[Balance]  # Spot.
+    balances: List[Balance]  # The balances of the spot wallet.
 
 
 class AccountEvent(TypedDict):
@@ -50,7 +50,7 @@ Audit = TypedDict("Audit", {
 class AuditList(TypedDict):
     schema: Literal[1]
     items: List[Audit]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 Backtest = TypedDict("Backtest", {
@@ -79,7 +79,7 @@ Backtest = TypedDict("Backtest", {
     "expectancy": "Optional[str]",
     "exposure_pct": "Optional[float]",
     "warnings": "List[str]",
-    "page": "bool",  # It has a page.
+    "page": "bool",  # Whether the report has a page.
     "data_sha256": "str",
     "config_sha256": "str",
     "result_sha256": "str",
@@ -91,26 +91,26 @@ class BacktestChoices(TypedDict):
 
     schema: Literal[1]
     strategies: List[RunnableStrategy]
-    files: List[CandleFile]  # Of candles: recorded by the daemon, or in data_dir/candles.
-    max_candles: int  # Of one run.
+    files: List[CandleFile]  # The files of candles that the daemon recorded, or that are in data_dir/candles.
+    max_candles: int  # The maximum number of candles of one run.
 
 
 class BacktestList(TypedDict):
     schema: Literal[1]
     items: List[Backtest]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 BacktestRequest = TypedDict("BacktestRequest", {
-    "strategy": "str",  # The name of a configured one.
-    "params": "NotRequired[Dict[str, str]]",  # Instead of the configured ones.
+    "strategy": "str",  # The name of a configured strategy.
+    "params": "NotRequired[Dict[str, str]]",  # The parameters that differ from the configured ones.
     "file": "NotRequired[str]",  # One of the choices; without it a synthetic market is generated.
-    "seed": "NotRequired[int]",  # Of the synthetic market.
-    "candles": "NotRequired[int]",  # Of the synthetic market.
-    "from": "NotRequired[str]",  # A date or RFC 3339, in UTC; of a file the part that is used.
+    "seed": "NotRequired[int]",  # The seed of the synthetic market.
+    "candles": "NotRequired[int]",  # The number of candles of the synthetic market.
+    "from": "NotRequired[str]",  # The start of the part of the file that is used: a date or RFC 3339, in UTC.
     "to": "NotRequired[str]",
-    "study": "NotRequired[bool]",  # Also runs again under worse conditions.
-    "name": "NotRequired[str]",  # Of the report.
+    "study": "NotRequired[bool]",  # Whether it also runs again under worse conditions.
+    "name": "NotRequired[str]",  # The name of the report.
     "dry_run": "NotRequired[bool]",
 })
 
@@ -118,11 +118,11 @@ BacktestRequest = TypedDict("BacktestRequest", {
 class BacktestRun(TypedDict):
     """A backtest that was started here, and its progress."""
 
-    id: str  # Of its report.
+    id: str  # The id of its report.
     strategy: str
     data: str
     state: Literal["running", "done", "failed", "canceled"]
-    phase: str  # Of running: reading, running, study, writing.
+    phase: str  # The phase of a running one: reading, running, study, writing.
     share: float  # The completed share of the run.
     error: NotRequired[str]
     by: str
@@ -133,7 +133,7 @@ class BacktestRun(TypedDict):
 class BacktestRunList(TypedDict):
     schema: Literal[1]
     items: List[BacktestRun]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class BacktestStart(TypedDict):
@@ -154,7 +154,7 @@ class Backup(TypedDict):
     bytes: int
     sha256: str
     records: int
-    hash: str  # Of the last record.
+    hash: str  # The hash of the last record.
 
 
 class BackupAnswer(TypedDict):
@@ -195,8 +195,8 @@ class CancelRequest(TypedDict):
     strategy: NotRequired[str]
     market: NotRequired[Literal["futures", "spot"]]
     symbol: NotRequired[str]
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class CandleEvent(TypedDict):
@@ -236,15 +236,15 @@ class Candles(TypedDict):
     low: List[str]
     close: List[str]
     volume: List[float]
-    gaps: int  # Candles missing between the first and the last.
+    gaps: int  # The number of candles missing between the first and the last.
 
 
 class Change(TypedDict):
     """The answer to a change that sends nothing to the exchange."""
 
     schema: Literal[1]
-    dry_run: bool  # Nothing was done.
-    does: List[str]  # In words.
+    dry_run: bool  # Whether nothing was done.
+    does: List[str]  # The effects in words.
 
 
 class ChannelAnswer(TypedDict):
@@ -259,7 +259,7 @@ class ChannelAnswer(TypedDict):
 class ChannelRequest(TypedDict):
     """Which channels to test."""
 
-    channel: NotRequired[str]  # Only this one.
+    channel: NotRequired[str]  # The only channel to test.
     dry_run: NotRequired[bool]
 
 
@@ -298,7 +298,7 @@ class Configuration(TypedDict):
     directory: str
     files: List[str]
     hash: str
-    yaml: str  # Effective, without secrets.
+    yaml: str  # The effective configuration, without secrets.
     settings: List[Setting]
 
 
@@ -310,7 +310,7 @@ class Day(TypedDict):
     change: str
     change_ratio: float
     peak: str
-    drawdown_ratio: float  # 0 to 1.
+    drawdown_ratio: float  # A share from 0 to 1.
 
 
 class Decision(TypedDict):
@@ -321,9 +321,9 @@ class Decision(TypedDict):
     strategy: str
     market: str
     symbol: str
-    target: str  # In words.
+    target: str  # The target in words.
     wish: str  # Use target.
-    side: str  # Of the target: long, short or flat; empty without a target.
+    side: str  # The side of the target: long, short or flat; empty without a target.
     reason: str
     last_price: str
     position: str
@@ -332,7 +332,7 @@ class Decision(TypedDict):
 class DecisionList(TypedDict):
     schema: Literal[1]
     items: List[Decision]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class Degraded(TypedDict):
@@ -348,7 +348,7 @@ class Degraded(TypedDict):
     until: NotRequired[str]  # When it clears automatically.
     way_out: str
     blind: NotRequired[List[str]]  # What a halt cannot read or act on, one line each.
-    under_way: NotRequired[bool]  # Of a halt: the exchange has accepted all orders that close the rest.
+    under_way: NotRequired[bool]  # Whether the exchange has accepted all orders that close the rest of a halt.
     doing: NotRequired[str]  # The orders and positions that a halt still has to cancel or close, and the cause of the delay.
 
 
@@ -371,42 +371,42 @@ class Difference(TypedDict):
     kind: Literal["quarantine", "adopted", "ignored", "found", "unexplained"]
     market: str
     symbol: NotRequired[str]
-    quantity: NotRequired[str]  # Signed: the quantity that was adopted, or left to its owner.
-    amount: NotRequired[str]  # Unexplained: the increase of the asset's balance.
+    quantity: NotRequired[str]  # The quantity, with its sign, that was adopted or left to its owner.
+    amount: NotRequired[str]  # The increase of the asset's balance that is unexplained.
     asset: NotRequired[str]
     client_order_id: NotRequired[str]
     order_id: NotRequired[int]
     text: str
-    open: bool  # A quarantine that waits for a person.
+    open: bool  # Whether it is a quarantine that waits for a person.
     ended_ms: NotRequired[int]  # When it was resolved.
 
 
 class DifferenceList(TypedDict):
     schema: Literal[1]
     items: List[Difference]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class EndedPosition(TypedDict):
     """A closed position, whether botd opened it or not."""
 
     id: str
-    position_id: NotRequired[int]  # Futures.
-    strategy: str  # Empty if no strategy of botd's opened it.
+    position_id: NotRequired[int]  # Only on futures.
+    strategy: str  # Empty if no strategy opened it.
     market: str
     symbol: str
     side: Literal["LONG", "SHORT"]
     quantity: str
     entry_price: str
     close_price: str
-    realised: str  # From the price difference alone.
+    realised: str  # The result of the price difference, before fees and funding.
     fees: str
-    funding: str  # Paid.
-    pnl: str  # Net of fees and funding.
-    asset: str  # That money is in.
-    whole: bool  # False: a part of the money is unknown.
+    funding: str  # The funding that was paid.
+    pnl: str  # The result less fees and funding.
+    asset: str  # The asset of the amounts of money.
+    whole: bool  # False if a part of the money is unknown.
     liquidated: bool
-    exit_purpose: str  # Of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual.
+    exit_purpose: str  # The purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual.
     from_ms: int
     until_ms: int
 
@@ -414,7 +414,7 @@ class EndedPosition(TypedDict):
 class EndedPositionList(TypedDict):
     schema: Literal[1]
     items: List[EndedPosition]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class EquitySeries(TypedDict):
@@ -426,7 +426,7 @@ class EquitySeries(TypedDict):
     equity: List[str]
     wallet: List[str]
     unrealized: List[str]
-    marks: List[Audit]  # Starts, halts, breakers, limits: oldest first.
+    marks: List[Audit]  # Starts, halts, breakers and limits, oldest first.
 
 
 class Execution(TypedDict):
@@ -453,16 +453,16 @@ class Fill(TypedDict):
     symbol: str
     side: str
     quantity: str
-    price: str  # Mean of the order so far; 0 while it is not known.
+    price: str  # The mean price of the order so far; 0 while it is not known.
     fee: NotRequired[str]  # Empty while it is not known.
-    fee_asset: NotRequired[str]  # That the fee is in.
-    derived: NotRequired[bool]  # Price and fee follow from two readings of position and wallet: the exchange reports neither.
+    fee_asset: NotRequired[str]  # The asset of the fee.
+    derived: NotRequired[bool]  # Whether price and fee follow from readings of position and wallet, because the exchange reports none.
 
 
 class FillList(TypedDict):
     schema: Literal[1]
     items: List[Fill]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class ForeignOrder(TypedDict):
@@ -513,21 +513,21 @@ class HaltAnswer(TypedDict):
     level: str
     scope: str
     reason: str
-    does: List[str]  # In words.
+    does: List[str]  # The effects in words.
     steps: List[HaltStep]  # The requests, in order.
     blind: List[str]  # What a halt cannot read or act on now, one line each.
-    still: List[Degraded]  # Rearm: the states that still block trading.
+    still: List[Degraded]  # The states that still block trading after a rearm.
 
 
 class HaltRequest(TypedDict):
     """A halt of the account, or of a part of it."""
 
     level: Literal["pause", "cancel", "flatten"]
-    strategy: NotRequired[str]  # Of one strategy alone.
-    market: NotRequired[Literal["futures", "spot"]]  # Needed where both markets trade the symbol.
-    symbol: NotRequired[str]  # Of one symbol alone.
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    strategy: NotRequired[str]  # The strategy to which it is limited.
+    market: NotRequired[Literal["futures", "spot"]]  # Required where both markets trade the symbol.
+    symbol: NotRequired[str]  # The symbol to which it is limited.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class HaltStep(TypedDict):
@@ -544,10 +544,10 @@ class HaltStep(TypedDict):
     stop_price: NotRequired[str]
     reduce_only: NotRequired[bool]
     close_position: NotRequired[bool]
-    client_order_id: NotRequired[str]  # Of a cancel: the order.
+    client_order_id: NotRequired[str]  # The order that a cancel cancels.
     order_id: NotRequired[int]
-    later: NotRequired[bool]  # Once the cancels before it are confirmed.
-    text: str  # For people.
+    later: NotRequired[bool]  # Whether it is sent only once the cancels before it are confirmed.
+    text: str  # The step in words.
 
 
 class Health(TypedDict):
@@ -564,7 +564,7 @@ class Hello(TypedDict):
 
     epoch: str
     version: str
-    oldest_id: str  # The oldest to resume after.
+    oldest_id: str  # The oldest id after which a stream can resume.
     last_id: str
 
 
@@ -580,17 +580,17 @@ class Incident(TypedDict):
 
     id: str
     state: Literal["open", "closed"]
-    in_force: bool  # False: the state is over, or just after a start not known; the incident closes unless it returns.
+    in_force: bool  # False when the state has ended, or after a start is not known yet; the incident closes unless it returns.
     kind: str  # The declared state: blind, unprotected, quarantined, journal, clock, ...
     severity: str
     scope: Literal["account", "market", "strategy", "symbol"]
     strategy: NotRequired[str]
     market: NotRequired[str]
     symbol: NotRequired[str]
-    cause: str  # The newest.
+    cause: str  # The newest cause.
     way_out: str
     runbook: str  # The section of docs/operations.md.
-    since: str  # Of the state.
+    since: str  # When the state began.
     opened: str
     updated: str
     times: int  # How often the state has begun.
@@ -602,7 +602,7 @@ class Incident(TypedDict):
 class IncidentList(TypedDict):
     schema: Literal[1]
     items: List[Incident]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class Intent(TypedDict):
@@ -617,10 +617,10 @@ class Intent(TypedDict):
     side: NotRequired[str]
     type: NotRequired[str]
     quantity: NotRequired[str]
-    quote_amount: NotRequired[str]  # Of a spot purchase at market, instead of a quantity.
+    quote_amount: NotRequired[str]  # The amount of a spot purchase at market, which has no quantity.
     price: NotRequired[str]
     stop_price: NotRequired[str]
-    last_price: NotRequired[str]  # When it was derived.
+    last_price: NotRequired[str]  # The last price when the intent was derived.
     reason: NotRequired[str]
     outcome: str  # Derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state.
     rule: NotRequired[str]
@@ -632,7 +632,7 @@ class Intent(TypedDict):
 class IntentList(TypedDict):
     schema: Literal[1]
     items: List[Intent]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class JournalHead(TypedDict):
@@ -641,20 +641,20 @@ class JournalHead(TypedDict):
     records: int
     hash: str
     at: str
-    keyed: bool  # With the key of journal_key_file.
+    keyed: bool  # Whether the chain is authenticated by the key of journal_key_file.
 
 
 class LaneUse(TypedDict):
     """The last use of the kill switch's lane, while the engine did not answer in time."""
 
-    since: str  # The first halt.
+    since: str  # The time of the first halt.
     by: str
     level: str
     cause: str  # Why the engine was not waited for.
-    orders: int  # That were sent.
-    active: bool  # The engine has not taken over yet.
-    done_after_ms: NotRequired[int]  # Until nothing was left to cancel or close.
-    took_ms: NotRequired[int]  # Until the engine had taken over.
+    orders: int  # The number of orders that were sent.
+    active: bool  # Whether the engine has not taken over yet.
+    done_after_ms: NotRequired[int]  # The time until nothing was left to cancel or close.
+    took_ms: NotRequired[int]  # The time until the engine had taken over.
 
 
 class Level(TypedDict):
@@ -676,41 +676,41 @@ class Limit(TypedDict):
     scope: str  # Account, account futures, account spot, symbol ..., strategy ...
     strategy: NotRequired[str]
     rule: str
-    value: str  # In use.
+    value: str  # The utilization.
     use: str  # Use value.
     limit: str
     headroom: str
-    ratio: float  # Of value to limit; 1 is the limit.
+    ratio: float  # The utilization as a share of the limit; 1 is the limit.
     state: Literal["ok", "near", "full", "breached", "unknown"]
     why: NotRequired[str]
     way_out: NotRequired[str]
-    since: NotRequired[str]  # Of a breach.
+    since: NotRequired[str]  # When the breach began.
     until: NotRequired[str]  # When a breach clears automatically.
-    set: NotRequired[SetLimit]  # By a person, tighter than the configuration.
+    set: NotRequired[SetLimit]  # The value that a person set, tighter than the configuration's.
     near: Literal["", "shown", "alerts"]
-    title: NotRequired[str]  # Of its figure on the overview page.
+    title: NotRequired[str]  # The title of its figure on the overview page.
 
 
 class LimitList(TypedDict):
     schema: Literal[1]
     items: List[Limit]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class LimitsRequest(TypedDict):
     """Which limits to set."""
 
     strategy: NotRequired[str]  # Empty for a limit of the account.
-    limits: Dict[str, Optional[str]]  # By rule: a value tighter than the configuration's, or null to go back to that.
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    limits: Dict[str, Optional[str]]  # For each rule, a value tighter than the configuration's, or null to return to that.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class Line(TypedDict):
     """One output of an indicator; a missing value is null."""
 
-    name: str  # Sma 10.
-    own: bool  # On its own scale, below the price.
+    name: str  # The indicator with its parameters, such as sma 10.
+    own: bool  # Whether it is drawn below the price, on its own scale.
     values: List[Optional[float]]
 
 
@@ -719,9 +719,9 @@ class Link(TypedDict):
 
     schema: Literal[1]
     code: str
-    address: str  # Of the dashboard, at a name of this botd's own if possible; empty when it is not served.
+    address: str  # The address of the dashboard, with a name of this botd's own if possible; empty when it is not served.
     plain: str  # The same without such a name, for clients that do not resolve names below localhost to this machine.
-    path: str  # Behind it; the code is a fragment, which browsers do not send.
+    path: str  # The path behind the address; the code is a fragment, which browsers do not send.
     ends: str
 
 
@@ -744,13 +744,13 @@ class ListedSymbol(TypedDict):
     max_notional: str
     tradable: bool
     max_leverage: int  # 0 on spot.
-    strategy: str  # The one that trades it; empty for none.
+    strategy: str  # The strategy that trades it; empty for none.
 
 
 class ListedSymbolList(TypedDict):
     schema: Literal[1]
     items: List[ListedSymbol]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class LogLevel(TypedDict):
@@ -779,14 +779,14 @@ class LogLine(TypedDict):
 class LogLineList(TypedDict):
     schema: Literal[1]
     items: List[LogLine]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class LoginRequest(TypedDict):
     """A token, or the code of a one-time link."""
 
     token: NotRequired[str]
-    code: NotRequired[str]  # Of a one-time link.
+    code: NotRequired[str]  # The code of a one-time link.
 
 
 class MemoryEntry(TypedDict):
@@ -802,14 +802,14 @@ class NamedToken(TypedDict):
     name: str
     role: Literal["viewer", "operator"]
     made: str
-    ends: Optional[str]  # Null: never.
+    ends: Optional[str]  # Null if it never expires.
     ended: bool
 
 
 class NamedTokenList(TypedDict):
     schema: Literal[1]
     items: List[NamedToken]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class NewToken(TypedDict):
@@ -819,7 +819,7 @@ class NewToken(TypedDict):
     name: str
     role: Literal["viewer", "operator"]
     ends: Optional[str]
-    token: str  # Shown now, and never again.
+    token: str  # The token, which is shown only once.
 
 
 class Notice(TypedDict):
@@ -832,7 +832,7 @@ class Notice(TypedDict):
     strategy: NotRequired[str]
     market: NotRequired[str]
     symbol: NotRequired[str]
-    over: bool  # It has ended.
+    over: bool  # Whether what it reports has ended.
     count: NotRequired[int]
     text: str
 
@@ -840,7 +840,7 @@ class Notice(TypedDict):
 class NoticeList(TypedDict):
     schema: Literal[1]
     items: List[Notice]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 OneBacktest = TypedDict("OneBacktest", {
@@ -870,13 +870,13 @@ OneBacktest = TypedDict("OneBacktest", {
     "expectancy": "Optional[str]",
     "exposure_pct": "Optional[float]",
     "warnings": "List[str]",
-    "page": "bool",  # It has a page.
+    "page": "bool",  # Whether the report has a page.
     "data_sha256": "str",
     "config_sha256": "str",
     "result_sha256": "str",
     "assumptions": "List[str]",
-    "config": "List[str]",  # Of each strategy, effective, as YAML.
-    "time_ms": "List[int]",  # Of the curve, at most a thousand points.
+    "config": "List[str]",  # The effective configuration of each strategy, as YAML.
+    "time_ms": "List[int]",  # The times of the curve's points, at most a thousand.
     "equity": "List[str]",
 })
 
@@ -894,10 +894,10 @@ class OneIntent(TypedDict):
     side: NotRequired[str]
     type: NotRequired[str]
     quantity: NotRequired[str]
-    quote_amount: NotRequired[str]  # Of a spot purchase at market, instead of a quantity.
+    quote_amount: NotRequired[str]  # The amount of a spot purchase at market, which has no quantity.
     price: NotRequired[str]
     stop_price: NotRequired[str]
-    last_price: NotRequired[str]  # When it was derived.
+    last_price: NotRequired[str]  # The last price when the intent was derived.
     reason: NotRequired[str]
     outcome: str  # Derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state.
     rule: NotRequired[str]
@@ -906,7 +906,7 @@ class OneIntent(TypedDict):
     order_id: NotRequired[int]
     checks: List[Verdict]  # One for each rule.
     steps: List[Step]
-    order: Optional[Order]  # Null without one.
+    order: Optional[Order]  # Null if it has no order.
 
 
 class OneMarket(TypedDict):
@@ -921,7 +921,7 @@ class OneMarket(TypedDict):
     max_notional: str
     tradable: bool
     max_leverage: int  # 0 on spot.
-    strategy: str  # The one that trades it; empty for none.
+    strategy: str  # The strategy that trades it; empty for none.
     time_ms: int
     last_price: str
     open_24h: str
@@ -944,13 +944,13 @@ class OneOrder(TypedDict):
     order_id: int  # 0 until acknowledged.
     strategy: str
     purpose: str
-    key: NotRequired[str]  # Of the plan.
+    key: NotRequired[str]  # The key of the order in the plan.
     market: str
     symbol: str
     side: str
     type: str
     state: str
-    live: bool  # Not in a final state.
+    live: bool  # Whether it is in no final state.
     price: str
     stop_price: str
     quantity: str
@@ -959,11 +959,11 @@ class OneOrder(TypedDict):
     close_position: bool
     post_only: bool
     filled: str
-    mean_price: str  # Of the filled quantity; 0 when unknown.
+    mean_price: str  # The mean price of the filled quantity; 0 when unknown.
     sent_ms: int
     ended_ms: NotRequired[int]
-    why: NotRequired[str]  # Of refused, uncertain.
-    evidence: NotRequired[str]  # Of a final state.
+    why: NotRequired[str]  # Why the order was refused or is uncertain.
+    evidence: NotRequired[str]  # The evidence of the final state.
     steps: List[Step]
 
 
@@ -978,31 +978,31 @@ class OneStrategy(TypedDict):
     interval: str
     state: Literal["running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed", "hung"]
     why: NotRequired[str]
-    reason: NotRequired[str]  # Of the plan in force.
+    reason: NotRequired[str]  # The reason of the plan in force.
     target: str
     position: str
     entry_price: str
     liq_price: str
     last_price: str
     last_price_ms: int
-    candle_close_ms: int  # Of the newest candle.
+    candle_close_ms: int  # The close time of the newest candle.
     unrealized: str  # The price difference of the position.
-    realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
-    profit: str  # Realized and unrealized together: the strategy's net result.
-    unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
-    since_ms: NotRequired[int]  # Of the position: its first fill, or when it was first seen.
-    equity: str  # Attributed to it.
+    realized: str  # The result since the strategy began, less fees and funding, by the ledger.
+    profit: str  # The strategy's net result: realized and unrealized together.
+    unrealized_ratio: float  # The unrealized profit as a share of the position's value at entry, without leverage.
+    since_ms: NotRequired[int]  # The first fill of the position, or when it was first seen.
+    equity: str  # The equity attributed to the strategy.
     settled: bool
-    protected: bool  # A working stop covers the position.
+    protected: bool  # Whether a working stop covers the position.
     last_tick_ms: int
     next_tick_ms: int
-    plan: Plan  # In force.
+    plan: Plan  # The plan in force.
     latch: NotRequired[Literal["long", "short"]]
-    limits: List[Limit]  # Its own.
-    degraded: List[Degraded]  # That apply to it.
-    config: str  # Effective, as YAML.
+    limits: List[Limit]  # The strategy's own limits.
+    degraded: List[Degraded]  # The declared states that apply to the strategy.
+    config: str  # The effective configuration, as YAML.
     decisions: List[Decision]
-    orders: List[Order]  # Live.
+    orders: List[Order]  # The live orders.
 
 
 class OneTickPreview(TypedDict):
@@ -1019,8 +1019,8 @@ class OneTickPreview(TypedDict):
     data: PreviewData
     conditions: List[Condition]
     plan_in_force: Plan
-    plan: Plan  # After the tick.
-    changes: bool  # The tick would change the plan.
+    plan: Plan  # The plan after the tick.
+    changes: bool  # Whether the tick would change the plan.
     latch: NotRequired[Literal["long", "short"]]
     steps: List[PreviewedIntent]
     blocks: List[Block]
@@ -1033,13 +1033,13 @@ class Order(TypedDict):
     order_id: int  # 0 until acknowledged.
     strategy: str
     purpose: str
-    key: NotRequired[str]  # Of the plan.
+    key: NotRequired[str]  # The key of the order in the plan.
     market: str
     symbol: str
     side: str
     type: str
     state: str
-    live: bool  # Not in a final state.
+    live: bool  # Whether it is in no final state.
     price: str
     stop_price: str
     quantity: str
@@ -1048,17 +1048,17 @@ class Order(TypedDict):
     close_position: bool
     post_only: bool
     filled: str
-    mean_price: str  # Of the filled quantity; 0 when unknown.
+    mean_price: str  # The mean price of the filled quantity; 0 when unknown.
     sent_ms: int
     ended_ms: NotRequired[int]
-    why: NotRequired[str]  # Of refused, uncertain.
-    evidence: NotRequired[str]  # Of a final state.
+    why: NotRequired[str]  # Why the order was refused or is uncertain.
+    evidence: NotRequired[str]  # The evidence of the final state.
 
 
 class OrderList(TypedDict):
     schema: Literal[1]
     items: List[Order]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class Pair(TypedDict):
@@ -1099,7 +1099,7 @@ class Parity(TypedDict):
 class Plan(TypedDict):
     """The desired state of a strategy."""
 
-    target: NotRequired[str]  # In words: "0.01 BTC-USDT", "50 % of equity"; empty: no target.
+    target: NotRequired[str]  # The target in words, such as "0.01 BTC-USDT" or "50 % of equity"; empty for none.
     leverage: NotRequired[int]
     orders: List[DesiredOrder]
     exits: List[DesiredOrder]
@@ -1125,8 +1125,8 @@ class Position(TypedDict):
     strategy: str
     market: str
     symbol: str
-    quantity: str  # As the exchange reports it; signed.
-    journal: str  # As the journal explains it, fees of spot included.
+    quantity: str  # The quantity that the exchange reports, with its sign.
+    journal: str  # The quantity that the journal explains, spot fees included.
     difference: str
     ignored: str  # The part of the position that is left to its owner.
     settled: bool
@@ -1138,17 +1138,17 @@ class Position(TypedDict):
     liquidation_distance_ratio: Optional[float]  # Null when no price liquidates.
     notional: str
     unrealized: str  # The price difference of the position, at the last price.
-    profit: str  # Net: unrealized, with the position's realized profit, fees and funding since it was opened.
-    profit_ratio: Optional[float]  # Of its value at entry, without leverage; null while that is unknown.
+    profit: str  # The net profit: unrealized, with the position's realized profit, fees and funding since it was opened.
+    profit_ratio: Optional[float]  # The profit as a share of the value at entry, without leverage; null while that is unknown.
     leverage: int
     since_ms: NotRequired[int]
-    protected: bool  # A working stop covers it.
+    protected: bool  # Whether a working stop covers it.
     unprotected_since_ms: NotRequired[int]  # Since when it has been without the stop of its plan.
-    unprotected_ms: int  # Upper bound on the time unprotected since the start.
+    unprotected_ms: int  # The time unprotected since the start, at most.
     protection: List[Protection]
-    stop_price: NotRequired[str]  # Of the nearest working stop.
-    stop_distance_ratio: Optional[float]  # From the last price; null without a stop.
-    reducing: str  # Sum of open reduceOnly quantities.
+    stop_price: NotRequired[str]  # The price of the nearest working stop.
+    stop_distance_ratio: Optional[float]  # The distance of the nearest working stop from the last price; null without one.
+    reducing: str  # The sum of the quantities of open reduceOnly orders.
 
 
 class PositionChange(TypedDict):
@@ -1166,15 +1166,15 @@ class PositionChange(TypedDict):
 class PositionList(TypedDict):
     schema: Literal[1]
     items: List[Position]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class PreviewData(TypedDict):
     """The data that the strategy decides on."""
 
-    candles: int  # Processed.
+    candles: int  # The number of processed candles.
     warmup: int
-    open: NotRequired[str]  # Of the newest closed candle.
+    open: NotRequired[str]  # The open of the newest closed candle.
     high: NotRequired[str]
     low: NotRequired[str]
     close: NotRequired[str]
@@ -1183,7 +1183,7 @@ class PreviewData(TypedDict):
     last_price_ms: int
     position: str
     entry_price: str
-    equity: str  # Of the market's account.
+    equity: str  # The equity of the market's account.
 
 
 class PreviewedIntent(TypedDict):
@@ -1193,10 +1193,10 @@ class PreviewedIntent(TypedDict):
     side: NotRequired[str]
     type: NotRequired[str]
     quantity: NotRequired[str]
-    quote_amount: NotRequired[str]  # On spot: USDT to spend.
+    quote_amount: NotRequired[str]  # The USDT to spend, on spot.
     price: NotRequired[str]
     stop_price: NotRequired[str]
-    order_id: NotRequired[int]  # Of a cancel.
+    order_id: NotRequired[int]  # The order that a cancel cancels.
     reason: NotRequired[str]
     refused_by: NotRequired[str]  # The exchange's newest refusal of the same intent, and the time of the next try.
     outcome: Literal["approved", "refused", "waits"]
@@ -1228,7 +1228,7 @@ class Protection(TypedDict):
     purpose: str
     state: str
     stop_price: str
-    quantity: str  # Empty: the whole position.
+    quantity: str  # Empty for the whole position.
     client_order_id: str
 
 
@@ -1240,58 +1240,58 @@ class Quarantine(TypedDict):
     strategy: NotRequired[str]
     cause: str
     since: str
-    position: str  # As the exchange reports it.
-    explained: str  # By botd's own fills and adopted quantities.
-    ignored: str  # Left to its owner.
+    position: str  # The position that the exchange reports.
+    explained: str  # The position that botd's own fills and adopted quantities explain.
+    ignored: str  # The part that is left to its owner.
     difference: str  # The unexplained quantity.
     unknown: List[Order]  # Placements with an unknown outcome.
     orders: List[ForeignOrder]  # Open orders that the journal does not know.
     adopt: List[str]  # The changes of --adopt.
     ignore: List[str]
-    blocked: NotRequired[str]  # Why it cannot be resolved now.
+    blocked: NotRequired[str]  # Why the quarantine cannot be resolved now.
 
 
 class QuarantineList(TypedDict):
     schema: Literal[1]
     items: List[Quarantine]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class RearmRequest(TypedDict):
     """Which halt is to end; the account's without any field."""
 
-    strategy: NotRequired[str]  # Of one strategy alone.
-    market: NotRequired[Literal["futures", "spot"]]  # Needed where both markets trade the symbol.
-    symbol: NotRequired[str]  # Of one symbol alone.
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    strategy: NotRequired[str]  # The strategy to which it is limited.
+    market: NotRequired[Literal["futures", "spot"]]  # Required where both markets trade the symbol.
+    symbol: NotRequired[str]  # The symbol to which it is limited.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class ReasonRequest(TypedDict):
     """The group of fields of every change: its reason, and whether it is a dry run."""
 
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class Reconcile(TypedDict):
     """The state of the reconciler."""
 
     schema: Literal[1]
-    last_ms: int  # Of the last complete round.
-    failed: int  # Rounds in a row.
+    last_ms: int  # The end of the last complete round.
+    failed: int  # The number of rounds in a row that failed.
     blind: bool
     rounds: List[Round]  # The last ones, newest first.
     quarantines: List[Quarantine]  # Symbols on which exchange and journal differ.
     unknown: List[Order]  # Placements with an unknown outcome.
-    events: List[Notice]  # Adopted, found, stale, quarantine, contradicted: newest first.
+    events: List[Notice]  # Adopted, found, stale, quarantine and contradicted, newest first.
 
 
 class ReconcileSummary(TypedDict):
     """The result of the last rounds."""
 
-    last_ms: int  # Of the last complete round.
-    failed: int  # In a row.
+    last_ms: int  # The end of the last complete round.
+    failed: int  # The number of rounds in a row that failed.
     differences: int
 
 
@@ -1313,14 +1313,14 @@ class Refusal(TypedDict):
     quantity: NotRequired[str]
     price: NotRequired[str]
     stop_price: NotRequired[str]
-    detail: str  # In words.
-    intent: str  # Its id, for its whole life and every rule.
+    detail: str  # The refusal in words.
+    intent: str  # The id of the intent, which GET /api/v1/intents/{id} returns with the verdict of every rule.
 
 
 class RefusalList(TypedDict):
     schema: Literal[1]
     items: List[Refusal]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class Rejections(TypedDict):
@@ -1329,7 +1329,7 @@ class Rejections(TypedDict):
     rule: str
     count: int
     last_ms: int
-    strategy: str  # Of the last one.
+    strategy: str  # The strategy of the last refusal.
     symbol: str
     value: str
     limit: str
@@ -1345,18 +1345,18 @@ class ResolveAnswer(TypedDict):
     symbol: str
     decision: Literal["adopt", "ignore"]
     reason: str
-    cause: str  # Of the quarantine.
-    changes: List[str]  # To botd's state; nothing is sent.
+    cause: str  # The cause of the quarantine.
+    changes: List[str]  # The changes of botd's state; nothing is sent.
 
 
 class ResolveRequest(TypedDict):
     """How a quarantine is to end."""
 
-    market: NotRequired[str]  # Needed where the symbol is quarantined in both.
+    market: NotRequired[str]  # Required where the symbol is quarantined in both markets.
     symbol: str
     decision: Literal["adopt", "ignore"]
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class Risk(TypedDict):
@@ -1366,7 +1366,7 @@ class Risk(TypedDict):
     halts: List[Halt]
     levels: List[Level]
     limits: List[Limit]
-    rejections: List[Rejections]  # Of every rule.
+    rejections: List[Rejections]  # The refusals of every rule.
     degraded: List[Degraded]
     history: List[Notice]  # Halts, breakers and limits, newest first.
 
@@ -1378,13 +1378,13 @@ class Round(TypedDict):
     at_ms: int
     complete: bool
     duration_ms: int
-    acted: int  # Intents that were sent.
+    acted: int  # The number of intents that were sent.
 
 
 class RoundList(TypedDict):
     schema: Literal[1]
     items: List[Round]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class RoundTrip(TypedDict):
@@ -1396,25 +1396,25 @@ class RoundTrip(TypedDict):
     symbol: str
     side: Literal["LONG", "SHORT"]
     quantity: str
-    entry_price: str  # Mean.
+    entry_price: str  # The mean price.
     exit_price: str
     entered_ms: int
     left_ms: int
-    asset: str  # That money is in.
-    realised: str  # From the price difference alone.
+    asset: str  # The asset of the amounts of money.
+    realised: str  # The result of the price difference, before fees and funding.
     fees: str
-    funding: str  # Paid.
-    pnl: str  # Net of fees and funding.
-    derived: bool  # Fees and funding follow from the wallet, not from a report of the exchange.
-    whole: bool  # False: a part of the money is unknown.
-    exit_purpose: str  # Of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; or manual.
-    position_id: NotRequired[int]  # Futures.
+    funding: str  # The funding that was paid.
+    pnl: str  # The result less fees and funding.
+    derived: bool  # Whether fees and funding follow from the wallet, not from a report of the exchange.
+    whole: bool  # False if a part of the money is unknown.
+    exit_purpose: str  # The purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual.
+    position_id: NotRequired[int]  # Only on futures.
 
 
 class RoundTripList(TypedDict):
     schema: Literal[1]
     items: List[RoundTrip]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class RunnableStrategy(TypedDict):
@@ -1434,16 +1434,16 @@ class Session(TypedDict):
     schema: Literal[1]
     role: Literal["viewer", "operator"]
     by: Literal["socket", "token", "session"]
-    ends: Optional[str]  # Of a session that is not used; null for a token.
+    ends: Optional[str]  # When a session that is not used ends; null for a token.
     mode: str
     instance: str
-    makes_tokens: bool  # It may create named tokens.
+    makes_tokens: bool  # Whether the sender may create named tokens.
 
 
 class SetLimit(TypedDict):
     """The value that a person set for a limit."""
 
-    value: str  # As the configuration writes it.
+    value: str  # The value in the form of the configuration.
     by: str
     at: str
     why: str
@@ -1452,9 +1452,9 @@ class SetLimit(TypedDict):
 class Setting(TypedDict):
     """One value of the configuration."""
 
-    key: str  # Risk.max_leverage, strategies.trend.params.fast.
+    key: str  # The path of a value, such as risk.max_leverage or strategies.trend.params.fast.
     value: str
-    origin: str  # File:line, default, or command line.
+    origin: str  # Where the value comes from: file:line, default, or command line.
 
 
 class Status(TypedDict):
@@ -1466,13 +1466,13 @@ class Status(TypedDict):
     instance: str
     started: str
     uptime_s: int
-    unclean_start: NotRequired[bool]  # The run before this one ended without a clean stop.
-    time: str  # Of the exchange.
+    unclean_start: NotRequired[bool]  # Whether the run before this one ended without a clean stop.
+    time: str  # The exchange's time.
     ready: bool
     checks: List[Check]
-    event_id: str  # Follow the stream from here.
-    equity: str  # Of all markets that are traded.
-    uncounted: List[Holding]  # In the spot wallet but not in equity: not bought by botd.
+    event_id: str  # The event after which the stream continues this answer.
+    equity: str  # The equity of all markets that are traded.
+    uncounted: List[Holding]  # Holdings of the spot wallet that do not count as equity, because botd did not buy them.
     futures_equity: str
     wallet: str
     available: str
@@ -1482,8 +1482,8 @@ class Status(TypedDict):
     halted: NotRequired[str]  # The level of the account's halt.
     why: NotRequired[str]
     blind: bool
-    degraded: List[Degraded]  # Declared states in force.
-    incidents: List[Incident]  # That are open, the newest first.
+    degraded: List[Degraded]  # The declared states in force.
+    incidents: List[Incident]  # The open incidents, newest first.
     open_orders: int
     unsettled: int
     unsettled_since_ms: NotRequired[int]
@@ -1514,22 +1514,22 @@ class Strategy(TypedDict):
     interval: str
     state: Literal["running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed", "hung"]
     why: NotRequired[str]
-    reason: NotRequired[str]  # Of the plan in force.
+    reason: NotRequired[str]  # The reason of the plan in force.
     target: str
     position: str
     entry_price: str
     liq_price: str
     last_price: str
     last_price_ms: int
-    candle_close_ms: int  # Of the newest candle.
+    candle_close_ms: int  # The close time of the newest candle.
     unrealized: str  # The price difference of the position.
-    realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
-    profit: str  # Realized and unrealized together: the strategy's net result.
-    unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
-    since_ms: NotRequired[int]  # Of the position: its first fill, or when it was first seen.
-    equity: str  # Attributed to it.
+    realized: str  # The result since the strategy began, less fees and funding, by the ledger.
+    profit: str  # The strategy's net result: realized and unrealized together.
+    unrealized_ratio: float  # The unrealized profit as a share of the position's value at entry, without leverage.
+    since_ms: NotRequired[int]  # The first fill of the position, or when it was first seen.
+    equity: str  # The equity attributed to the strategy.
     settled: bool
-    protected: bool  # A working stop covers the position.
+    protected: bool  # Whether a working stop covers the position.
     last_tick_ms: int
     next_tick_ms: int
 
@@ -1538,14 +1538,14 @@ class StrategyHaltRequest(TypedDict):
     """A halt of the strategy that the path names."""
 
     level: Literal["pause", "cancel", "flatten"]
-    reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
+    reason: NotRequired[str]  # The reason that the journal records; required unless it is a dry run.
+    dry_run: NotRequired[bool]  # Whether to answer with the effects, and do nothing.
 
 
 class StrategyList(TypedDict):
     schema: Literal[1]
     items: List[Strategy]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class StrategyParameter(TypedDict):
@@ -1560,25 +1560,25 @@ class Sweep(TypedDict):
     """A sweep with a name; botd sweep show NAME prints all of it. The results of its trials are empty until some have ended and the sweep has ended or was interrupted."""
 
     name: str
-    at: str  # When it was started; of one without a folder, when it was written.
+    at: str  # When it was started, or, without a folder, when it was written.
     state: Literal["running", "interrupted", "done"]
-    done: int  # Choices that have ended or were refused.
-    total: int  # Including missing ones; 0 if unknown.
-    vary: List[str]  # As botd sweep run --vary takes it.
+    done: int  # The number of choices that have ended or were refused.
+    total: int  # The number of choices, missing ones included; 0 if unknown.
+    vary: List[str]  # The ranges, in the form of botd sweep run --vary.
     search: str
     sort: str
-    page: bool  # It has a page.
+    page: bool  # Whether the sweep has a page.
     verdict: str
     strategy: str
     symbol: str
     interval: str
     candles: int
-    split: Optional[str]  # The best was chosen by the data before it; null without one.
-    sharpe_by_luck: Optional[float]  # The best of as many trials without skill.
+    split: Optional[str]  # The time before which the data chose the best; null without one.
+    sharpe_by_luck: Optional[float]  # The Sharpe ratio that the best of as many trials would have by luck alone.
     trials: int
-    refused: int  # Trials whose parameters the strategy does not accept.
-    best: Dict[str, str]  # Its parameters.
-    sharpe: Optional[float]  # Of the best, over the part that selected it.
+    refused: int  # The number of trials whose parameters the strategy does not accept.
+    best: Dict[str, str]  # The parameters of the best.
+    sharpe: Optional[float]  # The Sharpe ratio of the best, over the data that chose it.
     unseen_sharpe: Optional[float]
     data_sha256: str
 
@@ -1586,19 +1586,19 @@ class Sweep(TypedDict):
 class SweepList(TypedDict):
     schema: Literal[1]
     items: List[Sweep]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 SweepRequest = TypedDict("SweepRequest", {
-    "strategy": "str",  # The name of a configured one.
+    "strategy": "str",  # The name of a configured strategy.
     "vary": "List[str]",  # NAME=VALUE,VALUE or NAME=FROM..TO..STEP of a parameter, or of a key of the strategy's file.
-    "where": "NotRequired[str]",  # As "fast < slow".
+    "where": "NotRequired[str]",  # A condition of the parameters, such as "fast < slow".
     "search": "NotRequired[str]",  # Grid, random or tpe; grid by default.
-    "trials": "NotRequired[int]",  # At most.
-    "seed": "NotRequired[int]",  # Of random and tpe; 1 by default.
-    "sort": "NotRequired[str]",  # Sharpe by default.
-    "require": "NotRequired[str]",  # As "trades >= 30".
-    "split": "NotRequired[str]",  # As "70%": the rest only validates.
+    "trials": "NotRequired[int]",  # The maximum number of trials.
+    "seed": "NotRequired[int]",  # The seed of random and tpe; 1 by default.
+    "sort": "NotRequired[str]",  # The figure to sort by; sharpe by default.
+    "require": "NotRequired[str]",  # A condition of the results, such as "trades >= 30".
+    "split": "NotRequired[str]",  # The share of the data that chooses the best, such as "70%"; the rest only validates.
     "file": "str",  # One of the choices of backtests.
     "from": "NotRequired[str]",  # A date or RFC 3339, in UTC.
     "to": "NotRequired[str]",
@@ -1613,7 +1613,7 @@ class SweepRun(TypedDict):
     sweep: str
     kind: Literal["run", "resume", "report"]
     job: NotRequired[str]  # The trial of a report.
-    report: NotRequired[str]  # Its name among the reports of backtests.
+    report: NotRequired[str]  # The name of the report among those of backtests.
     state: Literal["running", "done", "failed", "canceled"]
     error: NotRequired[str]
     by: str
@@ -1624,7 +1624,7 @@ class SweepRun(TypedDict):
 class SweepRunList(TypedDict):
     schema: Literal[1]
     items: List[SweepRun]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class SweepStart(TypedDict):
@@ -1632,7 +1632,7 @@ class SweepStart(TypedDict):
 
     schema: Literal[1]
     dry_run: bool
-    id: str  # Of the sweep, or of the report of a trial.
+    id: str  # The name of the sweep, or of the report of a trial.
     does: List[str]
     run: Optional[SweepRun]  # Null when nothing was started.
 
@@ -1650,8 +1650,8 @@ class TickPreview(TypedDict):
     data: PreviewData
     conditions: List[Condition]
     plan_in_force: Plan
-    plan: Plan  # After the tick.
-    changes: bool  # The tick would change the plan.
+    plan: Plan  # The plan after the tick.
+    changes: bool  # Whether the tick would change the plan.
     latch: NotRequired[Literal["long", "short"]]
     steps: List[PreviewedIntent]
     blocks: List[Block]
@@ -1660,7 +1660,7 @@ class TickPreview(TypedDict):
 class TickPreviewList(TypedDict):
     schema: Literal[1]
     items: List[TickPreview]
-    next: Optional[str]  # For `after`; null when there is nothing older.
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
 class TokenRequest(TypedDict):
@@ -1675,7 +1675,7 @@ class Trade(TypedDict):
     """One public trade."""
 
     time_ms: int
-    side: str  # Of the taker.
+    side: str  # The side of the taker.
     price: str
     quantity: str
 
@@ -1686,8 +1686,8 @@ class TransferRequest(TypedDict):
     market: Literal["futures", "spot"]
     asset: str  # USDT, or the base asset of a spot strategy.
     amount: str  # Negative for a withdrawal.
-    note: NotRequired[str]  # Stored in the journal.
-    strategy: NotRequired[str]  # Futures: the strategy whose result included it, if several trade.
+    note: NotRequired[str]  # A note that the journal stores.
+    strategy: NotRequired[str]  # On futures, the strategy whose result included it, if several trade.
     dry_run: NotRequired[bool]
 
 
@@ -1695,7 +1695,7 @@ class Verdict(TypedDict):
     """The verdict of one rule on an intent."""
 
     rule: str
-    scope: NotRequired[str]  # Of a limit: account, account futures, symbol ..., strategy ...
+    scope: NotRequired[str]  # The scope of a limit: account, account futures, symbol ..., strategy ...
     verdict: Literal["passed", "refused", "not_reached"]
     value: NotRequired[str]
     limit: NotRequired[str]
@@ -1711,7 +1711,7 @@ class Version(TypedDict):
     go: str
     mode: str
     instance: str
-    epoch: str  # Of this start.
+    epoch: str  # Identifies this start.
 
 
 class Operations:
