@@ -8,14 +8,14 @@ import (
 	"botd/reconcile/placement"
 )
 
-// sentRequests holds what happened to the requests about live placements, by client order id: when they
-// were passed on and answered, and what the wallet shows if there is no answer.
+// sentRequests holds the history of the requests about live placements, by client order id: when they
+// were passed on and answered, and the wallet's evidence about those without an answer.
 type sentRequests struct {
 	sequence   int64                // of the ids generated in this epoch
 	deliveries map[string]*delivery // by client order id
 }
 
-// delivery is what happened to one live placement on its way to the exchange and back.
+// delivery is the history of one live placement on its way to the exchange and back.
 type delivery struct {
 	handedOutMS int64        // when it was passed on for sending
 	answeredMS  int64        // when the exchange's answer assigned an id to it
@@ -41,10 +41,10 @@ func (d *sentRequests) nextInSequence() int64 {
 
 func (d *sentRequests) restartSequence() { d.sequence = 0 }
 
-// forget drops what is known of a placement that has ended.
+// forget drops the delivery of a placement that has ended.
 func (d *sentRequests) forget(clientOrderID string) { delete(d.deliveries, clientOrderID) }
 
-// delivery returns what is known of a placement.
+// delivery returns a placement's delivery; an empty one if nothing has been noted.
 func (d *sentRequests) delivery(p *account.Placement) delivery { return d.known(p.ClientOrderID()) }
 
 func (d *sentRequests) known(clientOrderID string) delivery {

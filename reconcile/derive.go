@@ -98,7 +98,7 @@ func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 	return b.situation(&Desired{Flatten: true}, symbol, 0).ownPosition
 }
 
-// situation is what is known about one symbol when changes are derived for it. Its methods, and those of its parts (spotPosition, spotSales, startMark),
+// situation is the known state of one symbol when changes are derived for it. Its methods, and those of its parts (spotPosition, spotSales, startMark),
 // only answer questions: they derive and change nothing.
 type situation struct {
 	book        *Book
@@ -188,7 +188,7 @@ func (s *situation) ownPart() exchange.Quantity {
 		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.rules != nil {
 			position = s.book.heldInQuarantine(s.symbol)
 		}
-		if sells := s.book.sellsUnknown(s.symbol); s.book.StandsDown() { // its stops sell what that one has bought first
+		if sells := s.book.sellsUnknown(s.symbol); s.book.StandsDown() { // the other botd's stops sell its own purchases first
 			position = min(position, s.symbol.jointPosition()-sells)
 		} else {
 			position -= sells

@@ -54,7 +54,7 @@ func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 	}
 	bought, times := s.walletEvidence().boughtTimes(&t.order, t.before, symbol)
 	switch beyond := min(s.book.balanceBeyondFills(symbol)-others, bought/maxTimes); {
-	case times < maxTimes || symbol.tooSmallToTrade(beyond): // the quantity beyond the fills of one execution is what rounded fees have left
+	case times < maxTimes || symbol.tooSmallToTrade(beyond): // the quantity beyond the fills of one execution is a remainder of rounded fees
 		t.shownMS = 0
 	case t.shownMS == 0:
 		t.shownMS = s.fetched.EndedMS

@@ -5,9 +5,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// A start forgets what a wallet has shown of a purchase that no list shows, such as one that the exchange refused but executed. The stops that botd
-// sent for that purchase still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and the symbol needs
-// manual resolution.
+// After a restart botd no longer knows that a wallet has shown a purchase which no list shows, such as one that the exchange refused but executed. The
+// stops that it sent for that purchase still rest, beyond the quantity that the fills explain. As far as the wallet shows their quantity, they stay, and
+// the symbol needs manual resolution.
 
 // inheritedStops returns by how much a spot symbol's stops from before the start exceed the fills; 0 once a person has decided.
 func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
@@ -29,7 +29,7 @@ func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchan
 }
 
 // holdInheritedStops blocks openings on symbols with such stops, and quarantines a symbol if its wallets keep showing their quantity. A wallet that
-// may be older than the last fill may still contain what a sale has sold.
+// may be older than the last fill may still contain a quantity that has been sold.
 func (s unlistedOrders) holdInheritedStops() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot

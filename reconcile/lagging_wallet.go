@@ -28,7 +28,7 @@ func (o *observedAccount) walletLags(symbol *SymbolState) bool {
 	return (o.balanceBeyondFills(symbol) - t.excess).Abs() > max(t.fees, t.unexpectedFees(symbol))
 }
 
-// unexpectedFees returns the most that what was bought since then may have cost beyond the expected fees.
+// unexpectedFees returns the largest amount by which the fees of purchases since then may exceed the expected ones.
 func (t *walletLag) unexpectedFees(symbol *SymbolState) exchange.Quantity {
 	bought := symbol.Bought()
 	if bought >= t.bought { // not reconciled since

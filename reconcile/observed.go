@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// quotation is what the engine has read about a symbol's market, and the symbol's leverage setting.
+// quotation holds the engine's reads of a symbol's market, and the symbol's leverage setting.
 type quotation struct {
 	rules    *exchange.Symbol
 	last     exchange.Price // of the last trade
@@ -115,7 +115,7 @@ func (o *observation) ForeignCount() int { return len(o.foreign) }
 // journal does not know; empty for none.
 func (o *observation) UnknownEnded() string { return o.unknownEnded }
 
-// declarations is what the engine has measured and declared about a symbol since its start.
+// declarations holds the engine's measurements and declarations about a symbol since its start.
 type declarations struct {
 	unprotectedSinceMS int64
 	unprotectedMS      int64 // without the time that is still running

@@ -138,7 +138,7 @@ func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 	return standing && (found.Start == id.Start || e.book.OnlyReported(o.Key(), id))
 }
 
-// notePeerOrder remembers what an order has bought or sold, and returns the part that is new.
+// notePeerOrder remembers the quantity that an order has bought or sold, and returns the part that is new.
 func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.Rate) (grown exchange.Quantity) {
 	if s.rules == nil {
 		return 0

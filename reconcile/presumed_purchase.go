@@ -14,7 +14,8 @@ import (
 // effect is not booked, but the stops follow it: they cover the result of a purchase that no list shows,
 // and no longer cover a quantity that a stop has sold.
 
-// unlistedOrders records what the wallet shows of spot orders that no list shows: what purchases have bought, and what sales still hold or have sold.
+// unlistedOrders records the wallet's evidence about spot orders that no list shows: the quantities that purchases have bought, and that sales hold or
+// have sold.
 type unlistedOrders struct{ *survey }
 
 func (s *survey) unlistedOrders() unlistedOrders { return unlistedOrders{s} }
@@ -93,8 +94,8 @@ func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quant
 	return o.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 }
 
-// noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, and without what
-// others bought according to the history: a wallet that later shows less does not end its protection.
+// noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, less the purchases of
+// others in the history: a wallet that later shows less does not end its protection.
 func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
 	t, inherited := &symbol.spot, s.book.inheritedSince(symbol, sinceMS)
 	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
@@ -212,8 +213,8 @@ func (b *Book) paidBefore(p *account.Placement) (paid []*account.Placement) {
 	return paid
 }
 
-// priorBalance is what a read showed before a placement was sent: on spot the money and the asset in the wallet, on futures the margin in use beyond
-// the known needs.
+// priorBalance is the state that a read showed before a placement was sent: on spot the money and the asset in the wallet, on futures the margin in use
+// beyond the known needs.
 type priorBalance struct {
 	amount exchange.Amount
 	asset  exchange.Quantity // of the symbol's base asset
@@ -231,7 +232,7 @@ func (b *Book) notePriorBalance(p *account.Placement) {
 	}
 }
 
-// priorOf returns what the wallet showed before an order was sent. It is empty for a limit purchase, because the wallet freezes its money before it
+// priorOf returns the wallet's balances before an order was sent. They are empty for a limit purchase, because the wallet freezes its money before it
 // has bought anything.
 func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 	if order.Side == exchange.Buy && order.QuoteAmount.IsZero() {

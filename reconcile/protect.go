@@ -145,7 +145,7 @@ func (d positionProtection) converge() {
 }
 
 // soldAll reports whether botd's own fills on spot leave no position and no purchase is in flight: then
-// a standing stop would sell what is not botd's, whatever could not be read.
+// a resting stop would sell a quantity that is not botd's, whatever could not be read.
 func (s spotSales) soldAll() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
 		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })

@@ -15,7 +15,7 @@ import (
 // new quantity, because that interrupts the least protection. Merging waits until nothing is uncertain.
 const maxStops = 8
 
-// spotStops places, moves and removes the stops of a spot position. It holds no quantity twice: what a stop sells, no exit sells.
+// spotStops places, moves and removes the stops of a spot position. No quantity is for sale twice: an exit sells nothing that a stop covers.
 type spotStops struct{ *derivation }
 
 func (d *derivation) spotStops() spotStops { return spotStops{d} }
@@ -70,7 +70,7 @@ func (d spotStops) converge() {
 	}
 }
 
-// exitPassed sells what no stop covers, since the price has passed the stop's.
+// exitPassed sells the uncovered quantity at once, because the price has passed the stop's.
 func (d spotStops) exitPassed() {
 	if len(d.stops) == 0 {
 		d.positionExit().exitNow()
@@ -163,7 +163,7 @@ func (s spotPosition) unnamedStops() (sum exchange.Quantity) {
 	return min(sum, max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
 }
 
-// walletDecides reports whether the wallet limits what is protected: it does in a quarantine, because fills may be missing from the journal, but not
+// walletDecides reports whether the wallet limits the protected quantity: it does in a quarantine, because fills may be missing from the journal, but not
 // after ExecutedBeyond, because then no fill is missing.
 func (s spotPosition) walletDecides() bool {
 	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond

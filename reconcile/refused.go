@@ -118,8 +118,8 @@ func (b *Book) beforeSent(p *account.Placement) priorBalance {
 // confirmMS is the time for which another spot exit waits for the reads that confirm a refusal.
 const confirmMS = 10_000
 
-// mayHaveSold reports whether another sale on spot could sell what is not there: a refused sale may have been executed, because no read has confirmed
-// its refusal, or a sale that the journal lacks was executed.
+// mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has
+// confirmed its refusal, or a sale that the journal lacks was executed.
 func (s spotSales) mayHaveSold() bool {
 	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
 	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
@@ -133,7 +133,7 @@ const (
 )
 
 // withoutRefused returns the part of a quantity that a new spot stop may sell alongside an exit whose refusal no read has confirmed: nothing until
-// the wallet can show the sale, after that at most what the wallet has beyond foreign holdings.
+// the wallet can show the sale, after that at most the wallet's balance beyond foreign holdings.
 func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
 	if d.desired.Flatten {
 		return quantity
@@ -201,7 +201,7 @@ func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
 	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
-// refusalEvidence determines what a snapshot shows, other than a row of the order, of a futures opening that the exchange refused.
+// refusalEvidence determines whether a snapshot shows that a refused futures opening was executed, other than by a row of the order.
 type refusalEvidence struct{ *evidence }
 
 func (e *evidence) refusalEvidence() refusalEvidence { return refusalEvidence{e} }

@@ -32,7 +32,7 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	}
 }
 
-// restingRefusals returns consecutive refused sales of a symbol whose total quantity equals what the wallet freezes beyond all known sales.
+// restingRefusals returns consecutive refused sales of a symbol whose total quantity equals the quantity that the wallet freezes beyond all known sales.
 func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
 	on := e.book.situation(&Desired{}, symbol, e.fetched.EndedMS)
 	beyond := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))

@@ -40,7 +40,7 @@ func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
 	})
 }
 
-// walletEvidence determines what spot orders have bought or sold, by the wallet of a snapshot and the rows that explain it.
+// walletEvidence determines the quantities that spot orders have bought or sold, from the wallet of a snapshot and the rows that explain it.
 type walletEvidence struct{ *evidence }
 
 func (e *evidence) walletEvidence() walletEvidence { return walletEvidence{e} }

@@ -108,7 +108,7 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	t.freed = append(t.freed, releasedBalance{atMS, left})
 }
 
-// spotEnded is what is remembered of ended spot placements, the newest of each kind.
+// spotEnded remembers ended spot placements, the newest of each kind.
 type spotEnded struct {
 	purposes  []endedSale     // of sales, oldest first
 	purchases []endedPurchase // oldest first

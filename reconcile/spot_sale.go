@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// saleLimit limits the quantity of one spot sale to what the wallet has for it. On futures it limits nothing.
+// saleLimit limits the quantity of one spot sale to the wallet's balance for it. It does not limit a futures order.
 type saleLimit struct{ *derivation }
 
 func (d *derivation) saleLimit() saleLimit { return saleLimit{d} }
@@ -24,7 +24,7 @@ func (d saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
 	return d.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
 
-// spotSales determines what is known of a spot symbol's sales: whether one of unknown outcome may have been executed, and what all of them leave free.
+// spotSales determines whether a spot sale of unknown outcome may have been executed, and which quantity all sales of a symbol leave free.
 type spotSales struct{ *situation }
 
 func (s *situation) spotSales() spotSales { return spotSales{s} }
@@ -78,7 +78,7 @@ func (d saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Pl
 }
 
 // freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
-// at most what the wallet freezes beyond all open sales: a wallet that freezes those is not older than they are.
+// at most the quantity that the wallet freezes beyond all open sales: a wallet that freezes for those is not older than they are.
 func (s spotSales) freed() exchange.Quantity {
 	freed, others := s.book.freed(s.symbol), s.book.sellsOfOthers(s.symbol)
 	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - others
@@ -111,8 +111,8 @@ func (d saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity
 	return max(0, min(quantity, rules.FloorQuantity(left)))
 }
 
-// walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. A sale too many then sells nobody's:
-// the exchange refuses it.
+// walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. An excessive sale then sells nobody
+// else's coins: the exchange refuses it.
 func (s spotSales) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
 	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.presumed)

@@ -50,7 +50,7 @@ type difference struct {
 	agrees           persistence       // no difference since the last one
 }
 
-// futuresReads is what the lists of futures positions have shown of a symbol over time.
+// futuresReads records what the lists of futures positions have shown of a symbol over time.
 type futuresReads struct {
 	positionMS        int64       // begin of the snapshot with the last read of the list
 	seen              []int64     // ids of positions seen open, oldest first
@@ -62,7 +62,7 @@ type futuresReads struct {
 	refusedStopMS     int64       // since when a stop shows that an opening which the exchange refused was executed; 0 if none does
 }
 
-// walletReads is what the wallets have shown of a spot symbol over time.
+// walletReads records what the wallet has shown of a spot symbol over time.
 type walletReads struct {
 	walletOnlyRead   bool              // since this start the wallet was read, but not everything else
 	short            exchange.Quantity // the wallet's shortfall against the fills, negative

@@ -142,7 +142,7 @@ func (s spotSales) exitReleaseMS() int64 {
 
 const twinReleaseMS = 2_500
 
-// rowIDs is what the futures open list has shown of client order ids since the start.
+// rowIDs records which client order ids the futures open list has shown since the start.
 type rowIDs struct {
 	rows    int  // rows with an id
 	omitted bool // a row of one of botd's orders had none
