@@ -13,7 +13,7 @@ import (
 // Execution is one order's fill at one time, by the exchange or by a backtest.
 type Execution struct {
 	AtMS     int64   `json:"at_ms"`
-	Order    string  `json:"order,omitempty"` // live: its client order id
+	Order    string  `json:"order,omitempty"` // the client order id, of a live one
 	Buy      bool    `json:"buy"`
 	Quantity float64 `json:"quantity"`
 	Price    float64 `json:"price"` // 0 if unknown
@@ -24,10 +24,10 @@ type Execution struct {
 type Pair struct {
 	Live     *Execution `json:"live"`
 	Backtest *Execution `json:"backtest"`
-	LaterMS  int64      `json:"later_ms"`          // delay of the live order
-	Slippage float64    `json:"slippage_pct"`      // of the price; above 0 the live price was worse
-	Cost     float64    `json:"slippage_usdt"`     // of the live quantity
-	Priced   bool       `json:"slippage_is_known"` // both have a price
+	LaterMS  int64      `json:"later_ms"`          // how much later the live order filled
+	Slippage float64    `json:"slippage_pct"`      // in percent of the price; above 0 if the live price was worse
+	Cost     float64    `json:"slippage_usdt"`     // the slippage of the live quantity
+	Priced   bool       `json:"slippage_is_known"` // whether both prices are known
 }
 
 // Comparison is a period's fills side by side.
@@ -36,7 +36,7 @@ type Comparison struct {
 	Matched      int      `json:"matched"`
 	LiveOnly     int      `json:"live_only"`
 	BacktestOnly int      `json:"backtest_only"`
-	Slippage     *float64 `json:"slippage_pct"` // mean of the pairs with a price, weighted by quantity times price
+	Slippage     *float64 `json:"slippage_pct"` // the mean of the pairs whose prices are known, weighted by quantity times price
 	Cost         float64  `json:"slippage_usdt"`
 }
 

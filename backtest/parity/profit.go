@@ -6,14 +6,14 @@ type Parity struct {
 	Strategy string `json:"strategy"`
 	FromMS   int64  `json:"from_ms"`
 	ToMS     int64  `json:"to_ms"` // the end of the recorded candles
-	Later    int    `json:"later"` // live orders after that, omitted
+	Later    int    `json:"later"` // the number of live orders after it, which are omitted
 	Sentence string `json:"sentence"`
 	Comparison
-	LivePNL      float64     `json:"live_pnl"`      // of the round trips that ended within, net of fees and funding
-	BacktestPNL  float64     `json:"backtest_pnl"`  // of the same round trips in the backtest
-	LiveFees     float64     `json:"live_fees"`     // of those
-	BacktestFees float64     `json:"backtest_fees"` // of those
-	Cash         float64     `json:"cash"`          // initial cash of both: the value of the market's wallet at that time
+	LivePNL      float64     `json:"live_pnl"`      // the net result of the round trips that ended in the period
+	BacktestPNL  float64     `json:"backtest_pnl"`  // the net result of the same round trips in the backtest
+	LiveFees     float64     `json:"live_fees"`     // the fees of the live round trips
+	BacktestFees float64     `json:"backtest_fees"` // the fees of those in the backtest
+	Cash         float64     `json:"cash"`          // the initial cash of both: the value of the market's wallet at the start
 	LiveCurve    ProfitCurve `json:"live_curve"`
 	Curve        ProfitCurve `json:"backtest_curve"`
 }
@@ -21,7 +21,7 @@ type Parity struct {
 // ProfitCurve is a strategy's profit since the beginning, at the close of candles, open positions included.
 type ProfitCurve struct {
 	TimeMS []int64   `json:"time_ms"`
-	Profit []float64 `json:"profit"` // USDT, net
+	Profit []float64 `json:"profit"` // the net profit in USDT
 }
 
 // Charge is a cost of trading at a time: fees and funding.

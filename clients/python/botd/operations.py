@@ -433,7 +433,7 @@ class Execution(TypedDict):
     """One order's fill at one time, by the exchange or by a backtest."""
 
     at_ms: int
-    order: NotRequired[str]  # Live: its client order id.
+    order: NotRequired[str]  # The client order id, of a live one.
     buy: bool
     quantity: float
     price: float  # 0 if unknown.
@@ -1066,10 +1066,10 @@ class Pair(TypedDict):
 
     live: Optional[Execution]
     backtest: Optional[Execution]
-    later_ms: int  # Delay of the live order.
-    slippage_pct: float  # Of the price; above 0 the live price was worse.
-    slippage_usdt: float  # Of the live quantity.
-    slippage_is_known: bool  # Both have a price.
+    later_ms: int  # How much later the live order filled.
+    slippage_pct: float  # In percent of the price; above 0 if the live price was worse.
+    slippage_usdt: float  # The slippage of the live quantity.
+    slippage_is_known: bool  # Whether both prices are known.
 
 
 class Parity(TypedDict):
@@ -1079,19 +1079,19 @@ class Parity(TypedDict):
     strategy: str
     from_ms: int
     to_ms: int  # The end of the recorded candles.
-    later: int  # Live orders after that, omitted.
+    later: int  # The number of live orders after it, which are omitted.
     sentence: str
     pairs: List[Pair]
     matched: int
     live_only: int
     backtest_only: int
-    slippage_pct: Optional[float]  # Mean of the pairs with a price, weighted by quantity times price.
+    slippage_pct: Optional[float]  # The mean of the pairs whose prices are known, weighted by quantity times price.
     slippage_usdt: float
-    live_pnl: float  # Of the round trips that ended within, net of fees and funding.
-    backtest_pnl: float  # Of the same round trips in the backtest.
-    live_fees: float  # Of those.
-    backtest_fees: float  # Of those.
-    cash: float  # Initial cash of both: the value of the market's wallet at that time.
+    live_pnl: float  # The net result of the round trips that ended in the period.
+    backtest_pnl: float  # The net result of the same round trips in the backtest.
+    live_fees: float  # The fees of the live round trips.
+    backtest_fees: float  # The fees of those in the backtest.
+    cash: float  # The initial cash of both: the value of the market's wallet at the start.
     live_curve: ProfitCurve
     backtest_curve: ProfitCurve
 
@@ -1219,7 +1219,7 @@ class ProfitCurve(TypedDict):
     """A strategy's profit since the beginning, at the close of candles, open positions included."""
 
     time_ms: List[int]
-    profit: List[float]  # USDT, net.
+    profit: List[float]  # The net profit in USDT.
 
 
 class Protection(TypedDict):
