@@ -216,3 +216,80 @@ func (d positionExit) closeDust(whole bool, reason string) {
 	}
 	d.add(Intent{Purpose: purpose, Key: dustKey, Order: order, Reason: reason + "; too small for an order of its own"})
 }
+
+// exitNow exits at market instead of placing a stop whose price was passed, unless an exit is already in flight.
+func (d positionExit) exitNow() {
+	if d.exiting {
+		return
+	}
+	for _, p := range d.targetOrders {
+		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
+			return
+		}
+	}
+	d.exiting = true
+	if d.clearResting() {
+		return // the whole exit follows after the exchange has confirmed
+	}
+	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // this exit includes them
+	d.stopNow(d.ownPosition.Abs())
+}
+
+// stopNow sells or buys back a quantity instead of placing a stop.
+func (d positionExit) stopNow(quantity exchange.Quantity) {
+	before := len(d.intents)
+	d.reduceNow(quantity, "the price has already passed the stop")
+	for i := before; i < len(d.intents); i++ {
+		if d.intents[i].Purpose == placement.Exit {
+			d.intents[i].Purpose = placement.StopLoss
+		}
+	}
+}
+
+// reducingRoom returns the part of the position that the exchange's sum of reducing quantities,
+// including orders derived in this round, leaves free (rule 5). On spot it is the part of the asset that
+// no order sells.
+func (d positionExit) reducingRoom() exchange.Quantity {
+	free := d.ownPosition.Abs()
+	if d.symbol.Key().Market == exchange.Futures {
+		free = d.symbol.TrustedVenuePosition().Abs()
+	}
+	for _, p := range d.keyedOrders {
+		if p.Purpose() == placement.ExitOrder {
+			free -= p.Remaining()
+		}
+	}
+	for _, p := range slices.Concat(d.stops, d.profits) { // on spot a stop holds the asset; closePosition orders have no quantity
+		free -= p.Remaining()
+	}
+	for _, p := range d.targetOrders {
+		if p.Order().ReduceOnly || p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
+			free -= p.Remaining()
+		}
+	}
+	for _, o := range d.foreignOrders() {
+		if o.Reduces() && !o.ClosePosition {
+			free -= o.Remaining()
+		}
+	}
+	for i := range d.intents {
+		if order := &d.intents[i].Order; order.ReduceOnly || d.intents[i].Purpose == placement.ExitOrder || d.intents[i].Purpose == placement.Exit {
+			free -= order.Quantity
+		}
+	}
+	return max(0, free)
+}
+
+// cancelPassedExits cancels a resting spot exit whose limit the price has passed, and reports whether
+// one blocks the next exit, which uses the price of that time.
+func (d positionExit) cancelPassedExits(live []*account.Placement) (stuck bool) {
+	for _, p := range live {
+		o := p.Order()
+		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
+			!p.State().OutcomeUnknown() && d.nowMS-p.SentMS() >= RepeatMS {
+			d.cancel(p, "it rests because the price has passed its limit")
+			stuck = true
+		}
+	}
+	return stuck
+}

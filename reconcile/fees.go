@@ -14,11 +14,6 @@ import (
 // wallet counts as unexplained.
 const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
-// walletComparison compares the wallet with the fills of spot symbols: it books fees, and decides about the wallet's excess or shortfall.
-type walletComparison struct{ *survey }
-
-func (s *survey) walletComparison() walletComparison { return walletComparison{s} }
-
 // learnFees records the fee rates shown by executions of purchases.
 func (s walletComparison) learnFees() {
 	for i := range s.fetched.Trades {

@@ -18,60 +18,11 @@ const (
 	ForeignIgnore = "ignore" // trade alongside them
 )
 
-// reasonLostJournal is the quarantine reason for a symbol with a position or orders that an empty journal
-// does not contain (case 35).
-const reasonLostJournal = "the journal is new and does not contain the open orders or position: it was lost, or others use the account"
-
-// foreign decides a persistent difference that nothing uncertain explains; a missing quantity also needs
-// a witness. If a position ended, a person or a liquidation closed it, and the difference is adopted.
-// Everything else follows the policy. An adoption latches the symbol's strategies, so that they do not
-// immediately buy back what a person sold.
-func (s positionComparison) foreign(symbol *SymbolState) {
-	before := symbol.Known()
-	switch {
-	case symbol.AtVenue() == 0:
-		if symbol.Ignored() != 0 {
-			s.emit(symbol.about(record.Ignored{Evidence: "the ignored part was closed outside botd"}))
-		}
-		if symbol.Known() != 0 {
-			evidence := "the position was closed outside botd"
-			if by := symbol.futuresEvidence.by; by != noWitness {
-				evidence += ": " + string(by)
-			}
-			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
-		}
-	case s.book.StandsDown():
-		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing orders")
-		return
-	case s.marginDenies(symbol):
-		symbol.futuresEvidence.denied = true
-		return
-	case s.book.foreignPolicy == ForeignAdopt:
-		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
-	case s.book.foreignPolicy == ForeignIgnore:
-		s.book.ignore(symbol, "made outside botd, ignored by foreign: ignore", s.emit)
-	default:
-		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
-		return
-	}
-	symbol.residual, symbol.residualOf = symbol.position-symbol.Known(), symbol.Known() // the next difference must persist again
-	if symbol.Known() != before {
-		s.latchOn(symbol.Key())
-	}
-}
-
 // exceedsPosition reports whether botd's part exceeds the whole position or is on the other side. If others
 // trade the symbol, botd's own orders may fill against theirs.
 func (t *SymbolState) exceedsPosition() bool {
 	venue := t.AtVenue()
 	return t.Ignored() != 0 && t.Known() != 0 && (t.Known().Sign() != venue.Sign() || t.Known().Abs() > venue.Abs())
-}
-
-// outlivesIgnored reports whether the list shows a position that was opened after the part left to others was last decided, and fills explain all of
-// it: the exchange keeps one position per symbol, so the position with that part has ended.
-func (e positionEvidence) outlivesIgnored(symbol *SymbolState) bool {
-	whole := symbol.Known() != 0 && symbol.AtVenue() == symbol.Known()
-	return symbol.Ignored() != 0 && whole && symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS
 }
 
 // ignore leaves the difference to its owner. botd's part is at most the whole position, because the
@@ -195,41 +146,11 @@ func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.P
 	s.repeated = repeated
 }
 
-func (s *survey) quarantine(symbol *SymbolState, why string) {
-	s.quarantineFor(symbol, record.OtherCause, why)
-}
-
-func (s *survey) quarantineFor(symbol *SymbolState, cause record.QuarantineCause, why string) {
-	if symbol.Quarantine() == "" {
-		s.emit(symbol.about(record.Quarantined{Reason: why, Cause: cause}))
-	}
-}
-
 func residualText(symbol *SymbolState) string {
 	if symbol.rules == nil {
 		return "an unknown quantity"
 	}
 	return symbol.rules.QuantityDecimal(symbol.residual).String()
-}
-
-// guardLost quarantines, while the journal is new, every symbol with a position or an order of botd's
-// (case 35). Nothing is adopted, whatever the policy is.
-func (s otherBotds) guardLost() {
-	for symbol := range s.book.Symbols() {
-		id := symbol.unknownEnded
-		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
-			id = symbol.foreign[i].ClientOrderID
-		}
-		if id == "" && symbol.AtVenue() == 0 {
-			continue
-		}
-		if symbol.Quarantine() == "" {
-			quarantined := symbol.about(record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost})
-			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
-			s.emit(quarantined)
-		}
-		symbol.settled = false
-	}
 }
 
 // prefixed reports whether a client order id carries this instance's prefix.
@@ -250,25 +171,6 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 		sum += one.net
 	}
 	return sum + symbol.ReplacementQuantity()
-}
-
-// noteUnlisted records that spot sales with this instance's prefix that the journal does not know have left the open list, or that they are listed
-// again. Only the wallet shows how much they sold, and it may be older by the maximum staleness of a read.
-func (s otherBotds) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
-	if symbol.Key().Market != exchange.Spot {
-		return
-	}
-	listed := func(id int64) bool {
-		return slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == id })
-	}
-	symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool { return listed(one.orderID) })
-	for i := range symbol.foreign {
-		o := &symbol.foreign[i]
-		if !listed(o.ID) && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
-			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
-			symbol.unlistedFor = persistence{}
-		}
-	}
 }
 
 // noteTaken records that another party has canceled one of botd's spot stops. While another botd may be placing orders, it may be selling the
@@ -297,25 +199,6 @@ func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	}
 }
 
-// forgetUnlisted drops the unlisted sales once the wallet has been read long enough after they left the list, except those for which the wallet still
-// freezes the asset: they rest, and the list omits them.
-func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
-	if !s.fetched.Balances.Done() || symbol.rules == nil {
-		return
-	}
-	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
-		on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
-		frozen := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
-		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
-			ended := frozen < one.net
-			if !ended {
-				frozen -= one.net
-			}
-			return ended
-		})
-	}
-}
-
 // ForeignPrefix returns the client order id of an order that carries this instance's prefix but is not
 // in the journal, placed by a second instance, or by this one after the restored backup was made (case 15); empty for
 // none. If the journal was lost, the order's symbol is already quarantined (case 35).
@@ -339,27 +222,6 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 		}
 	}
 	return ""
-}
-
-// observeNewest handles the first read of a spot symbol's history since the start. There a position
-// proves nothing, because the wallet may contain the same quantity of another owner.
-func (s orderRows) observeNewest() {
-	s.noteIDs(s.fetched.Newest)
-	s.otherBotds().noteUnknownEnded(s.fetched.Newest)
-	s.otherBotds().quarantineSecondBuyer(s.fetched.Newest)
-}
-
-// noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
-// this instance's prefix that the journal does not account for: a purchase that filled at once is
-// in no open list.
-func (s otherBotds) noteUnknownEnded(orders []exchange.Order) {
-	s.notePeerOrders(orders)
-	for i := range orders {
-		order := &orders[i]
-		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
-			s.book.Track(order.Key()).unknownEnded = order.ClientOrderID
-		}
-	}
 }
 
 // Resolve returns the records by which a person ends a symbol's quarantine: adopt books the difference

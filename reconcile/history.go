@@ -87,3 +87,43 @@ func (s orderRows) observeLost(p *account.Placement) {
 	s.emit(p.About(record.Unknown{Reason: why}))
 	s.quarantine(s.book.Symbol(p.Symbol()), why)
 }
+
+// observeNewest handles the first read of a spot symbol's history since the start. There a position
+// proves nothing, because the wallet may contain the same quantity of another owner.
+func (s orderRows) observeNewest() {
+	s.noteIDs(s.fetched.Newest)
+	s.otherBotds().noteUnknownEnded(s.fetched.Newest)
+	s.otherBotds().quarantineSecondBuyer(s.fetched.Newest)
+}
+
+// observeExtra handles an order in the history under an id of botd's that no placement claims, or whose
+// placement was refused: the exchange executed it despite its refusal, or twice. Its fill counts as
+// botd's, is protected and limited as such, and needs manual resolution.
+func (s orderRows) observeExtra(order *exchange.Order) {
+	order = s.unclaimedRows().repetition(order)
+	_, ended := s.book.Ended(order.ClientOrderID)
+	live := s.book.Placement(order.ClientOrderID)
+	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftToOwner(order) {
+		return
+	}
+	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Known(duplicateID(order)) {
+		return
+	}
+	s.observeDuplicate(order)
+	s.quarantineFor(s.book.Track(order.Key()), record.ExecutedBeyond,
+		"the exchange executed "+order.ClientOrderID+" although it was refused or had already been executed: order "+duplicateID(order))
+}
+
+// noteIDs records whether a spot list shows client order ids, and that it omits them if a row that is
+// botd's by its order id shows none.
+func (s orderRows) noteIDs(orders []exchange.Order) {
+	for i := range orders {
+		switch o := &orders[i]; {
+		case o.ClientOrderID != "":
+			s.book.idsShown = true
+		case !s.book.idsLeftOut && s.claimed(o):
+			s.book.idsLeftOut = true
+		}
+	}
+}

@@ -34,56 +34,6 @@ func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
 	return moved
 }
 
-// leftOver returns a row that could be the placement's order: it has the same symbol and side, is not
-// older, has had an effect, and is claimed by no placement. A row that shows any client order id must
-// also have the same quantity. The lists must have been read.
-func (e unclaimedRows) leftOver(p *account.Placement) *exchange.Order {
-	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
-	if p.Order().Market == exchange.Spot {
-		lists = append(lists, e.fetched.History)
-	}
-	for _, list := range lists {
-		for i := range list.Items() {
-			if o := &list.Items()[i]; couldBe(o, p.Order(), p.SentMS()) && !e.claimed(o) {
-				return o
-			}
-		}
-	}
-	return nil
-}
-
-// noteIDs records whether a spot list shows client order ids, and that it omits them if a row that is
-// botd's by its order id shows none.
-func (s orderRows) noteIDs(orders []exchange.Order) {
-	for i := range orders {
-		switch o := &orders[i]; {
-		case o.ClientOrderID != "":
-			s.book.idsShown = true
-		case !s.book.idsLeftOut && s.claimed(o):
-			s.book.idsLeftOut = true
-		}
-	}
-}
-
-// boughtBy returns how much a leftover row has bought for a placement. A row without an id proves
-// nothing: a person's orders have none either. It counts as botd's only if the list omits the ids of
-// botd's own rows too, and the placement could have bought that much.
-func (e unclaimedRows) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.rules == nil {
-		return 0
-	}
-	order := p.Order()
-	switch {
-	case order.QuoteAmount.IsZero() && o.Filled > order.Quantity:
-		return 0
-	case !order.QuoteAmount.IsZero() && !o.QuoteAmount.IsZero() && o.QuoteAmount != order.QuoteAmount:
-		return 0
-	case !order.QuoteAmount.IsZero() && symbol.rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more than the placement's amount
-		return 0
-	}
-	return o.Filled
-}
-
 // heldInQuarantine returns the quantity that the kill switch closes on a quarantined spot symbol: the
 // explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
 func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
@@ -140,16 +90,6 @@ func (s uncertainOrders) walletMoved(symbol *SymbolState, p *account.Placement) 
 	symbol.walletChangeFor.extend(s.fetched)
 	others := s.book.AnyLive(func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
 	return true, !others || symbol.walletChangeFor.exceeds(s.book.Settle().StalenessMS)
-}
-
-// shownInWallet returns how much of a spot symbol's base asset a snapshot shows.
-func (e walletEvidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
-	for _, balance := range e.fetched.Balances.Items() {
-		if balance.Asset == symbol.rules.Base {
-			return symbol.rules.FloorQuantity(symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)))
-		}
-	}
-	return 0
 }
 
 // Unclaimed returns by how much the wallet's balance of a spot symbol's asset exceeds the quantity that

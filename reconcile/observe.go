@@ -407,56 +407,17 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 	s.noteUnexplained(symbol)
 }
 
-// observeWallet reconciles the fills of a spot symbol with the wallet; the fees of purchases are paid
-// from the base asset.
-func (s walletComparison) observeWallet(symbol *SymbolState) {
-	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
-		return
+// noteOpenAgain records that a list not older than the release shows the order as open.
+func (s orderRows) noteOpenAgain(p *account.Placement) {
+	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS {
+		s.book.holdAgain(p.ClientOrderID())
 	}
-	symbol.read = true
-	symbol.spot.baseBalance = s.book.baseBalance(symbol)
-	symbol.position = symbol.heldOnSpot()
-	s.otherBotds().noteExcess(symbol)
-	s.noteDifference(symbol)
-	s.otherBotds().noteSoldElsewhere(symbol)
-	s.unlistedOrders().presume(symbol)
-	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
-	if s.book.StandsDown() {
-		s.otherBotds().noteSoldUnknown(symbol)
+}
+
+// noteEndedWithPosition records that a closePosition order ended without botd's action: the
+// exchange ends such orders with the position.
+func (s orderRows) noteEndedWithPosition(p *account.Placement, atMS int64) {
+	if t := &s.book.Symbol(p.Symbol()).futuresEvidence; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
+		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
-	live := s.book.liveOn(symbol.Key())
-	symbol.spot.inconclusive = true
-	unlisted := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
-	if s.anyOutcomeUnknown(symbol.Key()) || unlisted || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.settled = !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
-		symbol.missedFor.reset()
-		s.boundByWallet(symbol)
-		return
-	}
-	if s.mayPredateFill(symbol) {
-		s.boundByWallet(symbol)
-		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until a later one does
-	}
-	if symbol.Known() == 0 && s.book.showsBeforeSale(symbol) {
-		symbol.settled = false
-		return
-	}
-	symbol.spot.inconclusive = false
-	balance := s.book.baseBalance(symbol)
-	if symbol.Known() == 0 {
-		more := balance - symbol.Baseline()
-		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) &&
-			s.awaitsHistory(symbol, s.walletEvidence().possibleOwnChange(symbol, more))
-		if live || wait {
-			s.recordUnattributed(symbol, more)
-		} else if more != 0 || symbol.Unattributed() != 0 {
-			s.emit(symbol.about(record.Baseline{Quantity: balance}))
-		}
-		symbol.noteWalletAgrees(s.fetched.EndedMS)
-		symbol.settled = symbol.Quarantine() == "" && !wait
-		return
-	}
-	s.reconcileWallet(symbol, balance, live)
-	symbol.position = symbol.heldOnSpot()
-	symbol.settled = symbol.Quarantine() == "" && symbol.missedFor.sinceMS == 0
 }

@@ -102,27 +102,6 @@ func (p *peer) identify(instance string) { p.instance = instance }
 // notePlaced records the send time of a spot order that the exchange accepted.
 func (p *peer) notePlaced(sentMS int64) { p.placedMS = sentMS }
 
-// otherBotds records what a snapshot shows of the orders of other botds on the account, or of this one before it lost its journal: a peer's, by their
-// ids, and a twin's, by their form.
-type otherBotds struct{ *survey }
-
-func (s *survey) otherBotds() otherBotds { return otherBotds{s} }
-
-// notePeerOrders records the fills of the peer's orders.
-func (s otherBotds) notePeerOrders(orders []exchange.Order) {
-	for i := range orders {
-		o := &orders[i]
-		symbol := s.book.Track(o.Key())
-		symbol.decideUnlisted(o, s.fetched.EndedMS)
-		if o.Filled > 0 && o.ID > symbol.DecidedID() && s.isPeerOrder(o) {
-			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.spotFee)
-			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
-				symbol.spot.peer.continued += grown
-			}
-		}
-	}
-}
-
 // isPeerOrder reports whether an order under this prefix is the peer's: the journal does not know it, and botd did not send it before standing down
 // because of it. An order that was booked by its order id, before any list showed another client order id for it, is not counted twice.
 func (e *evidence) isPeerOrder(o *exchange.Order) bool {
@@ -198,16 +177,6 @@ func (s *SymbolState) jointPosition() exchange.Quantity {
 	return max(0, min(max(0, min(own, s.spot.baseBalance-s.Baseline()))+others, s.spot.baseBalance))
 }
 
-// unsoldByPeer returns the part of botd's position that exits by plan may sell. While botd stands down on spot, a peer with a copy of the journal may have
-// sold the rest: the part of its sales that no listed purchase of its own explains. A deposit, or a purchase that no list shows, hides this from the
-// wallet. Stops cover that part all the same, and a person decides.
-func (s spotPosition) unsoldByPeer() exchange.Quantity {
-	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.book.StandsDown() {
-		return s.ownPosition
-	}
-	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.spot.peer.net())))
-}
-
 // jointFills returns jointPosition regardless of the wallet.
 func (s *SymbolState) jointFills() exchange.Quantity {
 	net := s.spot.peer.net()
@@ -273,13 +242,6 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	return decidedMS + yieldMS
 }
 
-// The stops of two botds together may exceed the position for this long before one of them removes its
-// own: first the botd with the later start, then the other if the first does not act.
-const (
-	excessMS     = 1_500
-	excessLastMS = 10_000
-)
-
 // jointSales returns the total quantity that the live orders of both botds would sell.
 func (p *peer) jointSales(symbol *SymbolState) exchange.Quantity {
 	sells := p.sellsUnknown(symbol)
@@ -291,43 +253,9 @@ func (p *peer) jointSales(symbol *SymbolState) exchange.Quantity {
 	return sells
 }
 
-// noteExcess records since when own and the peer's stops together exceed the position. An old list may
-// show a stop that has ended, so the wallet must freeze the asset for all of them.
-func (s otherBotds) noteExcess(symbol *SymbolState) {
-	t := &symbol.spot
-	sells := s.book.jointSales(symbol)
-	t.excess = sells - symbol.jointPosition()
-	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
-	switch {
-	case !s.book.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess):
-		t.excess, t.excessMS = 0, 0
-	case t.excessMS == 0:
-		t.excessMS = s.fetched.EndedMS
-	}
-}
-
 // tooSmallToTrade reports whether a quantity is too small for any order.
 func (s *SymbolState) tooSmallToTrade(quantity exchange.Quantity) bool {
 	return quantity <= 0 || s.rules.BelowMinimum(s.last, quantity)
-}
-
-// mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it,
-// as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
-// excess.
-func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
-	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
-	if d.book.younger() {
-		after = excessMS
-	}
-	if p == nil || !slices.Contains(d.shrunk, p) || t.excessMS == 0 || d.symbol.unread || d.desired.Unread || d.unsettled || d.nowMS-t.excessMS < after {
-		return false
-	}
-	left := *excess - p.Remaining()
-	if !d.symbol.tooSmallToTrade(-left) {
-		return false
-	}
-	*excess = left
-	return true
 }
 
 // JointUncovered reports whether botd stands down and no stop covers part of the position. Then the next

@@ -148,15 +148,6 @@ func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (
 	return sum
 }
 
-// lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
-func (e unclaimedRows) lost(o *exchange.Order) bool {
-	return o.ClientOrderID == "" && e.book.AnyLive(func(p *account.Placement) bool {
-		order := p.Order()
-		return p.OrderID() == 0 && order.Side == exchange.Buy && sameParameters(o, &order) &&
-			o.CreatedMS >= p.SentMS()-createdSlackMS && o.CreatedMS <= p.SentMS()+repeatedMS
-	})
-}
-
 // mayBuy returns the maximum quantity that a purchase may still have bought. For a purchase by quote
 // amount, it assumes a price one percent below the last one.
 func mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
@@ -169,23 +160,6 @@ func mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 
 // maxTimes is the maximum number of times that the exchange may have executed one purchase.
 const maxTimes = 2
-
-// timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has since gained more of the asset and lost the
-// money for all of it, with no other known cause. A deposit costs no money, and a person's purchase in the same second would have to be for the same
-// amount.
-func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before := e.book.delivery(p).before
-	if e.book.StandsDown() || e.book.boughtSince(p, before) {
-		return 1
-	}
-	balance := e.book.Balance(symbol.rules.Quote)
-	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
-	more := e.book.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
-	if more <= mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
-		return 1
-	}
-	return maxTimes
-}
 
 // boughtSince reports whether anything else on spot may have cost money since a read of the wallet.
 func (t *tracked) boughtSince(p *account.Placement, before priorBalance) bool {
@@ -239,15 +213,6 @@ func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 		return priorBalance{}
 	}
 	return priorBalance{amount: w.Money, asset: w.Asset, atMS: w.ReadMS}
-}
-
-// soldNothing reports whether the wallet shows all of the asset, although it freezes none of it for a
-// stop: the stop was canceled, or one of the two reads is older.
-func (e walletEvidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
-	if e.book.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.book.arrivedMS(p)+e.book.Settle().StalenessMS {
-		return false
-	}
-	return e.book.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
 // maxUnfrozenMS is the time after a sale for which a wallet that freezes nothing may be older than the

@@ -144,13 +144,6 @@ func (d positionProtection) converge() {
 	d.convergeProfit(protection)
 }
 
-// soldAll reports whether botd's own fills on spot leave no position and no purchase is in flight: then
-// a resting stop would sell a quantity that is not botd's, whatever could not be read.
-func (s spotSales) soldAll() bool {
-	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
-		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
-}
-
 // declared reports whether the symbol is in a declared state in which protective orders stay unchanged:
 // there only a person, or its replacement, ends a protective order.
 func (s *situation) declared() bool {
@@ -353,33 +346,4 @@ func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price)
 		return price <= s.symbol.last
 	}
 	return price >= s.symbol.last
-}
-
-// exitNow exits at market instead of placing a stop whose price was passed, unless an exit is already in flight.
-func (d positionExit) exitNow() {
-	if d.exiting {
-		return
-	}
-	for _, p := range d.targetOrders {
-		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
-			return
-		}
-	}
-	d.exiting = true
-	if d.clearResting() {
-		return // the whole exit follows after the exchange has confirmed
-	}
-	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // this exit includes them
-	d.stopNow(d.ownPosition.Abs())
-}
-
-// stopNow sells or buys back a quantity instead of placing a stop.
-func (d positionExit) stopNow(quantity exchange.Quantity) {
-	before := len(d.intents)
-	d.reduceNow(quantity, "the price has already passed the stop")
-	for i := before; i < len(d.intents); i++ {
-		if d.intents[i].Purpose == placement.Exit {
-			d.intents[i].Purpose = placement.StopLoss
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
-	"botd/reconcile/record"
 )
 
 // A spot stop is an order for a quantity and holds the asset. A later purchase gets an additional stop,
@@ -100,92 +99,9 @@ func (s *situation) stopHasAsset() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
 
-// spotPosition determines how much of a spot symbol's asset is botd's to protect and to sell, by fills, wallet, and the orders of others; and how much of
-// that orders already sell.
-type spotPosition struct{ *situation }
-
-func (s *situation) spotPosition() spotPosition { return spotPosition{s} }
-
-// restingExits returns the quantity that the plan's resting exits still hold: a stop waits for their cancels.
-func (s spotPosition) restingExits() (sum exchange.Quantity) {
-	for _, p := range s.keyedOrders {
-		if p.Purpose() == placement.ExitOrder {
-			sum += p.Remaining()
-		}
-	}
-	return sum
-}
-
-// soldByOthers reports whether the symbol is quarantined and the order history also shows that others have sold.
-func (s spotPosition) soldByOthers() bool {
-	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
-}
-
-// peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders first count
-// against its older position.
-func (s spotPosition) peerStopPending() exchange.Quantity {
-	recent := s.symbol.spot.peer.recentPurchases(s.nowMS)
-	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
-	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
-}
-
 // allShown reports whether the exchange has shown every stop as open.
 func (s *situation) allShown() bool {
 	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUnknown() || !p.Seen() })
-}
-
-// toProtect returns the spot position that stops protect. While a wallet is contradicted, that is
-// the quantity that the fills explain, because only that wallet shows that some of it was sold. The
-// result of a purchase that no list shows counts as far as the wallet shows it.
-func (s spotPosition) toProtect() exchange.Quantity {
-	if s.book.StandsDown() {
-		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
-	}
-	switch {
-	case s.walletBounds():
-		return s.withinWallet(s.explainedByFills() + s.symbol.spot.presumed)
-	case s.walletDecides():
-		return s.explainedByFills() + s.symbol.spot.presumed
-	case s.symbol.contradicted == "" && s.symbol.Quarantine() == "":
-		return s.ownPosition + s.symbol.spot.presumed
-	}
-	return s.explainedByFills()
-}
-
-// unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show who placed
-// them. A protective order is not placed a second time, whoever placed the first.
-func (s spotPosition) unnamedStops() (sum exchange.Quantity) {
-	for i := range s.symbol.foreign {
-		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.replaced.includes(o.ID) {
-			sum += o.Remaining()
-		}
-	}
-	return min(sum, max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
-}
-
-// walletDecides reports whether the wallet limits the protected quantity: it does in a quarantine, because fills may be missing from the journal, but not
-// after ExecutedBeyond, because then no fill is missing.
-func (s spotPosition) walletDecides() bool {
-	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
-}
-
-// walletBounds reports whether a new stop may cover no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
-// unless sales by others confirm it.
-func (s spotPosition) walletBounds() bool {
-	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
-}
-
-// explainedByFills returns the spot position that fills explain, without the quantity that orders
-// unknown to the journal may sell, or have sold according to wallet and order history.
-func (s spotPosition) explainedByFills() exchange.Quantity {
-	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
-}
-
-// withinWallet caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
-// than the last sale, which the fills already contain.
-func (s spotPosition) withinWallet(quantity exchange.Quantity) exchange.Quantity {
-	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
-	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
 // uncovered returns the part of the position that neither a stop nor an exit sells; it is negative if
@@ -207,43 +123,6 @@ func (d spotStops) withoutExits(left exchange.Quantity) exchange.Quantity {
 		return d.symbol.rules.FloorQuantity(left)
 	}
 	return left
-}
-
-// selling returns the quantity that stops and exits may still sell, without those that may be replaced.
-// A quantity that fills explain and the wallet lacks may have been sold by the orders that the open list
-// does not show: it is not counted twice.
-func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
-	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
-	for _, p := range slices.Concat(s.stops, s.targetOrders) {
-		switch {
-		case p.Purpose() == placement.Entry || replaced(p):
-		case s.book.hasEnded(p):
-			finished += p.Remaining()
-		case s.book.Unlisted(p):
-			unlisted += p.Remaining()
-		default:
-			sum += p.Remaining()
-		}
-	}
-	missing := s.missingInWallet()
-	if s.walletDecides() { // the missing quantity is not part of what is to be protected
-		return sum + unlisted - min(unlisted, max(0, missing-s.book.soldThoughRefused(s.symbol.Key())))
-	}
-	return sum + unlisted + min(finished, max(0, missing-unlisted))
-}
-
-// missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
-func (s spotPosition) missingInWallet() exchange.Quantity {
-	all := s.explainedByFills()
-	if s.symbol.contradicted == "" {
-		all += s.symbol.spot.presumed
-	}
-	missing := all - s.withinWallet(all)
-	if s.walletDecides() {
-		return missing
-	}
-	own := s.book.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // purchases by others do not hide a missing part
-	return max(missing, min(all, all-own))
 }
 
 // exitPart sells the quantity that no stop covers and whose stop price has been passed; the other stops
@@ -452,4 +331,57 @@ func compareBool(a, b bool) int {
 		return 1
 	}
 	return -1
+}
+
+// leavesUncovered reports whether the quantity of a spot sale still needs a stop: the sale may be
+// repeated, or it is uncertain, no list shows it, and the wallet still shows the asset without freezing
+// any. If the sale executes later, the superfluous stop appears in the next list and is canceled.
+func (d spotStops) leavesUncovered(p *account.Placement) bool {
+	if d.mayRepeat(p) {
+		return true
+	}
+	order := p.Order()
+	switch {
+	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
+		return false
+	case d.spotSales().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
+		return true
+	case d.book.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
+		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
+	}
+	return d.spotSales().stillInWallet(p) || d.book.freezesLess(d.symbol)
+}
+
+const (
+	refusedShownMS = 500   // after the refusal of a spot exit: a wallet read later than this shows the sale if the exchange executed it despite the refusal
+	refusedWaitMS  = 2_000 // the maximum time for which a new stop waits for such a wallet
+)
+
+// withoutRefused returns the part of a quantity that a new spot stop may sell alongside an exit whose refusal no read has confirmed: nothing until
+// the wallet can show the sale, after that at most the wallet's balance beyond foreign holdings.
+func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
+	if d.desired.Flatten {
+		return quantity
+	}
+	if !d.spotSales().walletHoldsOnlyOwn() {
+		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
+	}
+	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
+		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
+	}
+	for _, r := range d.book.Refused() {
+		age := d.nowMS - r.atMS
+		if r.Symbol != d.symbol.Key() || r.order.Side != exchange.Sell || r.purpose == placement.StopLoss || age >= confirmMS {
+			continue
+		}
+		switch {
+		case d.book.readAfter(r.atMS + refusedShownMS):
+			if !d.spotSales().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
+				quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
+			}
+		case age < refusedWaitMS:
+			quantity = min(quantity, max(0, quantity-r.order.Quantity))
+		}
+	}
+	return quantity
 }

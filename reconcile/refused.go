@@ -118,49 +118,6 @@ func (b *Book) beforeSent(p *account.Placement) priorBalance {
 // confirmMS is the time for which another spot exit waits for the reads that confirm a refusal.
 const confirmMS = 10_000
 
-// mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has
-// confirmed its refusal, or a sale that the journal lacks was executed.
-func (s spotSales) mayHaveSold() bool {
-	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
-	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
-		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
-	}))
-}
-
-const (
-	refusedShownMS = 500   // after the refusal of a spot exit: a wallet read later than this shows the sale if the exchange executed it despite the refusal
-	refusedWaitMS  = 2_000 // the maximum time for which a new stop waits for such a wallet
-)
-
-// withoutRefused returns the part of a quantity that a new spot stop may sell alongside an exit whose refusal no read has confirmed: nothing until
-// the wallet can show the sale, after that at most the wallet's balance beyond foreign holdings.
-func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
-	if d.desired.Flatten {
-		return quantity
-	}
-	if !d.spotSales().walletHoldsOnlyOwn() {
-		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
-	}
-	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
-		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
-	}
-	for _, r := range d.book.Refused() {
-		age := d.nowMS - r.atMS
-		if r.Symbol != d.symbol.Key() || r.order.Side != exchange.Sell || r.purpose == placement.StopLoss || age >= confirmMS {
-			continue
-		}
-		switch {
-		case d.book.readAfter(r.atMS + refusedShownMS):
-			if !d.spotSales().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
-				quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
-			}
-		case age < refusedWaitMS:
-			quantity = min(quantity, max(0, quantity-r.order.Quantity))
-		}
-	}
-	return quantity
-}
-
 // refusalChecks confirms refusals by a snapshot that would show the order, or finds what shows that the exchange executed it.
 type refusalChecks struct{ *survey }
 

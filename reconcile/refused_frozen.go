@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile/account"
 )
 
 // A spot sale that the exchange refused but accepted (exactly-once.md, case 3) rests, and the wallet freezes its asset. An open list that omits other
@@ -30,29 +29,6 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 			r.sold = r.sold || s.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 		}
 	}
-}
-
-// restingRefusals returns consecutive refused sales of a symbol whose total quantity equals the quantity that the wallet freezes beyond all known sales.
-func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
-	on := e.book.situation(&Desired{}, symbol, e.fetched.EndedMS)
-	beyond := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
-	for i := range slices.Backward(sales) {
-		sum := exchange.Quantity(0)
-		for n := i; n >= 0; n-- {
-			if sum += sales[n].order.Quantity; sum == beyond && e.book.readAfter(sales[i].atMS) {
-				return sales[n : i+1]
-			}
-		}
-	}
-	return nil
-}
-
-// omitsOwnSale reports whether the open list omits a spot sale of botd's that the exchange has acknowledged and for which the wallet freezes the
-// asset.
-func (e walletEvidence) omitsOwnSale(symbol *SymbolState) bool {
-	return slices.ContainsFunc(symbol.live, func(p *account.Placement) bool {
-		return p.Order().Side == exchange.Sell && e.book.Unlisted(p) && !e.book.delivery(p).unfrozen && e.book.delivery(p).releasedMS == 0
-	})
 }
 
 // frozenThoughRefused returns the quantity that refused sales of a spot symbol hold, according to the wallet.

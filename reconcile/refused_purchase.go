@@ -40,46 +40,6 @@ func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
 	})
 }
 
-// walletEvidence determines the quantities that spot orders have bought or sold, from the wallet of a snapshot and the rows that explain it.
-type walletEvidence struct{ *evidence }
-
-func (e *evidence) walletEvidence() walletEvidence { return walletEvidence{e} }
-
-// paidThoughRefused returns the quantity that a refused purchase has bought according to the wallet.
-func (e walletEvidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
-	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before) {
-		return 0
-	}
-	return e.boughtWithItsMoney(&r.order, r.before, symbol)
-}
-
-// boughtWithItsMoney returns the quantity that a purchase has bought according to the wallet.
-func (e walletEvidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
-	bought, _ := e.boughtTimes(order, before, symbol)
-	return bought
-}
-
-// boughtTimes returns the quantity that a purchase has bought according to the wallet, and in how many executions. Both are 0 unless the money of that
-// many is gone, to within one quantity step each, and the asset has grown by what that money buys.
-func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) (bought exchange.Quantity, times int64) {
-	if before.atMS == 0 || !e.fetched.Balances.Done() || e.book.StandsDown() {
-		return 0, 0
-	}
-	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-before.asset
-	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
-	worth, step := symbol.rules.Notional(symbol.last, more), symbol.rules.Notional(symbol.last, symbol.rules.QuantityTick)
-	if symbol.tooSmallToTrade(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
-		return 0, 0
-	}
-	for times := int64(1); times <= maxTimes; times++ {
-		all := order.QuoteAmount.Mul(times)
-		if !all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times))) {
-			return more, times
-		}
-	}
-	return 0, 0
-}
-
 // repeatsRefused reports whether a row without an id equals a refused purchase in every parameter and was created in the same seconds, while the wallet
 // shows that its money is gone: then it is that purchase.
 func (r *refusals) repeatsRefused(o *exchange.Order) bool {

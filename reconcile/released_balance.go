@@ -50,17 +50,6 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 }
 
-// cancelRefusedWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop that
-// blocks it.
-const cancelRefusedWaitMS = 3_000
-
-// cancelJustRefused reports whether the exchange has just refused to cancel a spot stop: another party has canceled it and may be selling its asset.
-// An exit then waits for a wallet that was read later.
-func (s spotSales) cancelJustRefused() bool {
-	at := s.symbol.spot.cancelRefusedMS
-	return !s.desired.Flatten && s.nowMS-at < cancelRefusedWaitMS
-}
-
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
 // exchange refused to cancel it, or the wallet freezes nothing for it.
 func (b *Book) hasEnded(p *account.Placement) bool {
@@ -165,13 +154,6 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 		}
 	}
 	return 0
-}
-
-// noteOpenAgain records that a list not older than the release shows the order as open.
-func (s orderRows) noteOpenAgain(p *account.Placement) {
-	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS {
-		s.book.holdAgain(p.ClientOrderID())
-	}
 }
 
 // noteOverdrawn records that the exchange refused a stop for more than the wallet shows: the wallet is

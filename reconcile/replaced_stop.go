@@ -36,33 +36,6 @@ func (o *observedAccount) noteCanceledStop(symbol *SymbolState, quantity exchang
 		canceledStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
 }
 
-// noteReplacements records the foreign orders that have replaced such stops: they have the form of botd's stops, at most the same quantity, and were
-// created since the last list that may have shown the stop. Each replaces one stop or part of one; once it has left the list, another replacement is
-// expected.
-func (s otherBotds) noteReplacements(symbol *SymbolState) {
-	if !s.fetched.SpotOrders.Done() {
-		return
-	}
-	t := &symbol.spot.replaced
-	t.orders = slices.DeleteFunc(t.orders, func(one replacementOrder) bool {
-		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })
-		if !open {
-			s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)
-		}
-		return !open
-	})
-	for i := range symbol.foreign {
-		o := &symbol.foreign[i]
-		at := slices.IndexFunc(t.canceled, func(one canceledStop) bool {
-			return o.Quantity <= one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
-		})
-		if at >= 0 && !t.includes(o.ID) && s.book.Resembles(symbol, o) {
-			t.orders = append(t.orders, replacementOrder{o.ID, o.Quantity})
-			t.canceled[at].quantity -= o.Quantity
-		}
-	}
-}
-
 // includes reports whether an open order has replaced one of botd's stops.
 func (t *replacedStops) includes(orderID int64) bool {
 	return slices.ContainsFunc(t.orders, func(one replacementOrder) bool { return one.orderID == orderID })

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"slices"
 
 	"botd/exchange"
@@ -201,27 +200,6 @@ func wholeCents(amount exchange.Amount) bool {
 	return d.Equal(d.Truncate(2))
 }
 
-// quarantineSecondBuyer quarantines a symbol if the newest unclaimed purchase by amount in its history has the form of botd's: if the history omits
-// ids, nothing else shows that another botd buys there, or that the journal of earlier purchases was lost. A person decides once; nothing is adopted.
-// A halt of the account because of another botd blocks openings everywhere, a quarantine because of one of its orders only on that symbol.
-func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
-	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
-		return
-	}
-	for symbol := range s.book.Symbols() {
-		newest := s.unclaimedRows().newestUnclaimed(symbol, rows)
-		if newest == nil || !purchaseOfForm(symbol.rules, newest) {
-			continue
-		}
-		symbol.spot.secondBuyer = newest.ID
-		if !s.unclaimedRows().mayBeBotds(newest) {
-			s.book.noteTwin(newest.ID)
-			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
-				newest.ID))
-		}
-	}
-}
-
 // newestUnclaimed returns the newest executed purchase on a spot symbol, without an id, by an amount that a person would not enter, that no placement
 // claims and no person has decided. A purchase that is not newer than an order that the journal no longer remembers may have been botd's.
 func (e unclaimedRows) newestUnclaimed(symbol *SymbolState, rows []exchange.Order) (newest *exchange.Order) {
@@ -243,4 +221,50 @@ func (e unclaimedRows) newestUnclaimed(symbol *SymbolState, rows []exchange.Orde
 func (e unclaimedRows) mayBeBotds(o *exchange.Order) bool {
 	return slices.ContainsFunc(e.book.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
 		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
+}
+
+// lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
+func (e unclaimedRows) lost(o *exchange.Order) bool {
+	return o.ClientOrderID == "" && e.book.AnyLive(func(p *account.Placement) bool {
+		order := p.Order()
+		return p.OrderID() == 0 && order.Side == exchange.Buy && sameParameters(o, &order) &&
+			o.CreatedMS >= p.SentMS()-createdSlackMS && o.CreatedMS <= p.SentMS()+repeatedMS
+	})
+}
+
+// leftOver returns a row that could be the placement's order: it has the same symbol and side, is not
+// older, has had an effect, and is claimed by no placement. A row that shows any client order id must
+// also have the same quantity. The lists must have been read.
+func (e unclaimedRows) leftOver(p *account.Placement) *exchange.Order {
+	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
+	if p.Order().Market == exchange.Spot {
+		lists = append(lists, e.fetched.History)
+	}
+	for _, list := range lists {
+		for i := range list.Items() {
+			if o := &list.Items()[i]; couldBe(o, p.Order(), p.SentMS()) && !e.claimed(o) {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// boughtBy returns how much a leftover row has bought for a placement. A row without an id proves
+// nothing: a person's orders have none either. It counts as botd's only if the list omits the ids of
+// botd's own rows too, and the placement could have bought that much.
+func (e unclaimedRows) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.rules == nil {
+		return 0
+	}
+	order := p.Order()
+	switch {
+	case order.QuoteAmount.IsZero() && o.Filled > order.Quantity:
+		return 0
+	case !order.QuoteAmount.IsZero() && !o.QuoteAmount.IsZero() && o.QuoteAmount != order.QuoteAmount:
+		return 0
+	case !order.QuoteAmount.IsZero() && symbol.rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more than the placement's amount
+		return 0
+	}
+	return o.Filled
 }

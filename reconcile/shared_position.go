@@ -118,37 +118,3 @@ func (d partProtection) convergeProfit(protection strategy.Protection) {
 		)
 	}
 }
-
-// reducingRoom returns the part of the position that the exchange's sum of reducing quantities,
-// including orders derived in this round, leaves free (rule 5). On spot it is the part of the asset that
-// no order sells.
-func (d positionExit) reducingRoom() exchange.Quantity {
-	free := d.ownPosition.Abs()
-	if d.symbol.Key().Market == exchange.Futures {
-		free = d.symbol.TrustedVenuePosition().Abs()
-	}
-	for _, p := range d.keyedOrders {
-		if p.Purpose() == placement.ExitOrder {
-			free -= p.Remaining()
-		}
-	}
-	for _, p := range slices.Concat(d.stops, d.profits) { // on spot a stop holds the asset; closePosition orders have no quantity
-		free -= p.Remaining()
-	}
-	for _, p := range d.targetOrders {
-		if p.Order().ReduceOnly || p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
-			free -= p.Remaining()
-		}
-	}
-	for _, o := range d.foreignOrders() {
-		if o.Reduces() && !o.ClosePosition {
-			free -= o.Remaining()
-		}
-	}
-	for i := range d.intents {
-		if order := &d.intents[i].Order; order.ReduceOnly || d.intents[i].Purpose == placement.ExitOrder || d.intents[i].Purpose == placement.Exit {
-			free -= order.Quantity
-		}
-	}
-	return max(0, free)
-}

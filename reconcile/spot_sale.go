@@ -9,21 +9,6 @@ import (
 	"botd/reconcile/placement"
 )
 
-// saleLimit limits the quantity of one spot sale to the wallet's balance for it. It does not limit a futures order.
-type saleLimit struct{ *derivation }
-
-func (d *derivation) saleLimit() saleLimit { return saleLimit{d} }
-
-// sellable limits a spot sale to the newest wallet's free balance, less the sales that no read has
-// shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm
-// the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
-func (d saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
-	if d.spotSales().historyUnread() || d.spotSales().saleRefused() || d.desired.Unread && d.spotPosition().walletDecides() {
-		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.book.frozenThoughRefused(d.symbol.Key())))
-	}
-	return d.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
-}
-
 // spotSales determines whether a spot sale of unknown outcome may have been executed, and which quantity all sales of a symbol leave free.
 type spotSales struct{ *situation }
 
@@ -45,38 +30,6 @@ func (s spotSales) historyUnread() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
 
-// ownBalance returns botd's share of the balance in the newest wallet.
-func (s spotPosition) ownBalance() exchange.Quantity {
-	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
-}
-
-// withinFree limits a sale to the free balance less those sales of botd's for which takes is true.
-func (d saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
-	rules := d.symbol.rules
-	if rules.Market != exchange.Spot {
-		return quantity
-	}
-	free := d.book.Balance(rules.Base).Free
-	for p := range d.book.Live() {
-		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || !takes(p) {
-			continue
-		}
-		if of := d.book.Symbol(p.Symbol()).rules; of != nil && of.Base == rules.Base {
-			free = free.Sub(of.QuantityAmount(p.Remaining()))
-		}
-	}
-	for i := range d.intents {
-		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
-			free = free.Sub(rules.QuantityAmount(order.Quantity))
-		}
-	}
-	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.spotSales().freed())))
-	if d.book.walletRead {
-		return max(clipped, d.beyondOpenSales(quantity))
-	}
-	return max(clipped, d.freeWhileUnread(quantity)) // the wallet does not contain purchases made since it was read
-}
-
 // freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
 // at most the quantity that the wallet freezes beyond all open sales: a wallet that freezes for those is not older than they are.
 func (s spotSales) freed() exchange.Quantity {
@@ -91,24 +44,6 @@ func (s spotSales) freed() exchange.Quantity {
 		return freed
 	}
 	return min(freed, frozen)
-}
-
-// beyondOpenSales returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
-// is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
-// is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
-func (d saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
-	unknown := d.symbol.Quarantine() != "" || d.spotSales().saleRefused()
-	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !d.spotSales().walletHoldsOnlyOwn() {
-		return 0
-	}
-	rules := d.symbol.rules
-	left := d.spotSales().balanceAfterSales(d.book.baseBalance(d.symbol))
-	for i := range d.intents {
-		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
-			left -= order.Quantity
-		}
-	}
-	return max(0, min(quantity, rules.FloorQuantity(left)))
 }
 
 // walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. An excessive sale then sells nobody
@@ -165,23 +100,6 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 	}
 }
 
-// freeWhileUnread returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
-// read.
-func (d saleLimit) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
-	free := d.symbol.rules.FloorQuantity(d.ownPosition.Abs())
-	for _, p := range d.symbol.live {
-		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
-			free -= p.Remaining()
-		}
-	}
-	for i := range d.intents {
-		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
-			free -= order.Quantity
-		}
-	}
-	return max(0, min(quantity, free))
-}
-
 // repeatable reports whether a second sale alongside an undecided one cannot sell foreign holdings:
 // beyond those, the wallet still shows most of the quantity that the first would have sold, and not
 // enough for both, so that the exchange refuses the one that arrives second. The foreign holdings were
@@ -205,25 +123,6 @@ func (s spotSales) fitsWithUnknown(quantity exchange.Quantity) bool {
 // that a sale of unknown outcome would have sold.
 func (s spotSales) stillInWallet(p *account.Placement) bool {
 	return s.book.stillInWallet(p, s.symbol, s.ownPosition)
-}
-
-// leavesUncovered reports whether the quantity of a spot sale still needs a stop: the sale may be
-// repeated, or it is uncertain, no list shows it, and the wallet still shows the asset without freezing
-// any. If the sale executes later, the superfluous stop appears in the next list and is canceled.
-func (d spotStops) leavesUncovered(p *account.Placement) bool {
-	if d.mayRepeat(p) {
-		return true
-	}
-	order := p.Order()
-	switch {
-	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
-		return false
-	case d.spotSales().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
-		return true
-	case d.book.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
-		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
-	}
-	return d.spotSales().stillInWallet(p) || d.book.freezesLess(d.symbol)
 }
 
 // unpaid reports whether the wallet shows no money from a sale: then the sale was not executed, and a wallet that shows less of the asset is wrong.
@@ -269,16 +168,46 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, maxUnfrozenMS)) && b.freezesLess(symbol)
 }
 
-// cancelPassedExits cancels a resting spot exit whose limit the price has passed, and reports whether
-// one blocks the next exit, which uses the price of that time.
-func (d positionExit) cancelPassedExits(live []*account.Placement) (stuck bool) {
-	for _, p := range live {
-		o := p.Order()
-		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
-			!p.State().OutcomeUnknown() && d.nowMS-p.SentMS() >= RepeatMS {
-			d.cancel(p, "it rests because the price has passed its limit")
-			stuck = true
-		}
+// mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has
+// confirmed its refusal, or a sale that the journal lacks was executed.
+func (s spotSales) mayHaveSold() bool {
+	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
+	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
+		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
+	}))
+}
+
+// cancelRefusedWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop that
+// blocks it.
+const cancelRefusedWaitMS = 3_000
+
+// cancelJustRefused reports whether the exchange has just refused to cancel a spot stop: another party has canceled it and may be selling its asset.
+// An exit then waits for a wallet that was read later.
+func (s spotSales) cancelJustRefused() bool {
+	at := s.symbol.spot.cancelRefusedMS
+	return !s.desired.Flatten && s.nowMS-at < cancelRefusedWaitMS
+}
+
+// awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
+// explain: the order history, which is read next, may show that another botd has sold it.
+func (s spotSales) awaitsSaleOfOthers() bool {
+	t := &s.symbol.spot
+	return s.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !s.desired.Flatten
+}
+
+const twinReleaseMS = 2_500
+
+// exitReleaseMS returns the time between the answer to a stop's cancel and an exit: a twin may sell the asset as soon as the stop no longer holds it.
+func (s spotSales) exitReleaseMS() int64 {
+	if s.book.HasTwin() {
+		return twinReleaseMS
 	}
-	return stuck
+	return ExitReleaseMS
+}
+
+// soldAll reports whether botd's own fills on spot leave no position and no purchase is in flight: then
+// a resting stop would sell a quantity that is not botd's, whatever could not be read.
+func (s spotSales) soldAll() bool {
+	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
+		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }

@@ -106,3 +106,29 @@ func (d jointProtection) isProtected(own []*account.Placement, types ...exchange
 			covers(o.ClosePosition, o.Remaining())
 	})
 }
+
+// The stops of two botds together may exceed the position for this long before one of them removes its
+// own: first the botd with the later start, then the other if the first does not act.
+const (
+	excessMS     = 1_500
+	excessLastMS = 10_000
+)
+
+// mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it,
+// as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
+// excess.
+func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
+	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
+	if d.book.younger() {
+		after = excessMS
+	}
+	if p == nil || !slices.Contains(d.shrunk, p) || t.excessMS == 0 || d.symbol.unread || d.desired.Unread || d.unsettled || d.nowMS-t.excessMS < after {
+		return false
+	}
+	left := *excess - p.Remaining()
+	if !d.symbol.tooSmallToTrade(-left) {
+		return false
+	}
+	*excess = left
+	return true
+}

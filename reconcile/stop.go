@@ -113,3 +113,29 @@ func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *
 	}
 	return main, bridging, urgent
 }
+
+// cancelOpposite cancels the protection of an earlier position on the other side, because the exchange
+// accepts no second closePosition order of a type. The list must show no more than the fills explain,
+// and on the same side, because an old list may show an earlier position.
+func (d positionProtection) cancelOpposite() {
+	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || d.ownPosition.Sign() != known.Sign() || d.symbol.position.Abs() > known.Abs() {
+		return
+	}
+	for _, p := range slices.Concat(d.stops, d.profits) {
+		if p.Order().ClosePosition && p.Order().Side == exchange.SideOf(d.ownPosition) {
+			d.cancel(p, "it protects a position on the other side")
+		}
+	}
+}
+
+// noteTwinStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
+// first.
+func (d positionProtection) noteTwinStop(price exchange.Price) {
+	for i := range d.symbol.foreign {
+		o := &d.symbol.foreign[i]
+		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
+			!d.book.futuresIDs.shown() {
+			d.book.noteTwin(o.ID)
+		}
+	}
+}

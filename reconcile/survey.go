@@ -118,3 +118,23 @@ func (o *observedAccount) note(s *Snapshot) {
 	}
 	o.spotWallet.note(s)
 }
+
+func (s *survey) quarantine(symbol *SymbolState, why string) {
+	s.quarantineFor(symbol, record.OtherCause, why)
+}
+
+func (s *survey) quarantineFor(symbol *SymbolState, cause record.QuarantineCause, why string) {
+	if symbol.Quarantine() == "" {
+		s.emit(symbol.about(record.Quarantined{Reason: why, Cause: cause}))
+	}
+}
+
+// latchOn latches the strategies of a symbol after a change that their plan did not cause, so that
+// the plan in force does not open again.
+func (s *survey) latchOn(key exchange.SymbolKey) {
+	for t := range s.book.Strategies() {
+		if side := t.Plan().Target().Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
+			s.emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})
+		}
+	}
+}

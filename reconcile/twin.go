@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -54,25 +53,6 @@ func (t *twin) yieldMS() int64 {
 	return yieldMS
 }
 
-// noteTwins looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
-func (s otherBotds) noteTwins(symbol *SymbolState) {
-	t := &s.book.twin
-	for i := range symbol.foreign {
-		o := &symbol.foreign[i]
-		if !t.futuresIDs.shown() && o.ClientOrderID == "" && symbol.stopsAt(o) {
-			t.noteTwin(o.ID)
-		}
-		if !s.book.Resembles(symbol, o) {
-			continue
-		}
-		if t.noteTwin(o.ID); o.ID > t.stopID {
-			limit := stopLimit(symbol.rules, o.StopPrice, o.Quantity, symbol.collar)
-			own := limit + markOf(s.book.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
-			t.stopID, t.rank = o.ID, cmp.Compare(own, o.Price)
-		}
-	}
-}
-
 // stopsAt reports whether one of botd's futures stops has the stop price of an order.
 func (s *SymbolState) stopsAt(o *exchange.Order) bool {
 	return o.Market == exchange.Futures && o.Type.StopLoss() && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
@@ -80,67 +60,6 @@ func (s *SymbolState) stopsAt(o *exchange.Order) bool {
 		return p.OrderID() != 0 && order.Side == o.Side && order.Type == o.Type && order.StopPrice == o.StopPrice
 	})
 }
-
-// noteTwinStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
-// first.
-func (d positionProtection) noteTwinStop(price exchange.Price) {
-	for i := range d.symbol.foreign {
-		o := &d.symbol.foreign[i]
-		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
-			!d.book.futuresIDs.shown() {
-			d.book.noteTwin(o.ID)
-		}
-	}
-}
-
-// awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
-// explain: the order history, which is read next, may show that another botd has sold it.
-func (s spotSales) awaitsSaleOfOthers() bool {
-	t := &s.symbol.spot
-	return s.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !s.desired.Flatten
-}
-
-// noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
-func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
-	t := &symbol.spot
-	if s.fetched.History.Done() {
-		_, t.soldElsewhere = s.walletEvidence().salesOfOthers(symbol)
-	}
-	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))
-}
-
-// soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
-// decided.
-func (s spotPosition) soldElsewhere() exchange.Quantity {
-	if !s.book.idsLeftOut || s.symbol.short != 0 || s.desired.Flatten {
-		return 0
-	}
-	return s.symbol.spot.soldElsewhere
-}
-
-// canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids:
-// another botd with a copy of the journal may be selling the stop's quantity, which wallet and order history show within that time.
-const canceledByOthersWaitMS = 3_000
-
-// recentlyCanceled returns the quantity of own stops that another party has canceled within that time.
-func (s spotPosition) recentlyCanceled() (sum exchange.Quantity) {
-	for _, one := range s.symbol.spot.replaced.canceled {
-		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
-			sum += one.quantity
-		}
-	}
-	return sum
-}
-
-// exitReleaseMS returns the time between the answer to a stop's cancel and an exit: a twin may sell the asset as soon as the stop no longer holds it.
-func (s spotSales) exitReleaseMS() int64 {
-	if s.book.HasTwin() {
-		return twinReleaseMS
-	}
-	return ExitReleaseMS
-}
-
-const twinReleaseMS = 2_500
 
 // rowIDs records which client order ids the futures open list has shown since the start.
 type rowIDs struct {

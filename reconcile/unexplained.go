@@ -1,8 +1,6 @@
 package reconcile
 
 import (
-	"slices"
-
 	"botd/exchange"
 	"botd/reconcile/account"
 )
@@ -85,18 +83,4 @@ func (o *observedAccount) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool
 		}
 	}
 	return 0, false
-}
-
-// cancelOpposite cancels the protection of an earlier position on the other side, because the exchange
-// accepts no second closePosition order of a type. The list must show no more than the fills explain,
-// and on the same side, because an old list may show an earlier position.
-func (d positionProtection) cancelOpposite() {
-	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || d.ownPosition.Sign() != known.Sign() || d.symbol.position.Abs() > known.Abs() {
-		return
-	}
-	for _, p := range slices.Concat(d.stops, d.profits) {
-		if p.Order().ClosePosition && p.Order().Side == exchange.SideOf(d.ownPosition) {
-			d.cancel(p, "it protects a position on the other side")
-		}
-	}
 }

@@ -121,16 +121,6 @@ func (s *SymbolState) onlyReductionsUncertain() bool {
 	return true
 }
 
-// protectsOneOf reports whether a closePosition order rests that was placed after one of these openings was sent: a list showed the position then,
-// and such an order ends together with it.
-func (e positionEvidence) protectsOneOf(unknown []*account.Placement) bool {
-	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
-		return q.Purpose().Opens() && e.book.AnyLive(func(p *account.Placement) bool {
-			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().OutcomeUnknown() && p.SentMS() >= q.SentMS()
-		})
-	})
-}
-
 // attribute assigns the residual to uncertain placements. A single one is decided by it. Of several, the
 // oldest on the residual's side are booked first: the position is then right, although it is not certain
 // which of them filled (case 18).
@@ -201,12 +191,6 @@ func (s *SymbolState) Ahead() exchange.Quantity {
 		return 0
 	}
 	return s.position - s.Known()
-}
-
-// mayHaveClosed reports whether an unknown opening could have been filled and closed before any read:
-// there is no position, and none is missing.
-func (e positionEvidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
-	return symbol.position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 
 // closedAlready finds a position that the uncertain opening made and that has closed again: it was

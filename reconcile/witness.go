@@ -7,7 +7,6 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
-	"botd/reconcile/record"
 )
 
 // No single list decides. If the list of positions no longer shows a position that botd's own fills
@@ -213,92 +212,11 @@ func (s *SymbolState) openWhenAdopted(row *exchange.Position) bool {
 	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
-// positionEvidence determines whether a snapshot shows, other than by the list of positions, that a futures position has ended.
-type positionEvidence struct{ *evidence }
-
-func (e *evidence) positionEvidence() positionEvidence { return positionEvidence{e} }
-
-// showsEnd reports whether positions/history shows that a position has ended, in a row that the position's id does not identify.
-func (e positionEvidence) showsEnd(symbol *SymbolState) bool {
-	return e.closedByUnknown(symbol) || e.closedUnseen(symbol) || e.closedByAnotherClock(symbol)
-}
-
-// closedByUnknown reports whether positions/history shows that reductions of unknown outcome have ended
-// the position: a row on its side, as large as the part of the missing quantity that they explain,
-// closed since one of them was sent. The row's position may have been opened before botd held part of
-// it, or be dated by another clock than the journal, and after a start nothing else shows which position
-// it was. If more is missing than they explain, others have traded too, and it needs manual resolution.
-func (e positionEvidence) closedByUnknown(symbol *SymbolState) bool {
-	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
-	for _, p := range e.book.unknownOn(symbol.Key()) {
-		if part := explained(p, left); part != 0 && p.Reduces() {
-			left -= part
-			sentMS = cmp.Or(sentMS, p.SentMS())
-		}
-	}
-	part := symbol.residual - left
-	if part == 0 || symbol.AtVenue() != 0 {
-		return false
-	}
-	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
-		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
-		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
-			row.Quantity >= part.Abs() && row.UpdatedMS >= sentMS-maxClockStepMS
-	})
-}
-
-// closedUnseen reports whether a row of positions/history shows the end of a position that no list has
-// shown since botd opened it, or opened its part of another's: the list has shown none for L, and the
-// row, on the same side, at least as large as the whole position and not of an earlier position, was
-// closed after botd sent the opening.
-func (e positionEvidence) closedUnseen(symbol *SymbolState) bool {
-	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
-	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
-	if shown || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
-		return false
-	}
-	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
-		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
-			row.Quantity >= (symbol.Known()+symbol.Ignored()).Abs() && row.UpdatedMS > symbol.DatedMS()
-	})
-}
-
-// closedByAnotherClock reports whether a row of positions/history shows the end of a position from
-// before this start whose entry was dated by a clock ahead of the exchange's: the position has not been
-// seen since, the list has shown none for L, and the row's position was opened shortly before that date,
-// at the earliest, and closed well after it.
-func (e positionEvidence) closedByAnotherClock(symbol *SymbolState) bool {
-	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
-	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
-		return false
-	}
-	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
-		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
-			row.CreatedMS >= exchange.WholeSecond(openedMS)-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
-	})
-}
-
 func sideSign(side exchange.PositionSide) int {
 	if side == exchange.Short {
 		return -1
 	}
 	return 1
-}
-
-// hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol and satisfies the condition, unless that is
-// nil.
-func (e positionEvidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
-	return e.book.AnyLive(func(p *account.Placement) bool {
-		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
-	})
-}
-
-// noteEndedWithPosition records that a closePosition order ended without botd's action: the
-// exchange ends such orders with the position.
-func (s orderRows) noteEndedWithPosition(p *account.Placement, atMS int64) {
-	if t := &s.book.Symbol(p.Symbol()).futuresEvidence; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
-		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
-	}
 }
 
 // contradict declares that the list and botd's own fills contradict each other, or ends that state.
@@ -342,14 +260,4 @@ func (o *observedAccount) NeedsPositionHistory(symbol *SymbolState) (sinceMS int
 		return 0, false
 	}
 	return max(0, exchange.WholeSecond(symbol.DatedMS())-1000-maxClockStepMS), true
-}
-
-// latchOn latches the strategies of a symbol after a change that their plan did not cause, so that
-// the plan in force does not open again.
-func (s *survey) latchOn(key exchange.SymbolKey) {
-	for t := range s.book.Strategies() {
-		if side := t.Plan().Target().Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
-			s.emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})
-		}
-	}
 }

@@ -1,0 +1,216 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// otherBotds records what a snapshot shows of the orders of other botds on the account, or of this one before it lost its journal: a peer's, by their
+// ids, and a twin's, by their form.
+type otherBotds struct{ *survey }
+
+func (s *survey) otherBotds() otherBotds { return otherBotds{s} }
+
+// notePeerOrders records the fills of the peer's orders.
+func (s otherBotds) notePeerOrders(orders []exchange.Order) {
+	for i := range orders {
+		o := &orders[i]
+		symbol := s.book.Track(o.Key())
+		symbol.decideUnlisted(o, s.fetched.EndedMS)
+		if o.Filled > 0 && o.ID > symbol.DecidedID() && s.isPeerOrder(o) {
+			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.spotFee)
+			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
+				symbol.spot.peer.continued += grown
+			}
+		}
+	}
+}
+
+// noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
+// this instance's prefix that the journal does not account for: a purchase that filled at once is
+// in no open list.
+func (s otherBotds) noteUnknownEnded(orders []exchange.Order) {
+	s.notePeerOrders(orders)
+	for i := range orders {
+		order := &orders[i]
+		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
+			s.book.Track(order.Key()).unknownEnded = order.ClientOrderID
+		}
+	}
+}
+
+// noteUnlisted records that spot sales with this instance's prefix that the journal does not know have left the open list, or that they are listed
+// again. Only the wallet shows how much they sold, and it may be older by the maximum staleness of a read.
+func (s otherBotds) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
+	if symbol.Key().Market != exchange.Spot {
+		return
+	}
+	listed := func(id int64) bool {
+		return slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == id })
+	}
+	symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool { return listed(one.orderID) })
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
+		if !listed(o.ID) && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
+			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
+			symbol.unlistedFor = persistence{}
+		}
+	}
+}
+
+// forgetUnlisted drops the unlisted sales once the wallet has been read long enough after they left the list, except those for which the wallet still
+// freezes the asset: they rest, and the list omits them.
+func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
+	if !s.fetched.Balances.Done() || symbol.rules == nil {
+		return
+	}
+	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
+		on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
+		frozen := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
+			ended := frozen < one.net
+			if !ended {
+				frozen -= one.net
+			}
+			return ended
+		})
+	}
+}
+
+// noteSoldUnknown records sales in the order history by orders with this instance's prefix that no
+// placement claims: the journal is older than they are.
+func (s otherBotds) noteSoldUnknown(symbol *SymbolState) {
+	rows := s.fetched.Newest
+	if s.fetched.History.Done() {
+		rows = slices.Concat(rows, s.fetched.History.Items())
+	}
+	var counted []int64
+	sum := exchange.Quantity(0)
+	for i := range rows {
+		o := &rows[i]
+		if o.Key() == symbol.Key() && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) && !slices.Contains(counted, o.ID) && !s.claimed(o) {
+			counted, sum = append(counted, o.ID), sum+o.Filled
+		}
+	}
+	symbol.spot.soldUnknown = max(symbol.spot.soldUnknown, sum)
+}
+
+// noteExcess records since when own and the peer's stops together exceed the position. An old list may
+// show a stop that has ended, so the wallet must freeze the asset for all of them.
+func (s otherBotds) noteExcess(symbol *SymbolState) {
+	t := &symbol.spot
+	sells := s.book.jointSales(symbol)
+	t.excess = sells - symbol.jointPosition()
+	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
+	switch {
+	case !s.book.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess):
+		t.excess, t.excessMS = 0, 0
+	case t.excessMS == 0:
+		t.excessMS = s.fetched.EndedMS
+	}
+}
+
+// noteTwins looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
+func (s otherBotds) noteTwins(symbol *SymbolState) {
+	t := &s.book.twin
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
+		if !t.futuresIDs.shown() && o.ClientOrderID == "" && symbol.stopsAt(o) {
+			t.noteTwin(o.ID)
+		}
+		if !s.book.Resembles(symbol, o) {
+			continue
+		}
+		if t.noteTwin(o.ID); o.ID > t.stopID {
+			limit := stopLimit(symbol.rules, o.StopPrice, o.Quantity, symbol.collar)
+			own := limit + markOf(s.book.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
+			t.stopID, t.rank = o.ID, cmp.Compare(own, o.Price)
+		}
+	}
+}
+
+// noteReplacements records the foreign orders that have replaced such stops: they have the form of botd's stops, at most the same quantity, and were
+// created since the last list that may have shown the stop. Each replaces one stop or part of one; once it has left the list, another replacement is
+// expected.
+func (s otherBotds) noteReplacements(symbol *SymbolState) {
+	if !s.fetched.SpotOrders.Done() {
+		return
+	}
+	t := &symbol.spot.replaced
+	t.orders = slices.DeleteFunc(t.orders, func(one replacementOrder) bool {
+		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })
+		if !open {
+			s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)
+		}
+		return !open
+	})
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
+		at := slices.IndexFunc(t.canceled, func(one canceledStop) bool {
+			return o.Quantity <= one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
+		})
+		if at >= 0 && !t.includes(o.ID) && s.book.Resembles(symbol, o) {
+			t.orders = append(t.orders, replacementOrder{o.ID, o.Quantity})
+			t.canceled[at].quantity -= o.Quantity
+		}
+	}
+}
+
+// noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
+func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
+	t := &symbol.spot
+	if s.fetched.History.Done() {
+		_, t.soldElsewhere = s.walletEvidence().salesOfOthers(symbol)
+	}
+	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))
+}
+
+// quarantineSecondBuyer quarantines a symbol if the newest unclaimed purchase by amount in its history has the form of botd's: if the history omits
+// ids, nothing else shows that another botd buys there, or that the journal of earlier purchases was lost. A person decides once; nothing is adopted.
+// A halt of the account because of another botd blocks openings everywhere, a quarantine because of one of its orders only on that symbol.
+func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
+	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
+		return
+	}
+	for symbol := range s.book.Symbols() {
+		newest := s.unclaimedRows().newestUnclaimed(symbol, rows)
+		if newest == nil || !purchaseOfForm(symbol.rules, newest) {
+			continue
+		}
+		symbol.spot.secondBuyer = newest.ID
+		if !s.unclaimedRows().mayBeBotds(newest) {
+			s.book.noteTwin(newest.ID)
+			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
+				newest.ID))
+		}
+	}
+}
+
+// reasonLostJournal is the quarantine reason for a symbol with a position or orders that an empty journal
+// does not contain (case 35).
+const reasonLostJournal = "the journal is new and does not contain the open orders or position: it was lost, or others use the account"
+
+// guardLost quarantines, while the journal is new, every symbol with a position or an order of botd's
+// (case 35). Nothing is adopted, whatever the policy is.
+func (s otherBotds) guardLost() {
+	for symbol := range s.book.Symbols() {
+		id := symbol.unknownEnded
+		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
+			id = symbol.foreign[i].ClientOrderID
+		}
+		if id == "" && symbol.AtVenue() == 0 {
+			continue
+		}
+		if symbol.Quarantine() == "" {
+			quarantined := symbol.about(record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost})
+			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
+			s.emit(quarantined)
+		}
+		symbol.settled = false
+	}
+}

@@ -1,0 +1,168 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// spotPosition determines how much of a spot symbol's asset is botd's to protect and to sell, by fills, wallet, and the orders of others; and how much of
+// that orders already sell.
+type spotPosition struct{ *situation }
+
+func (s *situation) spotPosition() spotPosition { return spotPosition{s} }
+
+// toProtect returns the spot position that stops protect. While a wallet is contradicted, that is
+// the quantity that the fills explain, because only that wallet shows that some of it was sold. The
+// result of a purchase that no list shows counts as far as the wallet shows it.
+func (s spotPosition) toProtect() exchange.Quantity {
+	if s.book.StandsDown() {
+		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
+	}
+	switch {
+	case s.walletBounds():
+		return s.withinWallet(s.explainedByFills() + s.symbol.spot.presumed)
+	case s.walletDecides():
+		return s.explainedByFills() + s.symbol.spot.presumed
+	case s.symbol.contradicted == "" && s.symbol.Quarantine() == "":
+		return s.ownPosition + s.symbol.spot.presumed
+	}
+	return s.explainedByFills()
+}
+
+// explainedByFills returns the spot position that fills explain, without the quantity that orders
+// unknown to the journal may sell, or have sold according to wallet and order history.
+func (s spotPosition) explainedByFills() exchange.Quantity {
+	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
+}
+
+// withinWallet caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
+// than the last sale, which the fills already contain.
+func (s spotPosition) withinWallet(quantity exchange.Quantity) exchange.Quantity {
+	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
+	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
+}
+
+// ownBalance returns botd's share of the balance in the newest wallet.
+func (s spotPosition) ownBalance() exchange.Quantity {
+	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
+}
+
+// missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
+func (s spotPosition) missingInWallet() exchange.Quantity {
+	all := s.explainedByFills()
+	if s.symbol.contradicted == "" {
+		all += s.symbol.spot.presumed
+	}
+	missing := all - s.withinWallet(all)
+	if s.walletDecides() {
+		return missing
+	}
+	own := s.book.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // purchases by others do not hide a missing part
+	return max(missing, min(all, all-own))
+}
+
+// selling returns the quantity that stops and exits may still sell, without those that may be replaced.
+// A quantity that fills explain and the wallet lacks may have been sold by the orders that the open list
+// does not show: it is not counted twice.
+func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
+	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
+	for _, p := range slices.Concat(s.stops, s.targetOrders) {
+		switch {
+		case p.Purpose() == placement.Entry || replaced(p):
+		case s.book.hasEnded(p):
+			finished += p.Remaining()
+		case s.book.Unlisted(p):
+			unlisted += p.Remaining()
+		default:
+			sum += p.Remaining()
+		}
+	}
+	missing := s.missingInWallet()
+	if s.walletDecides() { // the missing quantity is not part of what is to be protected
+		return sum + unlisted - min(unlisted, max(0, missing-s.book.soldThoughRefused(s.symbol.Key())))
+	}
+	return sum + unlisted + min(finished, max(0, missing-unlisted))
+}
+
+// restingExits returns the quantity that the plan's resting exits still hold: a stop waits for their cancels.
+func (s spotPosition) restingExits() (sum exchange.Quantity) {
+	for _, p := range s.keyedOrders {
+		if p.Purpose() == placement.ExitOrder {
+			sum += p.Remaining()
+		}
+	}
+	return sum
+}
+
+// walletDecides reports whether the wallet limits the protected quantity: it does in a quarantine, because fills may be missing from the journal, but not
+// after ExecutedBeyond, because then no fill is missing.
+func (s spotPosition) walletDecides() bool {
+	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
+}
+
+// walletBounds reports whether a new stop may cover no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
+// unless sales by others confirm it.
+func (s spotPosition) walletBounds() bool {
+	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
+}
+
+// soldByOthers reports whether the symbol is quarantined and the order history also shows that others have sold.
+func (s spotPosition) soldByOthers() bool {
+	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
+}
+
+// unsoldByPeer returns the part of botd's position that exits by plan may sell. While botd stands down on spot, a peer with a copy of the journal may have
+// sold the rest: the part of its sales that no listed purchase of its own explains. A deposit, or a purchase that no list shows, hides this from the
+// wallet. Stops cover that part all the same, and a person decides.
+func (s spotPosition) unsoldByPeer() exchange.Quantity {
+	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.book.StandsDown() {
+		return s.ownPosition
+	}
+	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.spot.peer.net())))
+}
+
+// soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
+// decided.
+func (s spotPosition) soldElsewhere() exchange.Quantity {
+	if !s.book.idsLeftOut || s.symbol.short != 0 || s.desired.Flatten {
+		return 0
+	}
+	return s.symbol.spot.soldElsewhere
+}
+
+// canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids:
+// another botd with a copy of the journal may be selling the stop's quantity, which wallet and order history show within that time.
+const canceledByOthersWaitMS = 3_000
+
+// recentlyCanceled returns the quantity of own stops that another party has canceled within that time.
+func (s spotPosition) recentlyCanceled() (sum exchange.Quantity) {
+	for _, one := range s.symbol.spot.replaced.canceled {
+		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
+			sum += one.quantity
+		}
+	}
+	return sum
+}
+
+// peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders first count
+// against its older position.
+func (s spotPosition) peerStopPending() exchange.Quantity {
+	recent := s.symbol.spot.peer.recentPurchases(s.nowMS)
+	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
+	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
+}
+
+// unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show who placed
+// them. A protective order is not placed a second time, whoever placed the first.
+func (s spotPosition) unnamedStops() (sum exchange.Quantity) {
+	for i := range s.symbol.foreign {
+		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() && !s.symbol.spot.replaced.includes(o.ID) {
+			sum += o.Remaining()
+		}
+	}
+	return min(sum, max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
+}

@@ -1,0 +1,211 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// walletComparison compares the wallet with the fills of spot symbols: it books fees, and decides about the wallet's excess or shortfall.
+type walletComparison struct{ *survey }
+
+func (s *survey) walletComparison() walletComparison { return walletComparison{s} }
+
+// observeWallet reconciles the fills of a spot symbol with the wallet; the fees of purchases are paid
+// from the base asset.
+func (s walletComparison) observeWallet(symbol *SymbolState) {
+	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
+		return
+	}
+	symbol.read = true
+	symbol.spot.baseBalance = s.book.baseBalance(symbol)
+	symbol.position = symbol.heldOnSpot()
+	s.otherBotds().noteExcess(symbol)
+	s.noteDifference(symbol)
+	s.otherBotds().noteSoldElsewhere(symbol)
+	s.unlistedOrders().presume(symbol)
+	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
+	if s.book.StandsDown() {
+		s.otherBotds().noteSoldUnknown(symbol)
+	}
+	live := s.book.liveOn(symbol.Key())
+	symbol.spot.inconclusive = true
+	unlisted := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
+	if s.anyOutcomeUnknown(symbol.Key()) || unlisted || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.settled = !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
+		symbol.missedFor.reset()
+		s.boundByWallet(symbol)
+		return
+	}
+	if s.mayPredateFill(symbol) {
+		s.boundByWallet(symbol)
+		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until a later one does
+	}
+	if symbol.Known() == 0 && s.book.showsBeforeSale(symbol) {
+		symbol.settled = false
+		return
+	}
+	symbol.spot.inconclusive = false
+	balance := s.book.baseBalance(symbol)
+	if symbol.Known() == 0 {
+		more := balance - symbol.Baseline()
+		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) &&
+			s.awaitsHistory(symbol, s.walletEvidence().possibleOwnChange(symbol, more))
+		if live || wait {
+			s.recordUnattributed(symbol, more)
+		} else if more != 0 || symbol.Unattributed() != 0 {
+			s.emit(symbol.about(record.Baseline{Quantity: balance}))
+		}
+		symbol.noteWalletAgrees(s.fetched.EndedMS)
+		symbol.settled = symbol.Quarantine() == "" && !wait
+		return
+	}
+	s.reconcileWallet(symbol, balance, live)
+	symbol.position = symbol.heldOnSpot()
+	symbol.settled = symbol.Quarantine() == "" && symbol.missedFor.sinceMS == 0
+}
+
+// partialWallet applies a wallet's evidence about orders if other reads about the symbol failed. If the
+// open list was read, even with unreadable rows, that includes the results of purchases.
+// What a refused sale has sold needs no list: its coins are missing, and their money has come.
+func (s walletComparison) partialWallet(symbol *SymbolState) {
+	switch {
+	case !s.fetched.Balances.Done() || symbol.rules == nil:
+		return
+	case s.fetched.SpotOrders.Done():
+		s.unlistedOrders().presume(symbol)
+		return
+	}
+	s.unlistedOrders().noteRefusedSales(symbol)
+	for _, p := range symbol.live {
+		if p.Order().Side == exchange.Sell && p.OrderID() == 0 {
+			s.unlistedOrders().noteUnfrozen(p, symbol)
+			s.unlistedOrders().noteWalletShortfall(p, symbol)
+		}
+	}
+	_, maxBought, sinceMS := s.unlistedOrders().unlistedPurchases(symbol)
+	own := s.book.balanceBeyondFills(symbol) - s.unlistedOrders().unclaimedPurchases(symbol, sinceMS)
+	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.walletEvidence().boughtUnread(symbol)))
+	s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)
+}
+
+// recordUnattributed journals the wallet's excess over the baseline and the fills, if it has changed by
+// at least the value of an order. After a start, nothing else distinguishes this excess from the result
+// of a purchase that no list shows, or from the rest of a sale.
+func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
+	quantity = max(0, quantity)
+	changed := (quantity - symbol.Unattributed()).Abs()
+	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {
+		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: quantity}))
+	}
+}
+
+// boundByWallet limits the sellable quantity to the wallet's balance if the journal is known to lack
+// orders: it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet
+// that may be older than the last fills may still show the sold quantity.
+func (s walletComparison) boundByWallet(symbol *SymbolState) {
+	if !s.book.StandsDown() && symbol.Quarantine() == "" {
+		return
+	}
+	balance, predates := s.book.baseBalance(symbol), s.mayPredateFill(symbol)
+	if predates && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
+		return // all of botd's sales are known
+	}
+	if predates {
+		balance -= symbol.Sold()
+	}
+	symbol.short = min(0, balance-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	symbol.position = symbol.heldOnSpot()
+}
+
+// noteDifference records that a wallet differs from the fills, however old the wallet may be: the order
+// history is evidence by itself, and a missing stop must be placed at once.
+func (s walletComparison) noteDifference(symbol *SymbolState) {
+	t := &symbol.spot
+	switch by := s.book.walletDiffers(symbol); {
+	case by == 0:
+		t.difference, t.asked = 0, 0
+	case by != t.difference:
+		t.difference, t.asked = by, 0
+	default:
+		t.asked++
+	}
+}
+
+const spotContradiction = "the wallet holds less than botd's own fills explain, and the order history shows no sale that botd did not make"
+
+// maxSales bounds the number of remembered sales.
+const maxSales = 64
+
+// decideShortWallet decides a wallet shortfall against the fills: with a witness the policy applies,
+// without one the wallet is contradicted.
+func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
+	if s.book.StandsDown() { // the journal lacks orders, and the sale may be one of them
+		symbol.short = -short
+	}
+	symbol.spot.confirmed = min(symbol.spot.confirmed, short)
+	switch sales, sold := s.walletEvidence().salesOfOthers(symbol); {
+	case sold >= short:
+		all := append(symbol.spot.sales, sales...)
+		symbol.spot.sales = slices.Clone(all[max(0, len(all)-maxSales):])
+		symbol.missedFor.reset()
+		symbol.clearContradiction()
+		if symbol.Quarantine() != "" {
+			symbol.spot.confirmed = short
+		}
+		s.decideMissing(symbol, short)
+	case symbol.Quarantine() != "":
+		symbol.short = -short
+	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.book.Settle().StalenessMS):
+		symbol.short = -short // no more is sold than the wallet shows
+		symbol.declare(spotContradiction, s.fetched.EndedMS)
+	}
+}
+
+// shortWallet is the quarantine reason for a spot symbol on which a witness confirms sales by
+// others.
+const shortWallet = "the wallet holds less than the fills explain"
+
+// decideMissing decides a wallet shortfall that a witness confirms. A sale cannot be ignored: it is
+// adopted as sold and latches the strategies, or it waits for a person.
+func (s walletComparison) decideMissing(symbol *SymbolState, short exchange.Quantity) {
+	symbol.short = -short
+	if s.book.StandsDown() { // it may be the other botd's sale, from its own purchase
+		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing orders")
+		return
+	}
+	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
+		s.emit(symbol.about(record.Adopted{
+			Quantity: -short,
+			Decided:  max(symbol.spot.peer.newest(), symbol.spot.newestSale()),
+			Evidence: "the wallet holds less, and the order history shows a sale outside botd",
+		}))
+		s.latchOn(symbol.Key())
+		return
+	}
+	s.quarantineFor(symbol, record.SoldByOthers, shortWallet)
+}
+
+// awaitsHistory reports whether to wait for the order history, because the wallet's excess over the fills is
+// worth an order and the history has not been read about it for long enough.
+func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
+	t := &symbol.spot
+	settle := s.book.Settle()
+	if settle.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
+		t.extra, t.extraOf = persistence{}, 0
+		return false
+	}
+	if more == t.extraOf && t.extra.sinceMS == 0 {
+		return false // the history has been read: the excess is foreign
+	}
+	if more != t.extraOf {
+		t.extra.reset()
+	}
+	t.extraOf = more
+	if t.extra.extend(s.fetched); t.extra.exceeds(max(settle.StalenessMS, stableGapMS)) {
+		t.extra.reset()
+		return false
+	}
+	return true
+}
