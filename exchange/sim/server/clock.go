@@ -26,6 +26,17 @@ type Clock struct {
 	WindowMS int64 // maximum difference of x-timestamp at speed 1; 0 is 5000
 }
 
+// start returns when the clock starts.
+func (c Clock) start() int64 {
+	switch {
+	case c.StartMS != 0:
+		return c.StartMS
+	case c.Manual:
+		return manualStartMS
+	}
+	return time.Now().UnixMilli()
+}
+
 // clock is a running Clock: start + (wall - wall at start) x speed.
 type clock struct {
 	manual  bool
@@ -57,14 +68,7 @@ func newClock(settings Clock, earliestMS int64) (*clock, error) {
 	if settings.WindowMS < 0 {
 		return nil, fmt.Errorf("clock window %d ms is below 0", settings.WindowMS)
 	}
-	began := time.Now()
-	if settings.StartMS == 0 {
-		settings.StartMS = began.UnixMilli()
-		if settings.Manual {
-			settings.StartMS = manualStartMS
-		}
-	}
-	startMS := max(settings.StartMS, earliestMS)
+	began, startMS := time.Now(), max(settings.start(), earliestMS)
 	return &clock{
 		manual: settings.Manual, speed: settings.Speed, startMS: startMS, window: settings.WindowMS, began: began,
 		manualMS: startMS, moved: make(chan struct{}),

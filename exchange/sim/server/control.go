@@ -25,24 +25,35 @@ var controls = []struct {
 	method, path string
 	do           func(s *Server, r *http.Request, body []byte) reply
 }{
-	{http.MethodPost, "/control/v1/price", byBody((*Server).setPrice)},
-	{http.MethodPost, "/control/v1/clock", byBody((*Server).moveClock)},
-	{http.MethodPost, "/control/v1/symbol", byBody((*Server).setSymbol)},
-	{http.MethodPost, "/control/v1/faults", byBody((*Server).addFault)},
-	{http.MethodGet, "/control/v1/faults", byBody((*Server).listFaults)},
-	{http.MethodDelete, "/control/v1/faults", byBody((*Server).clearFaults)},
+	{http.MethodPost, "/control/v1/price", reading((*Server).setPrice)},
+	{http.MethodPost, "/control/v1/clock", reading((*Server).moveClock)},
+	{http.MethodPost, "/control/v1/symbol", reading((*Server).setSymbol)},
+	{http.MethodPost, "/control/v1/faults", reading((*Server).addFault)},
+	{http.MethodGet, "/control/v1/faults", plainly((*Server).listFaults)},
+	{http.MethodDelete, "/control/v1/faults", plainly((*Server).clearFaults)},
 	{http.MethodGet, "/control/v1/orders", (*Server).listOrders},
 	{http.MethodGet, requestsPath, (*Server).listRequests},
-	{http.MethodPost, "/control/v1/reset", byBody((*Server).reset)},
-	{http.MethodPost, "/control/v1/deposit", byBody((*Server).deposit)},
-	{http.MethodPost, "/control/v1/account", byBody((*Server).addAccount)},
-	{http.MethodGet, statePath, byBody((*Server).snapshot)},
-	{http.MethodPost, statePath, byBody((*Server).restoreSnapshot)},
+	{http.MethodPost, "/control/v1/reset", plainly((*Server).reset)},
+	{http.MethodPost, "/control/v1/deposit", reading((*Server).deposit)},
+	{http.MethodPost, "/control/v1/account", reading((*Server).addAccount)},
+	{http.MethodGet, statePath, plainly((*Server).snapshot)},
+	{http.MethodPost, statePath, reading((*Server).restoreSnapshot)},
 }
 
-// byBody is a call that uses only the request's body.
-func byBody(do func(*Server, []byte) reply) func(*Server, *http.Request, []byte) reply {
-	return func(s *Server, _ *http.Request, body []byte) reply { return do(s, body) }
+// reading is a call that uses only the request's body.
+func reading[T any](do func(*Server, *T) reply) func(*Server, *http.Request, []byte) reply {
+	return func(s *Server, _ *http.Request, body []byte) reply {
+		request := new(T)
+		if err := readControl(body, request); err != nil {
+			return badControl("read body: %v", err)
+		}
+		return do(s, request)
+	}
+}
+
+// plainly is a call that uses nothing of the request.
+func plainly(do func(*Server) reply) func(*Server, *http.Request, []byte) reply {
+	return func(s *Server, _ *http.Request, _ []byte) reply { return do(s) }
 }
 
 // answerControl answers a call of the control interface. It is neither signed nor limited, so only
@@ -130,16 +141,14 @@ func wholeNumber(raw json.RawMessage) json.RawMessage {
 // done is the answer of a call without a result.
 func done() reply { return success(map[string]string{"status": "OK"}) }
 
-func (s *Server) setPrice(body []byte) reply {
-	var request struct {
-		Market exchange.Market  `json:"market"`
-		Symbol string           `json:"symbol"`
-		Price  *decimal.Decimal `json:"price"`
-		Mark   *decimal.Decimal `json:"mark"`
-	}
-	if err := readControl(body, &request); err != nil {
-		return badControl("read body: %v", err)
-	}
+type priceRequest struct {
+	Market exchange.Market  `json:"market"`
+	Symbol string           `json:"symbol"`
+	Price  *decimal.Decimal `json:"price"`
+	Mark   *decimal.Decimal `json:"mark"`
+}
+
+func (s *Server) setPrice(request *priceRequest) reply {
 	if request.Price == nil {
 		return badControl("price is missing")
 	}
@@ -166,13 +175,11 @@ func (s *Server) setPrice(body []byte) reply {
 	})
 }
 
-func (s *Server) moveClock(body []byte) reply {
-	var request struct {
-		AdvanceMS *int64 `json:"advance_ms"`
-	}
-	if err := readControl(body, &request); err != nil {
-		return badControl("read body: %v", err)
-	}
+type clockRequest struct {
+	AdvanceMS *int64 `json:"advance_ms"`
+}
+
+func (s *Server) moveClock(request *clockRequest) reply {
 	if !s.clock.manual {
 		return badControl("the clock runs by itself: start with --clock manual to move it")
 	}
@@ -211,25 +218,21 @@ func (s *Server) change(do func() error) reply {
 	return done()
 }
 
-func (s *Server) addFault(body []byte) reply {
-	var fault Fault
-	if err := readControl(body, &fault); err != nil {
-		return badControl("read body: %v", err)
-	}
+func (s *Server) addFault(fault *Fault) reply {
 	if err := fault.check(s.symbols); err != nil {
 		return badControl("%v", err)
 	}
-	if err := s.faults.add(fault); err != nil {
+	if err := s.faults.add(*fault); err != nil {
 		return badControl("%v", err)
 	}
 	return done()
 }
 
-func (s *Server) listFaults([]byte) reply {
+func (s *Server) listFaults() reply {
 	return success(map[string][]Fault{"faults": s.faults.list()})
 }
 
-func (s *Server) clearFaults([]byte) reply {
+func (s *Server) clearFaults() reply {
 	s.faults.clear()
 	return done()
 }

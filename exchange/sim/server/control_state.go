@@ -42,7 +42,7 @@ type symbolRecord struct {
 }
 
 // snapshot answers with the state.
-func (s *Server) snapshot([]byte) reply {
+func (s *Server) snapshot() reply {
 	var record stateRecord
 	var failed error
 	err := s.locked(func() {
@@ -65,19 +65,15 @@ func (s *Server) snapshot([]byte) reply {
 }
 
 // restoreSnapshot replaces the state with a snapshot. A manual clock is set to the snapshot's time.
-func (s *Server) restoreSnapshot(body []byte) reply {
-	var record stateRecord
-	if err := readControl(body, &record); err != nil {
-		return badControl("read body: %v", err)
-	}
+func (s *Server) restoreSnapshot(record *stateRecord) reply {
 	if len(record.Exchange) == 0 {
 		return badControl("exchange is missing: send what GET %s answered", statePath)
 	}
-	return s.replace(record)
+	return s.replace(*record)
 }
 
 // reset returns the exchange to its initial state, without faults and requests.
-func (s *Server) reset([]byte) reply {
+func (s *Server) reset() reply {
 	p := s.replace(stateRecord{})
 	if p.status == 200 {
 		s.faults.clear()
@@ -156,17 +152,15 @@ func hasAccount(x *sim.Exchange, key string) bool {
 	return !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey
 }
 
+type depositRequest struct {
+	Account string           `json:"account"`
+	Market  exchange.Market  `json:"market"`
+	Asset   string           `json:"asset"`
+	Amount  *decimal.Decimal `json:"amount"`
+}
+
 // deposit moves money into a wallet, or out of it when the amount is negative.
-func (s *Server) deposit(body []byte) reply {
-	var request struct {
-		Account string           `json:"account"`
-		Market  exchange.Market  `json:"market"`
-		Asset   string           `json:"asset"`
-		Amount  *decimal.Decimal `json:"amount"`
-	}
-	if err := readControl(body, &request); err != nil {
-		return badControl("read body: %v", err)
-	}
+func (s *Server) deposit(request *depositRequest) reply {
 	if request.Asset == "" {
 		request.Asset = "USDT"
 	}
@@ -180,19 +174,17 @@ func (s *Server) deposit(body []byte) reply {
 	return s.change(func() error { return s.exchange.Transfer(request.Account, request.Market, request.Asset, amount) })
 }
 
+type accountRequest struct {
+	Key      string                     `json:"key"`
+	Secret   string                     `json:"secret"`
+	ReadOnly bool                       `json:"read_only"`
+	Futures  *decimal.Decimal           `json:"futures"` // USDT
+	Spot     map[string]decimal.Decimal `json:"spot"`
+}
+
 // addAccount opens an account. Its default deposits are those of --account; an account in the state
 // file keeps its balances.
-func (s *Server) addAccount(body []byte) reply {
-	var request struct {
-		Key      string                     `json:"key"`
-		Secret   string                     `json:"secret"`
-		ReadOnly bool                       `json:"read_only"`
-		Futures  *decimal.Decimal           `json:"futures"` // USDT
-		Spot     map[string]decimal.Decimal `json:"spot"`
-	}
-	if err := readControl(body, &request); err != nil {
-		return badControl("read body: %v", err)
-	}
+func (s *Server) addAccount(request *accountRequest) reply {
 	if request.Key == "" || request.Secret == "" {
 		return badControl("key or secret is missing")
 	}

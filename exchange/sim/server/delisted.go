@@ -11,16 +11,14 @@ import (
 // A delisted symbol is in no symbol list, and every call about it is refused. Its position and its
 // orders remain, and lists return them.
 
+type symbolRequest struct {
+	Market   exchange.Market `json:"market"`
+	Symbol   string          `json:"symbol"`
+	Delisted *bool           `json:"delisted"`
+}
+
 // setSymbol delists a symbol, or lists it again.
-func (s *Server) setSymbol(body []byte) reply {
-	var request struct {
-		Market   exchange.Market `json:"market"`
-		Symbol   string          `json:"symbol"`
-		Delisted *bool           `json:"delisted"`
-	}
-	if err := readControl(body, &request); err != nil {
-		return badControl("read body: %v", err)
-	}
+func (s *Server) setSymbol(request *symbolRequest) reply {
 	if request.Delisted == nil {
 		return badControl("delisted is missing: true or false")
 	}

@@ -157,21 +157,10 @@ func (o *Options) config(load Loaders) (Config, error) {
 	if err != nil {
 		return config, err
 	}
-	start := sim.Config{Symbols: symbols, StartMS: startOf(config.Clock), OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, OppositeOrder: o.Opposite,
+	start := sim.Config{Symbols: symbols, StartMS: config.Clock.start(), OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, OppositeOrder: o.Opposite,
 		LiquidationFee: o.Liquidation, Seed: o.Seed}
 	config.Build = func(state []byte) (*sim.Exchange, error) { return o.build(start, state, tapes, rates) }
 	return config, nil
-}
-
-// startOf determines where the clock starts, since the market starts there too.
-func startOf(c Clock) int64 {
-	switch {
-	case c.StartMS != 0:
-		return c.StartMS
-	case c.Manual:
-		return manualStartMS
-	}
-	return time.Now().UnixMilli()
 }
 
 func (o *Options) clock() (Clock, error) {

@@ -28,23 +28,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		p.send(w, false)
 		return
 	}
-	if strings.HasPrefix(r.URL.Path, controlPrefix) {
-		p := s.answerControl(r, body)
-		p.send(w, false)
-		return
-	}
-	if r.URL.Path == indexPath {
-		p := s.index(r)
-		p.send(w, false)
-		return
-	}
-	if r.URL.Path == documentPath {
-		p := s.document(r, docs.OpenAPI)
-		p.send(w, false)
-		return
-	}
-	if r.URL.Path == olderPath {
-		p := s.document(r, docs.OpenAPI30)
+	if p, found := s.outside(r, body); found {
 		p.send(w, false)
 		return
 	}
@@ -76,6 +60,21 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	entry.recordAnswer(p.status, h.name())
 	p.send(w, h.kind == Truncate)
+}
+
+// outside answers a request outside the interface: the control interface, the index and the documents.
+func (s *Server) outside(r *http.Request, body []byte) (p reply, found bool) {
+	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, controlPrefix):
+		return s.answerControl(r, body), true
+	case path == indexPath:
+		return s.index(r), true
+	case path == documentPath:
+		return s.document(r, docs.OpenAPI), true
+	case path == olderPath:
+		return s.document(r, docs.OpenAPI30), true
+	}
+	return p, false
 }
 
 // indexPath is the path of the index, which describes the server and links to its documentation.
