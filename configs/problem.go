@@ -24,14 +24,17 @@ func (s Severity) String() string {
 	return "error"
 }
 
+// MarshalText writes "error" or "warning".
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Problem is one mistake in a configuration, with its place and a hint.
 type Problem struct {
-	File     string
-	Line     int // 0 for the whole file
-	Column   int
-	Severity Severity
-	What     string
-	Hint     string // empty for none
+	File     string   `json:"file"`
+	Line     int      `json:"line,omitempty"` // 0 for the whole file
+	Column   int      `json:"column,omitempty"`
+	Severity Severity `json:"severity"`
+	What     string   `json:"what"`
+	Hint     string   `json:"hint,omitempty"` // empty for none
 }
 
 // String returns file:line: what, and the hint on a line of its own.

@@ -4,29 +4,20 @@ import "botd/risk"
 
 // Report is the output of botd check -o json.
 type Report struct {
-	Schema     int               `json:"schema"`
-	OK         bool              `json:"ok"`
-	Files      []string          `json:"files"`
-	Mode       string            `json:"mode,omitempty"`
-	Strategies int               `json:"strategies"`
-	Errors     int               `json:"errors"`
-	Warnings   int               `json:"warnings"`
-	Problems   []ReportedProblem `json:"problems"`
-	Limits     []ReportedLimit   `json:"limits"`   // effective limits: the account's, then the tighter ones of each strategy
-	Requests   []RequestCost     `json:"requests"` // of each market; empty in a demo
-	Edges      []ReportedEdge    `json:"edges"`    // of strategies whose parameters determine the profit of a round trip
+	Schema     int             `json:"schema"`
+	OK         bool            `json:"ok"`
+	Files      []string        `json:"files"`
+	Mode       string          `json:"mode,omitempty"`
+	Strategies int             `json:"strategies"`
+	Errors     int             `json:"errors"`
+	Warnings   int             `json:"warnings"`
+	Problems   Problems        `json:"problems"`
+	Limits     []ReportedLimit `json:"limits"`   // effective limits: the account's, then the tighter ones of each strategy
+	Requests   []RequestCost   `json:"requests"` // of each market; empty in a demo
+	Edges      []ReportedEdge  `json:"edges"`    // of strategies whose parameters determine the profit of a round trip
 }
 
 func (r Report) Rows() any { return r.Problems }
-
-type ReportedProblem struct {
-	File     string `json:"file"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Severity string `json:"severity"`
-	What     string `json:"what"`
-	Hint     string `json:"hint,omitempty"`
-}
 
 // ReportedLimit is one effective limit.
 type ReportedLimit struct {
@@ -59,7 +50,7 @@ func reportedLimits(config *Config) []ReportedLimit {
 
 func NewReport(config *Config, problems Problems) Report {
 	result := Report{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(),
-		Problems: []ReportedProblem{}, Files: []string{}, Requests: []RequestCost{}, Edges: []ReportedEdge{}}
+		Problems: append(Problems{}, problems...), Files: []string{}, Requests: []RequestCost{}, Edges: []ReportedEdge{}}
 	if config != nil {
 		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
 		result.Requests = append(result.Requests, config.Requests()...)
@@ -70,8 +61,5 @@ func NewReport(config *Config, problems Problems) Report {
 		}
 	}
 	result.Limits = reportedLimits(config)
-	for _, p := range problems {
-		result.Problems = append(result.Problems, ReportedProblem{p.File, p.Line, p.Column, p.Severity.String(), p.What, p.Hint})
-	}
 	return result
 }

@@ -32,8 +32,8 @@ func TestCheckReportContents(t *testing.T) {
 	if diff := cmp.Diff([]string{"conf/botd.yaml", "conf/strategies/a.yaml", "conf/strategies/g.yaml"}, have.Files); diff != "" {
 		t.Errorf("files: -want +have\n%s", diff)
 	}
-	if want := []configs.ReportedProblem{{File: "conf/strategies/a.yaml", Line: 7, Column: 19, Severity: "warning",
-		What: "entry sets how to wait, but enters at market", Hint: "write order: post_only or order: limit"}}; !cmp.Equal(want, have.Problems) {
+	if want := (configs.Problems{{File: "conf/strategies/a.yaml", Line: 7, Column: 19, Severity: configs.Warning,
+		What: "entry sets how to wait, but enters at market", Hint: "write order: post_only or order: limit"}}); !cmp.Equal(want, have.Problems) {
 		t.Errorf("problems: -want +have\n%s", cmp.Diff(want, have.Problems))
 	}
 	if len(have.Edges) != 1 || have.Edges[0].Strategy != "g" || !strings.Contains(have.Edges[0].Edge, "a pair of neighboring lines") {
@@ -48,18 +48,18 @@ func TestCheckReportContents(t *testing.T) {
 	if want := map[string]string{"account": "7", "strategy a": "3"}; !cmp.Equal(want, limits) {
 		t.Errorf("limits: -want +have\n%s", cmp.Diff(want, limits))
 	}
-	if rows, is := have.Rows().([]configs.ReportedProblem); !is || len(rows) != 1 {
+	if rows, is := have.Rows().(configs.Problems); !is || len(rows) != 1 {
 		t.Errorf("want the problems as rows, have %v", have.Rows())
 	}
 
 	config, problems = configs.Load(tree("botd.yaml", "mode: dmo\n"), "conf", check)
 	bad := configs.NewReport(config, problems)
 	if bad.OK || bad.Errors != 1 || bad.Warnings != 0 || bad.Mode != "" || len(bad.Files) != 0 || len(bad.Problems) != 1 ||
-		bad.Problems[0].Severity != "error" {
+		bad.Problems[0].Severity != configs.Error {
 		t.Errorf("want a report of one error, have %+v", bad)
 	}
 	text, err := json.Marshal(bad)
-	if err != nil || strings.Contains(string(text), "null") {
+	if err != nil || strings.Contains(string(text), "null") || !strings.Contains(string(text), `"severity":"error"`) {
 		t.Errorf("want empty lists, and none that is null, have %s, %v", text, err)
 	}
 	check.CredentialsDirectory = "/run/credentials/botd"
