@@ -236,14 +236,15 @@ func (r *Registry) All() []Definition { return r.definitions }
 
 // SourceError is an error in the source of a strategy: a script or a rule.
 type SourceError struct {
-	File         string // or the parameter that holds the source
-	Line, Column int    // from 1; 0 for the source as a whole
-	Err          error
-	Unknown      string   // the undefined name, if that is the error
-	Known        []string // similar defined names
-	Member       bool     // Unknown is a member, such as view.price
-	Hint         string   // the correct spelling or construct for a common mistake
-	Trace        []string // the call stack of the script, outermost first; empty when it did not run
+	File    string   `json:"file,omitempty"` // or the parameter that holds the source
+	Line    int      `json:"line,omitempty"` // from 1; 0 for the source as a whole
+	Column  int      `json:"column,omitempty"`
+	Err     error    `json:"-"`
+	Unknown string   `json:"unknown,omitempty"` // the undefined name, if that is the error
+	Known   []string `json:"known,omitempty"`   // similar defined names
+	Member  bool     `json:"member,omitempty"`  // Unknown is a member, such as view.price
+	Hint    string   `json:"hint,omitempty"`    // the correct spelling or construct for a common mistake
+	Trace   []string `json:"trace,omitempty"`   // the call stack of the script, outermost first; empty when it did not run
 }
 
 // Error returns position and fault, and the call stack when it has several entries.

@@ -179,7 +179,7 @@ func TestAnErrorArrivesWithItsPosition(t *testing.T) {
 	if err := f.err(); !errors.As(err, &value) || !errors.As(err, &source) || f.Message != "no member" {
 		t.Errorf("want an error of the parameter at its position, have %+v", err)
 	}
-	f = fault{Message: "division by zero", Trace: []string{"line 3", "line 9"}}
+	f = fault{Message: "division by zero", place: place{Trace: []string{"line 3", "line 9"}}}
 	if err := f.err(); err.Error() != "division by zero\nline 3\nline 9" {
 		t.Errorf("want the trace below, have %q", err)
 	}
@@ -188,8 +188,8 @@ func TestAnErrorArrivesWithItsPosition(t *testing.T) {
 func TestTheTextsOfAnErrorAreCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 16_001)
-	f := fault{Message: long, Parameter: long, File: long, Unknown: long, Hint: long, Trace: slices.Repeat([]string{long}, 101),
-		Known: slices.Repeat([]string{long[:1_000]}, 100)}
+	f := fault{Message: long, Parameter: long, place: place{File: long, Unknown: long, Hint: long, Trace: slices.Repeat([]string{long}, 101),
+		Known: slices.Repeat([]string{long[:1_000]}, 100)}}
 	trace := f.Trace
 	f.bound()
 	line := long[:1_000]

@@ -140,17 +140,13 @@ type answer struct {
 
 // fault describes why a strategy failed.
 type fault struct {
-	Message   string   `json:"message,omitempty"`
-	Trace     []string `json:"trace,omitempty"`
-	Parameter string   `json:"parameter,omitempty"`
-	File      string   `json:"file,omitempty"`
-	Line      int      `json:"line,omitempty"`
-	Column    int      `json:"column,omitempty"`
-	Unknown   string   `json:"unknown,omitempty"`
-	Known     []string `json:"known,omitempty"`
-	Member    bool     `json:"member,omitempty"`
-	Hint      string   `json:"hint,omitempty"`
+	Message   string `json:"message,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+	place
 }
+
+// place is the place of a fault in a script or a rule; it is not an error itself.
+type place strategy.SourceError
 
 // Bounds of a fault, so that the answer containing it stays within its own bound.
 const (
@@ -179,8 +175,7 @@ func faultOf(err error) (f fault) {
 	f = fault{Message: err.Error()}
 	var source *strategy.SourceError
 	if errors.As(err, &source) {
-		f = fault{Message: source.Err.Error(), Trace: source.Trace, File: source.File, Line: source.Line, Column: source.Column,
-			Unknown: source.Unknown, Known: source.Known, Member: source.Member, Hint: source.Hint}
+		f = fault{Message: source.Err.Error(), place: place(*source)}
 	}
 	if value, ok := errors.AsType[*strategy.ValueError](err); ok {
 		f.Parameter = value.Parameter
@@ -202,8 +197,9 @@ func (f *fault) err() error {
 	}
 	err := errors.New(text)
 	if f.File != "" {
-		err = &strategy.SourceError{File: f.File, Line: f.Line, Column: f.Column, Err: err, Unknown: f.Unknown, Known: f.Known, Trace: f.Trace,
-			Member: f.Member, Hint: f.Hint}
+		source := strategy.SourceError(f.place)
+		source.Err = err
+		err = &source
 	}
 	if f.Parameter != "" {
 		err = &strategy.ValueError{Parameter: f.Parameter, Err: err}
