@@ -1,9 +1,6 @@
 package simulation
 
 import (
-	"maps"
-	"slices"
-
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/risk"
@@ -84,12 +81,7 @@ func (c *portfolio) mixed(d *draw) {
 // shelf lists the strategies of the library that the lower ranges of seeds do not draw, each with the fewest
 // candles that it accepts. It omits macd, for which the run is too short, funding_carry, which trades two
 // symbols, and signals, whose targets come from outside.
-var shelf = []struct {
-	definition strategy.Definition
-	market     exchange.Market // 0 for either
-	values     strategy.Values
-	share      string // parameter that bounds the position by a share of the equity; empty for none
-}{
+var shelf = []listed{
 	{find("donchian"), 0, strategy.Values{"entry": "1", "exit": "1"}, ""},
 	{find("rsi"), 0, strategy.Values{"period": "2", "low": "45", "high": "55"}, ""},
 	{find("supertrend"), 0, strategy.Values{"period": "1", "multiplier": "0.5"}, ""},
@@ -124,25 +116,6 @@ func (c *portfolio) shelve(d *draw) {
 			}
 		}
 	}
-}
-
-// shelved creates the strategy of the shelf.
-func (r *role) shelved(symbol *exchange.Symbol) strategy.Strategy {
-	one := shelf[r.follower]
-	values := maps.Clone(one.values)
-	if one.share != "" {
-		values[one.share] = r.share.Decimal().String()
-	}
-	if r.key.Market == exchange.Futures && r.salt%2 == 0 &&
-		slices.ContainsFunc(one.definition.Parameters, func(p strategy.Parameter) bool { return p.Name == "mode" }) {
-		values["mode"] = "long_short"
-	}
-	made, err := one.definition.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: r.most}},
-		values)
-	if err != nil {
-		panic(err)
-	}
-	return made
 }
 
 // sized targets a share of the equity on either side, or none, depending on the time alone; sizing rules

@@ -13,14 +13,21 @@ import (
 // that it accepts.
 const libraryFrom = 1 << 41
 
-// followers are strategies of the library that hold a target on either side, with their parameters.
-var followers = []struct {
+// listed is a strategy of the library that holds a target.
+type listed struct {
 	definition strategy.Definition
+	market     exchange.Market // 0 for either
 	values     strategy.Values
-}{
-	{find("sma_cross"), strategy.Values{"fast": "1", "slow": "2"}}, {find("ema_cross"), strategy.Values{"fast": "1", "slow": "2"}},
-	{find("bollinger"), strategy.Values{"period": "2", "deviations": "0.1"}}, {find("zscore"), strategy.Values{"period": "2", "enter": "0.1"}},
-	{find("buy_and_hold"), nil},
+	share      string // parameter that bounds the position by a share of the equity; empty for none
+}
+
+// followers are strategies of the library that hold a target on either side, with their parameters.
+var followers = []listed{
+	{definition: find("sma_cross"), values: strategy.Values{"fast": "1", "slow": "2"}},
+	{definition: find("ema_cross"), values: strategy.Values{"fast": "1", "slow": "2"}},
+	{definition: find("bollinger"), values: strategy.Values{"period": "2", "deviations": "0.1"}},
+	{definition: find("zscore"), values: strategy.Values{"period": "2", "enter": "0.1"}},
+	{definition: find("buy_and_hold")},
 }
 
 // libraries replaces swings by strategies of the library.
@@ -35,15 +42,19 @@ func (c *portfolio) libraries(d *draw) {
 	}
 }
 
-// follow returns a strategy of the library that holds its maximum or nothing; on futures every second one also goes short.
-func (r *role) follow(symbol *exchange.Symbol) strategy.Strategy {
-	one, values := followers[r.follower], strategy.Values{}
+// made creates a listed strategy, which holds its maximum or less; on futures every second one also goes short.
+func (r *role) made(one listed, symbol *exchange.Symbol) strategy.Strategy {
+	values := strategy.Values{}
 	maps.Copy(values, one.values)
-	if r.key.Market == exchange.Futures && r.salt%2 == 0 && one.values != nil {
+	if one.share != "" {
+		values[one.share] = r.share.Decimal().String()
+	}
+	if r.key.Market == exchange.Futures && r.salt%2 == 0 &&
+		slices.ContainsFunc(one.definition.Parameters, func(p strategy.Parameter) bool { return p.Name == "mode" }) {
 		values["mode"] = "long_short"
 	}
-	made, err := one.definition.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1,
-		Size: strategy.Size{Quantity: r.most}}, values)
+	made, err := one.definition.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: r.most}},
+		values)
 	if err != nil {
 		panic(err)
 	}

@@ -265,11 +265,11 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 	case "scripted":
 		return r.scripted
 	case "library":
-		return overlay.Wrap(r.follow(symbol), r.exits())
+		return overlay.Wrap(r.made(followers[r.follower], symbol), r.exits())
 	case "assorted":
 		return r.assorted(symbol)
 	case "shelved":
-		return overlay.Wrap(r.shelved(symbol), r.exits())
+		return overlay.Wrap(r.made(shelf[r.follower], symbol), r.exits())
 	case "sized":
 		return overlay.Wrap(&sized{*r}, r.dimension())
 	case "patient":
