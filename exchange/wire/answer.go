@@ -100,9 +100,9 @@ func (d *answerDecoder) decode() (err error) {
 func (d *answerDecoder) public() (err error) {
 	switch d.request.Operation {
 	case exchange.FuturesTicker:
-		d.answer.Tickers, err = one(d, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
+		err = oneTicker(d, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
 	case exchange.SpotTicker:
-		d.answer.Tickers, err = one(d, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
+		err = oneTicker(d, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
 	case exchange.FuturesTickers:
 		d.answer.Tickers, err = symbolList(d, d.body, passOver, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
 	case exchange.SpotTickers:
@@ -252,15 +252,7 @@ func (r *reader) levels(field string, raw [][]number) []exchange.Level {
 
 // order reads one order and checks that it is the requested one.
 func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, reader) (exchange.Order, error)) error {
-	var f F
-	if err := unmarshal(d.body, &f); err != nil {
-		return err
-	}
-	symbol, err := d.symbol(name(&f))
-	if err != nil {
-		return err
-	}
-	read, err := decode(&f, reader{symbol: symbol, profile: d.profile})
+	read, err := symbolRow(d, d.body, name, decode)
 	if err != nil {
 		return err
 	}

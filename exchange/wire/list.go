@@ -98,6 +98,7 @@ func namesUnknown(err error) bool {
 	return errors.As(err, &unknown) && unknown.Key.Name != ""
 }
 
+// symbolRow reads one record by the scales of the symbol that it names.
 func symbolRow[F, T any](d *answerDecoder, row []byte, name func(*F) string, read func(*F, reader) (T, error)) (item T, err error) {
 	var f F
 	if err = unmarshal(row, &f); err != nil {
@@ -110,24 +111,17 @@ func symbolRow[F, T any](d *answerDecoder, row []byte, name func(*F) string, rea
 	return read(&f, reader{symbol: symbol, profile: d.profile})
 }
 
-// one reads the single record of the requested symbol as a list of one.
-func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, reader) (T, error)) (exchange.Fetched[T], error) {
-	var f F
-	if err := unmarshal(d.body, &f); err != nil {
-		return exchange.Fetched[T]{}, err
-	}
-	symbol, err := d.symbol(name(&f))
+// oneTicker reads the ticker of the requested symbol as a list of one.
+func oneTicker[F any](d *answerDecoder, name func(*F) string, read func(*F, reader) (exchange.Ticker, error)) error {
+	ticker, err := symbolRow(d, d.body, name, read)
 	if err != nil {
-		return exchange.Fetched[T]{}, err
+		return err
 	}
-	if d.request.Symbol != symbol.Name {
-		return exchange.Fetched[T]{}, fmt.Errorf("the answer is about %s, not %s", symbol.Name, d.request.Symbol)
+	if d.request.Symbol != ticker.Symbol {
+		return fmt.Errorf("the answer is about %s, not %s", ticker.Symbol, d.request.Symbol)
 	}
-	item, err := read(&f, reader{symbol: symbol, profile: d.profile})
-	if err != nil {
-		return exchange.Fetched[T]{}, err
-	}
-	return exchange.FetchedOf([]T{item}), nil
+	d.answer.Tickers = exchange.FetchedOf([]exchange.Ticker{ticker})
+	return nil
 }
 
 // symbolsOf reads a symbol list. It skips a symbol that cannot be represented, so that one exotic
