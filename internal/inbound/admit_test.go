@@ -126,7 +126,7 @@ func TestARequestInFlightDelaysAStopBy2Seconds(t *testing.T) {
 		}
 		<-begun
 		began := time.Now()
-		if Stop(server); time.Since(began) != 2*time.Second {
+		if stop(server); time.Since(began) != 2*time.Second {
 			t.Errorf("want it stopped after 2 s, have %s", time.Since(began))
 		}
 		if _, err := near.Read(make([]byte, 1)); err == nil {

@@ -9,6 +9,7 @@ package inbound
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -184,8 +185,34 @@ func NewServer(handler http.Handler, answerWithin time.Duration) *http.Server {
 // stopWithin bounds the requests in flight when a server stops.
 const stopWithin = 2 * time.Second
 
-// Stop stops a server, if necessary without completing its responses.
-func Stop(server *http.Server) {
+// Serve answers on every listener until the context ends or one of them fails; then it calls stopping and stops the server.
+func Serve(ctx context.Context, server *http.Server, stopping func(), listeners ...net.Listener) error {
+	ended := make(chan error, len(listeners))
+	for _, listener := range listeners {
+		go func() { ended <- server.Serve(listener) }()
+	}
+	var first error
+	left := len(listeners)
+	select {
+	case <-ctx.Done():
+	case first = <-ended: // if one fails, all end
+		left--
+	}
+	stopping()
+	stop(server)
+	for range left {
+		if err := <-ended; first == nil {
+			first = err
+		}
+	}
+	if errors.Is(first, http.ErrServerClosed) {
+		return nil
+	}
+	return first
+}
+
+// stop stops a server, if necessary without completing its responses.
+func stop(server *http.Server) {
 	limited, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
 	if server.Shutdown(limited) != nil {

@@ -35,7 +35,7 @@ func serve(t *testing.T, limits Limits) *fixture {
 	}), time.Second)
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = server.Serve(f.listener) }()
-	t.Cleanup(func() { Stop(server); <-ended })
+	t.Cleanup(func() { stop(server); <-ended })
 	return f
 }
 
@@ -139,7 +139,7 @@ func TestEndlessRequestHeaderIsCutOff(t *testing.T) {
 		if after := time.Since(began); after > headerWithin+time.Second {
 			t.Errorf("want half a head cut off within %s, have %s", headerWithin, after)
 		}
-		Stop(server)
+		stop(server)
 		<-ended
 		_ = near.Close()
 	})

@@ -8,7 +8,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -152,28 +151,9 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return auth.WithConnection(inbound.WithConnection(ctx, c), c)
 	}
-	ended := make(chan error, len(listeners))
-	for _, listener := range listeners {
-		go func() { ended <- server.Serve(listener) }()
-	}
-	var first error
-	left := len(listeners)
-	select {
-	case <-ctx.Done():
-	case first = <-ended: // if one fails, all end
-		left--
-	}
-	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
-	s.runner.stop()
-	s.sweeping.stop()
-	inbound.Stop(server)
-	for range left {
-		if err := <-ended; first == nil {
-			first = err
-		}
-	}
-	if errors.Is(first, http.ErrServerClosed) {
-		return nil
-	}
-	return first
+	return inbound.Serve(ctx, server, func() {
+		s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
+		s.runner.stop()
+		s.sweeping.stop()
+	}, listeners...)
 }

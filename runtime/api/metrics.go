@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"crypto/subtle"
-	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -65,19 +64,5 @@ func (s *Server) ServeMetrics(ctx context.Context, listener net.Listener, token 
 		inbound.Promote(r.Context(), inbound.Viewer)
 		all.ServeHTTP(w, r)
 	})
-	server := inbound.NewServer(mux, 10*time.Second)
-	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return inbound.WithConnection(ctx, c) }
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	var err error
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		inbound.Stop(server)
-		err = <-ended
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
+	return inbound.Serve(ctx, inbound.NewServer(mux, 10*time.Second), func() {}, listener)
 }

@@ -97,19 +97,7 @@ func New(config Config) (*Server, error) {
 
 // Serve answers until the context ends.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	server := inbound.NewServer(s, answerWithin)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	inbound.Stop(server)
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return inbound.Serve(ctx, inbound.NewServer(s, answerWithin), func() {}, listener)
 }
 
 // Answer is the response to a sender.
