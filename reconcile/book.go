@@ -172,9 +172,9 @@ func (b *Book) apply(r *record.Record) {
 	case record.Adopted:
 		symbol := b.Track(r.Symbol)
 		symbol.short, symbol.spot.confirmed = 0, 0
-		symbol.spot.noteBooked(body.Quantity)
+		symbol.spot.unlisted.noteBooked(body.Quantity)
 		symbol.spot.peer.drop()
-		symbol.spot.inherited, symbol.spot.inheritedDecided = 0, symbol.Quarantine() == ""
+		symbol.spot.inherited.quantity, symbol.spot.inherited.decided = 0, symbol.Quarantine() == ""
 		symbol.spot.ended = formerPurchase{}
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)
@@ -219,10 +219,10 @@ func (b *Book) advance(r *record.Record) {
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
-			symbol.spot.noteBooked(p.Filled() - filled)
+			symbol.spot.unlisted.noteBooked(p.Filled() - filled)
 			symbol.spot.noteBoughtBefore(p, b.bootMS)
 		} else {
-			symbol.spot.noteSold(p.Filled() - filled - known)
+			symbol.spot.unlisted.noteSold(p.Filled() - filled - known)
 			symbol.spot.beforeSale = b.delivery(p).before
 		}
 		symbol.spot.peer.noteOwnSale(p, p.Filled()-filled, known)

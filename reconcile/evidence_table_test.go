@@ -172,7 +172,7 @@ func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 		{"all but what is worth an order is", sells(8), true},
 		{"all but what is worth less is", sells(9), false},
 		{"more than all is", sells(13), false},
-		{"they sell too much since a while", func(w *wallet, s *SymbolState) { sells(13)(w, s); s.spot.excessMS = 1 }, true},
+		{"they sell too much since a while", func(w *wallet, s *SymbolState) { sells(13)(w, s); s.spot.excess.sinceMS = 1 }, true},
 		{"theirs covers it", func(_ *wallet, s *SymbolState) {
 			s.foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
 		}, false},
@@ -228,14 +228,14 @@ func TestStopExcessOverHolding(t *testing.T) {
 		symbol.spot.baseBalance = 1_010
 		w.places(placement.StopLoss, 9, stopOf(c.sells))
 		for _, beganMS := range []int64{0, 77} {
-			symbol.spot.excessMS = beganMS
+			symbol.spot.excess.sinceMS = beganMS
 			w.reads(1_010-c.frozen, c.frozen).otherBotds().noteExcess(symbol)
 			since := map[bool]int64{true: w.now, false: beganMS}[beganMS == 0]
 			if c.want == 0 {
 				since = 0
 			}
-			if symbol.spot.excess != c.want || symbol.spot.excessMS != since {
-				t.Errorf("%s: want %d since %d, have %d since %d", c.name, c.want, since, symbol.spot.excess, symbol.spot.excessMS)
+			if symbol.spot.excess.quantity != c.want || symbol.spot.excess.sinceMS != since {
+				t.Errorf("%s: want %d since %d, have %d since %d", c.name, c.want, since, symbol.spot.excess.quantity, symbol.spot.excess.sinceMS)
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func TestStopYieldsToAnotherBotds(t *testing.T) {
 		{"more sells too much", elders + "1", 1_500, 15, nil, true, 5},
 		{"less sells too much, by less than an order", elders + "1", 1_500, 9, nil, true, -1},
 		{"less sells too much, by an order", elders + "1", 1_500, 8, nil, false, 8},
-		{"nothing sells too much", elders + "1", 1_500, 10, func(d *derivation) { d.symbol.spot.excessMS = 0 }, false, 10},
+		{"nothing sells too much", elders + "1", 1_500, 10, func(d *derivation) { d.symbol.spot.excess.sinceMS = 0 }, false, 10},
 		{"it sells no more than is held", elders + "1", 1_500, 10, func(d *derivation) { d.shrunk = nil }, false, 10},
 		{"its symbol cannot be read", elders + "1", 1_500, 10, func(d *derivation) { d.symbol.unread = true }, false, 10},
 		{"its market cannot be read", elders + "1", 1_500, 10, func(d *derivation) { d.desired.Unread = true }, false, 10},
@@ -269,7 +269,7 @@ func TestStopYieldsToAnotherBotds(t *testing.T) {
 		w, symbol := standing(t)
 		symbol.unknownEnded = c.id
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
-		symbol.spot.excessMS = w.now - c.agoMS
+		symbol.spot.excess.sinceMS = w.now - c.agoMS
 		d := w.deriving(nil)
 		d.shrunk = d.stops
 		if c.with != nil {

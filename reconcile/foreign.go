@@ -146,11 +146,11 @@ func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.P
 	s.repeated = repeated
 }
 
-func residualText(symbol *SymbolState) string {
-	if symbol.rules == nil {
+func (s SymbolState) residualText() string {
+	if s.rules == nil {
 		return "an unknown quantity"
 	}
-	return symbol.rules.QuantityDecimal(symbol.residual).String()
+	return s.rules.QuantityDecimal(s.residual).String()
 }
 
 // prefixed reports whether a client order id carries this instance's prefix.

@@ -9,9 +9,16 @@ import (
 // stops that it sent for that purchase still rest, beyond the quantity that the fills explain. As far as the wallet shows their quantity, they stay, and
 // the symbol needs manual resolution.
 
+// inheritedStops are a spot symbol's stops from before the start, as far as only the wallet explains them.
+type inheritedStops struct {
+	quantity exchange.Quantity // quantity of stops from before the start that only the wallet explains
+	shownFor persistence       // how long that has persisted
+	decided  bool              // a person, or a policy, has decided about them
+}
+
 // inheritedStops returns by how much a spot symbol's stops from before the start exceed the fills; 0 once a person has decided.
 func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
-	if b.StandsDown() || symbol.spot.inheritedDecided {
+	if b.StandsDown() || symbol.spot.inherited.decided {
 		return 0 // the other botd's purchases have stops as well
 	}
 	beyond = b.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees())
@@ -23,8 +30,8 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 
 // noteInheritedStops records the part of these stops that only the wallet explains, not a live or refused purchase.
 func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
-	if symbol.spot.inherited = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
-		symbol.spot.inherited = symbol.spot.presumed
+	if symbol.spot.inherited.quantity = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
+		symbol.spot.inherited.quantity = symbol.spot.unlisted.presumed
 	}
 }
 
@@ -33,16 +40,16 @@ func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchan
 func (s unlistedOrders) holdInheritedStops() {
 	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
-		if t.inherited == 0 {
-			t.inheritedFor = persistence{}
+		if t.inherited.quantity == 0 {
+			t.inherited.shownFor = persistence{}
 			continue
 		}
 		symbol.settled = false
 		if !s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS) {
-			t.inheritedFor.pause(s.fetched)
+			t.inherited.shownFor.pause(s.fetched)
 			continue
 		}
-		if t.inheritedFor.extend(s.fetched); t.inheritedFor.exceeds(s.book.Settle().StalenessMS) {
+		if t.inherited.shownFor.extend(s.fetched); t.inherited.shownFor.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows that quantity")
 		}
 	}

@@ -172,7 +172,7 @@ func walletOfBeforeASale(t testing.TB) {
 	old := exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}, {Asset: "USDT", Free: exchange.MustAmount("9500")}})
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Balances: old,
 		Unread: []exchange.SymbolKey{coin}})...)
-	if symbol.spot.inherited == 0 {
+	if symbol.spot.inherited.quantity == 0 {
 		t.Fatal("want the stop to protect more than the fills, have it covered")
 	}
 	for range 20 {

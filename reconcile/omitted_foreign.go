@@ -19,7 +19,7 @@ func (t *tracked) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []
 		return nil
 	}
 	for i := range symbol.foreign {
-		if o := &symbol.foreign[i]; len(ids) < maxOmitted && mayRest(symbol, o, fetched) {
+		if o := &symbol.foreign[i]; len(ids) < maxOmitted && symbol.mayRest(o, fetched) {
 			ids = append(ids, o.ID)
 		}
 	}
@@ -27,9 +27,9 @@ func (t *tracked) OmittedForeign(symbol *SymbolState, fetched *Snapshot) (ids []
 }
 
 // mayRest reports whether a foreign order is an opening that the open list omits.
-func mayRest(symbol *SymbolState, o *exchange.Order, fetched *Snapshot) bool {
+func (s SymbolState) mayRest(o *exchange.Order, fetched *Snapshot) bool {
 	listed := func(row exchange.Order) bool { return row.ID == o.ID }
-	return !o.Reduces() && symbol.UnreadRow(o) == nil && !fetched.Shows(exchange.Futures, o.ID) && !slices.ContainsFunc(fetched.FuturesOrders.Items(), listed)
+	return !o.Reduces() && s.UnreadRow(o) == nil && !fetched.Shows(exchange.Futures, o.ID) && !slices.ContainsFunc(fetched.FuturesOrders.Items(), listed)
 }
 
 // omittedForeign returns the foreign openings on a symbol that may still rest: the open list omits them, and no read by id has shown their end.
@@ -42,7 +42,7 @@ func (e *evidence) omittedForeign(symbol *SymbolState) (rows []exchange.Order) {
 		ended := slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 			return answer.OrderID == o.ID && (!answer.Known || answer.Order.Status.Final())
 		})
-		if mayRest(symbol, o, e.fetched) && !ended && e.match(o) == nil && !e.leftToOwner(o) && !e.book.Known(o.ClientOrderID) && !e.endedBefore(o) {
+		if symbol.mayRest(o, e.fetched) && !ended && e.match(o) == nil && !e.leftToOwner(o) && !e.book.Known(o.ClientOrderID) && !e.endedBefore(o) {
 			rows = append(rows, *o)
 		}
 	}

@@ -100,18 +100,24 @@ func (s otherBotds) noteSoldUnknown(symbol *SymbolState) {
 	symbol.spot.soldUnknown = max(symbol.spot.soldUnknown, sum)
 }
 
+// stopExcess is by how much own and the peer's stops together exceed a spot position.
+type stopExcess struct {
+	quantity exchange.Quantity // quantity by which own and the other botd's stops exceed the position
+	sinceMS  int64             // since when they exceed it; 0 if they do not
+}
+
 // noteExcess records since when own and the peer's stops together exceed the position. An old list may
 // show a stop that has ended, so the wallet must freeze the asset for all of them.
 func (s otherBotds) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
 	sells := s.book.jointSales(symbol)
-	t.excess = sells - symbol.jointPosition()
+	t.excess.quantity = sells - symbol.jointPosition()
 	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
 	switch {
-	case !s.book.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess):
-		t.excess, t.excessMS = 0, 0
-	case t.excessMS == 0:
-		t.excessMS = s.fetched.EndedMS
+	case !s.book.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess.quantity):
+		t.excess.quantity, t.excess.sinceMS = 0, 0
+	case t.excess.sinceMS == 0:
+		t.excess.sinceMS = s.fetched.EndedMS
 	}
 }
 

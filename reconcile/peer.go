@@ -185,7 +185,9 @@ func (s *SymbolState) jointFills() exchange.Quantity {
 
 // ownOnSpot returns the quantity that botd's own purchases have bought and not sold: explained by
 // fills, or shown by a wallet for a purchase that no list shows.
-func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
+func (s *SymbolState) ownOnSpot() exchange.Quantity {
+	return s.Known() - s.Fees() + s.spot.unlisted.presumed
+}
 
 // jointStopQuantity returns the quantity that the stops of both are to cover: jointPosition or, if the wallet does not limit stops, jointFills. If
 // that wallet is right after all, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
@@ -265,5 +267,5 @@ func (b *Book) JointUncovered(symbol *SymbolState) bool {
 		return false
 	}
 	left := b.jointStopQuantity(symbol) - b.jointSales(symbol)
-	return symbol.spot.excessMS != 0 || !symbol.tooSmallToTrade(left)
+	return symbol.spot.excess.sinceMS != 0 || !symbol.tooSmallToTrade(left)
 }

@@ -127,7 +127,7 @@ func (s positionComparison) foreign(symbol *SymbolState) {
 			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
 		}
 	case s.book.StandsDown():
-		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing orders")
+		s.quarantine(symbol, "the position differs from the fills by "+symbol.residualText()+" while another botd may be placing orders")
 		return
 	case s.marginDenies(symbol):
 		symbol.futuresEvidence.denied = true
@@ -137,7 +137,7 @@ func (s positionComparison) foreign(symbol *SymbolState) {
 	case s.book.foreignPolicy == ForeignIgnore:
 		s.book.ignore(symbol, "made outside botd, ignored by foreign: ignore", s.emit)
 	default:
-		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
+		s.quarantine(symbol, "the position differs from the fills by "+symbol.residualText()+", which nothing explains")
 		return
 	}
 	symbol.residual, symbol.residualOf = symbol.position-symbol.Known(), symbol.Known() // the next difference must persist again

@@ -199,9 +199,9 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		symbol := w.book.Symbol(coin)
 		s.positionComparison().observePosition(symbol)
 		unfrozen := fmt.Sprint(w.book.known(unknown.ClientOrderID).unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
-		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
+		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.unlisted.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.presumed, c.unfrozen,
-				symbol.walletOnlyRead, symbol.spot.presumed, unfrozen, symbol.position)
+				symbol.walletOnlyRead, symbol.spot.unlisted.presumed, unfrozen, symbol.position)
 		}
 	}
 	w := explains(t, 10, 0) // nothing is noted about purchases and about another symbol's sales
@@ -307,11 +307,11 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	if w.book.placedMS != w.now {
 		t.Errorf("want the time of the last order that the exchange took, have %d", w.book.placedMS)
 	}
-	symbol.spot.presumed, symbol.spot.overdrawn, symbol.settled = 10, true, true
+	symbol.spot.unlisted.presumed, symbol.spot.overdrawn, symbol.settled = 10, true, true
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
-	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.settled || symbol.sinceFill.sinceMS != w.now {
-		t.Errorf("want three left presumed, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.presumed,
+	if symbol.spot.unlisted.presumed != 3 || symbol.spot.overdrawn || symbol.settled || symbol.sinceFill.sinceMS != w.now {
+		t.Errorf("want three left presumed, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.unlisted.presumed,
 			symbol.spot.overdrawn, symbol.settled, symbol.sinceFill)
 	}
 	symbol.spot.overdrawn, symbol.sinceFill = true, persistence{}
@@ -319,11 +319,11 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	if !symbol.spot.overdrawn || symbol.sinceFill.sinceMS != 0 {
 		t.Error("want a record without a fill to change neither")
 	}
-	symbol.spot.presumed = 10
+	symbol.spot.unlisted.presumed = 10
 	stop := w.places(placement.StopLoss, 10, stopOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Fill{OrderID: 10, Filled: 4}})
-	if symbol.spot.presumed != 10 {
-		t.Errorf("want a sale to leave what is presumed, have %d", symbol.spot.presumed)
+	if symbol.spot.unlisted.presumed != 10 {
+		t.Errorf("want a sale to leave what is presumed, have %d", symbol.spot.unlisted.presumed)
 	}
 	d := holds(t, 20)
 	d.book.placedMS = 5

@@ -14,6 +14,14 @@ import (
 // effect is not booked, but the stops follow it: they cover the result of a purchase that no list shows,
 // and no longer cover a quantity that a stop has sold.
 
+// presumedPurchases are a spot symbol's purchases that no list shows, as wallets and histories show them.
+type presumedPurchases struct {
+	presumed  exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
+	undecided exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
+	shown     exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
+	others    []exchange.Order  // purchases that no placement claims, from histories
+}
+
 // unlistedOrders records the wallet's evidence about spot orders that no list shows: the quantities that purchases have bought, and that sales hold or
 // have sold.
 type unlistedOrders struct{ *survey }
@@ -23,7 +31,7 @@ func (s *survey) unlistedOrders() unlistedOrders { return unlistedOrders{s} }
 // presume applies the wallet's evidence about orders that the open list does not show.
 func (s unlistedOrders) presume(symbol *SymbolState) {
 	s.noteRefusedSales(symbol)
-	before, sold := symbol.spot.presumed, exchange.Quantity(0)
+	before, sold := symbol.spot.unlisted.presumed, exchange.Quantity(0)
 	for _, p := range symbol.live {
 		s.noteWalletShortfall(p, symbol)
 		if s.book.unanswered(p, s.fetched.EndedMS) {
@@ -51,7 +59,8 @@ func (s unlistedOrders) presume(symbol *SymbolState) {
 	if inherited > 0 && s.book.freezesLess(symbol) {
 		own = max(own, inherited) // the wallet that freezes less is old or wrong
 	}
-	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not reduced by a wallet that already contains a sale that no list shows
+	// A wallet that already contains a sale that no list shows does not reduce it.
+	symbol.spot.unlisted.presumed = max(0, min(own, bought), min(before, bought, own+sold))
 	s.noteUndecided(symbol, maxBought, sinceMS)
 	s.noteInheritedStops(symbol, explained)
 }
@@ -73,7 +82,7 @@ func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBough
 		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
 			continue
 		}
-		once, before := mayBuy(p, symbol), s.book.delivery(p).before
+		once, before := symbol.mayBuy(p), s.book.delivery(p).before
 		maxBought, sinceMS = maxBought+once*maxTimes, min(sinceMS, p.SentMS())
 		if !before.amount.IsZero() && s.book.unchanged(symbol, before) {
 			continue // the wallet is older than the purchase, or it bought nothing
@@ -97,7 +106,7 @@ func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quant
 // noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, less the purchases of
 // others in the history: a wallet that later shows less does not end its protection.
 func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
-	t, inherited := &symbol.spot, s.book.inheritedSince(symbol, sinceMS)
+	t, inherited := &symbol.spot.unlisted, s.book.inheritedSince(symbol, sinceMS)
 	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
 	if t.shown = left; maxBought == 0 {
 		t.shown = 0
@@ -110,7 +119,7 @@ func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Qu
 
 // noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
 // twice, whatever is sold later.
-func (t *spotEvidence) noteBooked(bought exchange.Quantity) {
+func (t *presumedPurchases) noteBooked(bought exchange.Quantity) {
 	t.presumed = max(0, t.presumed-max(0, bought))
 	t.undecided = max(0, t.undecided-max(0, bought))
 	t.shown -= max(0, bought)
@@ -118,30 +127,30 @@ func (t *spotEvidence) noteBooked(bought exchange.Quantity) {
 
 // noteSold subtracts the part of a booked sale that exceeds the known position from the quantity that
 // may have been bought.
-func (t *spotEvidence) noteSold(beyond exchange.Quantity) {
+func (t *presumedPurchases) noteSold(beyond exchange.Quantity) {
 	t.undecided = max(t.presumed, t.undecided-max(0, beyond))
 }
 
 // vanished returns the part of an unlisted purchase that an earlier wallet showed and the newest does
 // not: it stays protected, and nothing else is concluded.
-func (t *spotEvidence) vanished() exchange.Quantity { return max(0, t.undecided-t.presumed) }
+func (t *presumedPurchases) vanished() exchange.Quantity { return max(0, t.undecided-t.presumed) }
 
 // unclaimedPurchases returns the quantity bought by purchases that no placement claims, since wallet and fills last agreed or since a time. Evidence
 // from an earlier history stays valid while none can be read. A row without an id counts as unclaimed only if botd's own rows show ids and it equals
 // no purchase that the exchange refused.
 func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
-	rows := symbol.spot.others
+	rows := symbol.spot.unlisted.others
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
 	}
 	sinceMS = min(sinceMS-createdSlackMS, s.book.salesFrom(symbol))
-	symbol.spot.others = nil
+	symbol.spot.unlisted.others = nil
 	for i := range slices.Backward(rows) { // an order's newest rows first
 		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && (s.book.idsLeftOut || s.book.repeatsRefused(o))
-		seen := slices.ContainsFunc(symbol.spot.others, func(other exchange.Order) bool { return other.ID == o.ID })
+		seen := slices.ContainsFunc(symbol.spot.unlisted.others, func(other exchange.Order) bool { return other.ID == o.ID })
 		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) && !s.unclaimedRows().lost(o) {
-			symbol.spot.others = append(symbol.spot.others, *o)
+			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, *o)
 			sum += o.Filled
 		}
 	}
@@ -150,12 +159,12 @@ func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (
 
 // mayBuy returns the maximum quantity that a purchase may still have bought. For a purchase by quote
 // amount, it assumes a price one percent below the last one.
-func mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+func (s *SymbolState) mayBuy(p *account.Placement) exchange.Quantity {
 	order := p.Order()
 	if order.QuoteAmount.IsZero() {
 		return p.Remaining()
 	}
-	return max(0, symbol.rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.last)-p.Filled())
+	return max(0, s.rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), s.last)-p.Filled())
 }
 
 // maxTimes is the maximum number of times that the exchange may have executed one purchase.
@@ -180,7 +189,7 @@ func (b *Book) paidBefore(p *account.Placement) (paid []*account.Placement) {
 		}
 		money := b.Balance(on.rules.Quote)
 		cost := before.amount.Sub(money.Free.Add(money.Frozen))
-		if !cost.Less(order.QuoteAmount.MulRate(exchange.RateOne*9/10)) && 10*b.balanceBeyondFills(on) >= 9*mayBuy(q, on) {
+		if !cost.Less(order.QuoteAmount.MulRate(exchange.RateOne*9/10)) && 10*b.balanceBeyondFills(on) >= 9*on.mayBuy(q) {
 			paid = append(paid, q)
 		}
 	}

@@ -122,7 +122,7 @@ func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 		return func(w *wallet) {
 			o := w.places(placement.Order, 9, exchange.NewOrder{Side: side, Type: exchange.Limit, Quantity: 50, Price: 2_500e8})
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 1}})
-			w.book.Symbol(coin).spot.presumed, w.book.Symbol(coin).spot.undecided = 8, 15
+			w.book.Symbol(coin).spot.unlisted.presumed, w.book.Symbol(coin).spot.unlisted.undecided = 8, 15
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 1 + filled}})
 		}
 	}
@@ -146,12 +146,12 @@ func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.presumed, symbol.spot.undecided = 8, 15
+		symbol.spot.unlisted.presumed, symbol.spot.unlisted.undecided = 8, 15
 		c.booked(w)
-		if symbol.spot.presumed != c.presumed || symbol.spot.undecided != c.undecided {
-			t.Errorf("%s: want %d presumed, %d undecided, have %d, %d", c.name, c.presumed, c.undecided, symbol.spot.presumed, symbol.spot.undecided)
+		if have := &symbol.spot.unlisted; have.presumed != c.presumed || have.undecided != c.undecided {
+			t.Errorf("%s: want %d presumed, %d undecided, have %d, %d", c.name, c.presumed, c.undecided, have.presumed, have.undecided)
 		}
-		if have := symbol.spot.vanished(); have != c.undecided-c.presumed {
+		if have := symbol.spot.unlisted.vanished(); have != c.undecided-c.presumed {
 			t.Errorf("%s: want %d vanished, have %d", c.name, c.undecided-c.presumed, have)
 		}
 	}

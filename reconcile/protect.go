@@ -127,7 +127,8 @@ func (d positionProtection) converge() {
 		return
 	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.spotSales().soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
-	case d.ownPosition == 0 && (d.symbol.spot.vanished() > 0 || d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
+	case d.ownPosition == 0 && (d.symbol.spot.unlisted.vanished() > 0 ||
+		d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
 		return // only one wallet, or one history, shows that the position has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that the position has ended

@@ -264,10 +264,10 @@ func (d spotStops) shrinkStops() {
 	position := d.spotPosition()
 	explained := position.toProtect()
 	if position.walletDecides() && !position.soldByOthers() && d.book.freezesLess(d.symbol) { // such a wallet, old or wrong, removes no stop
-		explained = position.explainedByFills() + d.symbol.spot.presumed
+		explained = position.explainedByFills() + d.symbol.spot.unlisted.presumed
 	}
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
-		explained += d.symbol.spot.vanished()
+		explained += d.symbol.spot.unlisted.vanished()
 	}
 	resting := position.selling(released)
 	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // a stop for which the exchange freezes nothing sells nothing

@@ -48,7 +48,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 			w.sellsUnlisted(c.unlisted)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.presumed = c.presumed
+		symbol.spot.unlisted.presumed = c.presumed
 		if c.with != nil {
 			c.with(w)
 		}
@@ -181,7 +181,7 @@ func TestStopSellCapacity(t *testing.T) {
 		w.reads(1_000+c.baseBalance, 0, orders...)
 		w.book.listed[exchange.Spot] = openList{orders: orders, beganMS: w.now}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.presumed = c.presumed
+		symbol.spot.unlisted.presumed = c.presumed
 		if c.with != nil {
 			c.with(w)
 		}

@@ -192,7 +192,7 @@ func TestRowRepeatsRefusedPurchaseThatWasPaid(t *testing.T) {
 		}
 	}
 	w := holding(t, ForeignHalt)
-	if w.book.Symbol(coin).spot.inherited = 1; !w.book.paidFor(w.book.Symbol(coin)) {
+	if w.book.Symbol(coin).spot.inherited.quantity = 1; !w.book.paidFor(w.book.Symbol(coin)) {
 		t.Error("want what a wallet showed before this start paid for")
 	}
 }
@@ -217,7 +217,7 @@ func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 	} {
 		w := holding(t, ForeignHalt)
 		symbol := w.book.Symbol(coin)
-		if symbol.spot.presumed = c.presumed; c.with != nil {
+		if symbol.spot.unlisted.presumed = c.presumed; c.with != nil {
 			c.with(w)
 		}
 		paid := persistence{}

@@ -50,7 +50,7 @@ func (r *refusals) repeatsRefused(o *exchange.Order) bool {
 
 // paidFor reports whether the wallet has shown the result of a purchase that the exchange refused, since the start or before it.
 func (r *refusals) paidFor(symbol *SymbolState) bool {
-	if symbol.spot.inherited > 0 {
+	if symbol.spot.inherited.quantity > 0 {
 		return true
 	}
 	for one := range r.refusedOn(symbol.Key()) {
@@ -68,7 +68,7 @@ func (s refusalChecks) executedUnlisted(r *RefusedOrder) bool {
 	switch {
 	case r.bought == 0:
 		return false
-	case symbol.spot.presumed == 0:
+	case symbol.spot.unlisted.presumed == 0:
 		return symbol.Quarantine() != "" || s.book.mayHaveBought(symbol)
 	}
 	if r.paid.extend(s.fetched); r.paid.exceeds(s.book.Settle().StalenessMS) {

@@ -20,7 +20,7 @@ func (s refusalChecks) noteRefusedStops() {
 func (e refusalEvidence) stopOfRefused(symbol *SymbolState) bool {
 	for r := range e.book.refusedOn(symbol.Key()) {
 		for _, p := range symbol.live {
-			if r.Opens() && !r.decided && p.OrderID() != 0 && p.SentMS() > r.SentMS && p.Side() != r.order.Side && mayOutlive(symbol, p) {
+			if r.Opens() && !r.decided && p.OrderID() != 0 && p.SentMS() > r.SentMS && p.Side() != r.order.Side && symbol.mayOutlive(p) {
 				return true
 			}
 		}

@@ -252,12 +252,12 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		{"a baseline", record.Baseline{Quantity: 1_000}, elders + "1", false, false},
 	} {
 		w, symbol := standing(t, peerOrder{50, 5, 700})
-		symbol.short, symbol.spot.presumed = -4, 5
+		symbol.short, symbol.spot.unlisted.presumed = -4, 5
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: c.id, Body: c.body})
-		decided := symbol.short == 0 && symbol.spot.presumed == 2 && len(symbol.spot.peer.orders) == 0
-		left := symbol.short == -4 && symbol.spot.presumed == 5 && len(symbol.spot.peer.orders) == 1
+		decided := symbol.short == 0 && symbol.spot.unlisted.presumed == 2 && len(symbol.spot.peer.orders) == 0
+		left := symbol.short == -4 && symbol.spot.unlisted.presumed == 5 && len(symbol.spot.peer.orders) == 1
 		if c.decides && !decided || !c.decides && !left {
-			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.presumed,
+			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.unlisted.presumed,
 				len(symbol.spot.peer.orders))
 		}
 		if reported := symbol.unknownEnded == ""; reported != c.reported {

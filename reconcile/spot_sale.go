@@ -50,7 +50,7 @@ func (s spotSales) freed() exchange.Quantity {
 // else's coins: the exchange refuses it.
 func (s spotSales) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
-	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.presumed)
+	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.unlisted.presumed)
 	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
 }
 

@@ -156,7 +156,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 		w.places(placement.StopLoss, 9, stopOf(1))
 		symbol := w.book.Symbol(coin)
 		w.reads(c.baseBalance, 0)
-		symbol.spot.undecided, symbol.spot.baseBalance = c.undecided, c.baseBalance
+		symbol.spot.unlisted.undecided, symbol.spot.baseBalance = c.undecided, c.baseBalance
 		if c.theirs != 0 {
 			symbol.spot.peer.orders = []peerOrder{{50, c.theirs, 700}}
 		}

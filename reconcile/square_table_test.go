@@ -373,14 +373,14 @@ func TestWalletBaseline(t *testing.T) {
 		{"more, worth less", 1_000, 1_001, squared, "1001 0; true true"},
 		{"more, since the start", 1_000, 1_010, nil, "1000 10; false true"},
 		{"more, of an asset that was never there", 0, 10, squared, "0 10; false true"},
-		{"more, and it was asked already", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extraOf = 10 }, "1010 0; true true"},
+		{"more, and it was asked already", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extra.quantity = 10 }, "1010 0; true true"},
 		{"the one that was noted beside it is gone", 1_000, 1_000, func(w *wallet, s *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 1}})
 		}, "1000 0; true true"},
 		{"what was noted beside it is gone", 1_000, 1_000, func(w *wallet, s *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 10}})
 		}, "1000 0; true true"},
-		{"more, while an order is live", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extraOf = 10; seen(w, s) },
+		{"more, while an order is live", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extra.quantity = 10; seen(w, s) },
 			"1000 10; true true"},
 		{"less, while an order is live", 1_000, 900, seen, "1000 0; true true"},
 		{"a person must look", 1_000, 1_000, func(w *wallet, _ *SymbolState) {

@@ -51,7 +51,7 @@ func (d jointProtection) converge() {
 	stop := d.isProtected(d.stops, exchange.StopMarket, exchange.StopLimit)
 	profit := d.isProtected(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
 	spot := d.symbol.Key().Market == exchange.Spot // a spot stop has a quantity, and only a quantity that no stop sells gets one
-	excess := d.symbol.spot.excess
+	excess := d.symbol.spot.excess.quantity
 	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
 		switch i.Purpose {
 		case placement.Cancel:
@@ -122,7 +122,8 @@ func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantit
 	if d.book.younger() {
 		after = excessMS
 	}
-	if p == nil || !slices.Contains(d.shrunk, p) || t.excessMS == 0 || d.symbol.unread || d.desired.Unread || d.unsettled || d.nowMS-t.excessMS < after {
+	if p == nil || !slices.Contains(d.shrunk, p) || t.excess.sinceMS == 0 || d.nowMS-t.excess.sinceMS < after ||
+		d.symbol.unread || d.desired.Unread || d.unsettled {
 		return false
 	}
 	left := *excess - p.Remaining()

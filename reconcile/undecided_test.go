@@ -104,7 +104,7 @@ func lostAmongOthers(t testing.TB, free string, bought exchange.Quantity, starts
 		w.sees(free, "0.01", []exchange.Order{theirs}, stop)
 	}
 	if have := len(canceled(derive())) > 0; have != want {
-		t.Errorf("want the stop canceled %t, have %t; %d undecided", want, have, w.book.Symbol(coin).spot.undecided)
+		t.Errorf("want the stop canceled %t, have %t; %d undecided", want, have, w.book.Symbol(coin).spot.unlisted.undecided)
 	}
 }
 
@@ -126,13 +126,13 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.shown, symbol.spot.undecided = c.shown, 100
+		symbol.spot.unlisted.shown, symbol.spot.unlisted.undecided = c.shown, 100
 		for i, filled := range c.others {
-			symbol.spot.others = append(symbol.spot.others, exchange.Order{ID: int64(50 + i), Filled: filled})
+			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, exchange.Order{ID: int64(50 + i), Filled: filled})
 		}
 		w.reads(c.baseBalance, 0).unlistedOrders().noteUndecided(symbol, c.most, w.now)
-		if after := &symbol.spot; after.shown != c.wantShown || after.undecided != c.wantUndecided {
-			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided, after.shown, after.undecided)
+		if after := &symbol.spot; after.unlisted.shown != c.wantShown || after.unlisted.undecided != c.wantUndecided {
+			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided, after.unlisted.shown, after.unlisted.undecided)
 		}
 	}
 }

@@ -51,14 +51,14 @@ func (s *situation) shownUnexplained() bool {
 // or one whose margin the account still uses.
 func (o *observedAccount) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
 	before := p.SentMS() < o.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
-	return mayOutlive(symbol, p) && (symbol.unexplainedID != 0 || before || symbol.refusedStopMS != 0 || o.marginUnlisted)
+	return symbol.mayOutlive(p) && (symbol.unexplainedID != 0 || before || symbol.refusedStopMS != 0 || o.marginUnlisted)
 }
 
 // mayOutlive reports whether an order closes a whole futures position, although neither fills nor the list show one, and positions/history has shown the
 // end of none since the order was sent.
-func mayOutlive(symbol *SymbolState, p *account.Placement) bool {
-	shown := symbol.Known() != 0 || symbol.AtVenue() != 0 || symbol.unexplainedID == 0 && symbol.closedMS >= exchange.WholeSecond(p.SentMS())
-	return symbol.Key().Market == exchange.Futures && p.Order().ClosePosition && !shown
+func (s SymbolState) mayOutlive(p *account.Placement) bool {
+	shown := s.Known() != 0 || s.AtVenue() != 0 || s.unexplainedID == 0 && s.closedMS >= exchange.WholeSecond(p.SentMS())
+	return s.Key().Market == exchange.Futures && p.Order().ClosePosition && !shown
 }
 
 // keepsForUnexplained reports whether an order is kept for such a position. A flatten request overrides this.

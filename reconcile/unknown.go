@@ -132,7 +132,7 @@ func (s uncertainOrders) attribute(symbol *SymbolState, unknown []*account.Place
 	if left != 0 {
 		s.quarantine(
 			symbol,
-			"the position differs by "+residualText(symbol)+", which the unknown placement "+unknown[0].ClientOrderID()+" does not explain",
+			"the position differs by "+symbol.residualText()+", which the unknown placement "+unknown[0].ClientOrderID()+" does not explain",
 		)
 		return
 	}

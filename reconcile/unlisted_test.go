@@ -322,8 +322,8 @@ func TestPresumedPurchaseIsBookedOnce(t *testing.T) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Fill{OrderID: 12, Filled: 5}})
 	sold := w.places(placement.Exit, 13, saleOf(15))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Fill{OrderID: 13, Filled: 15}})
-	if symbol := w.book.Symbol(coin); symbol.Known() != 0 || symbol.spot.presumed != 0 {
-		t.Errorf("want nothing held, and nothing presumed beside it, have %d and %d", symbol.Known(), symbol.spot.presumed)
+	if symbol := w.book.Symbol(coin); symbol.Known() != 0 || symbol.spot.unlisted.presumed != 0 {
+		t.Errorf("want nothing held, and nothing presumed beside it, have %d and %d", symbol.Known(), symbol.spot.unlisted.presumed)
 	}
 }
 

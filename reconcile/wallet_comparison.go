@@ -86,7 +86,7 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 	}
 	_, maxBought, sinceMS := s.unlistedOrders().unlistedPurchases(symbol)
 	own := s.book.balanceBeyondFills(symbol) - s.unlistedOrders().unclaimedPurchases(symbol, sinceMS)
-	symbol.spot.presumed = max(symbol.spot.presumed, min(own, s.walletEvidence().boughtUnread(symbol)))
+	symbol.spot.unlisted.presumed = max(symbol.spot.unlisted.presumed, min(own, s.walletEvidence().boughtUnread(symbol)))
 	s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)
 }
 
@@ -187,24 +187,30 @@ func (s walletComparison) decideMissing(symbol *SymbolState, short exchange.Quan
 	s.quarantineFor(symbol, record.SoldByOthers, shortWallet)
 }
 
+// walletExcess is what the wallet holds of a spot symbol's asset beyond the fills.
+type walletExcess struct {
+	quantity exchange.Quantity // that excess
+	shownFor persistence       // how long a wallet excess worth an order has persisted
+}
+
 // awaitsHistory reports whether to wait for the order history, because the wallet's excess over the fills is
 // worth an order and the history has not been read about it for long enough.
 func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()
 	if settle.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
-		t.extra, t.extraOf = persistence{}, 0
+		t.extra.shownFor, t.extra.quantity = persistence{}, 0
 		return false
 	}
-	if more == t.extraOf && t.extra.sinceMS == 0 {
+	if more == t.extra.quantity && t.extra.shownFor.sinceMS == 0 {
 		return false // the history has been read: the excess is foreign
 	}
-	if more != t.extraOf {
-		t.extra.reset()
+	if more != t.extra.quantity {
+		t.extra.shownFor.reset()
 	}
-	t.extraOf = more
-	if t.extra.extend(s.fetched); t.extra.exceeds(max(settle.StalenessMS, stableGapMS)) {
-		t.extra.reset()
+	t.extra.quantity = more
+	if t.extra.shownFor.extend(s.fetched); t.extra.shownFor.exceeds(max(settle.StalenessMS, stableGapMS)) {
+		t.extra.shownFor.reset()
 		return false
 	}
 	return true

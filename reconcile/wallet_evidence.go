@@ -58,7 +58,7 @@ func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exc
 	balance := e.book.Balance(symbol.rules.Quote)
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
 	more := e.book.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
-	if more <= mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
+	if more <= symbol.mayBuy(p) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
 	return maxTimes

@@ -201,7 +201,7 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 		{"it misses some", func(s *SymbolState) { s.missedFor.sinceMS = 1 }, agreedMS - 1_000 - 1_000 - 60_000},
 		{"it misses some, and never agreed", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.agreedMS = 1, 0 }, adoptedMS - 60_000},
 		{"it has agreed at the first moment", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.agreedMS = 1, 1 }, 0},
-		{"it holds more", func(s *SymbolState) { s.spot.extra.sinceMS = 1 }, agreedMS - 62_000},
+		{"it holds more", func(s *SymbolState) { s.spot.extra.shownFor.sinceMS = 1 }, agreedMS - 62_000},
 		{"it differs", func(s *SymbolState) { s.spot.difference = -1 }, agreedMS - 62_000},
 		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, maxHistoryReads-1 }, agreedMS - 62_000},
 		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, maxHistoryReads }, -1},
@@ -257,13 +257,13 @@ func TestWalletExcessWaitsForHistory(t *testing.T) {
 		book := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
 		symbol := book.Track(coin)
 		symbol.rules, symbol.last = newWallet(t).book.Track(coin).rules, c.last
-		symbol.spot.extra, symbol.spot.extraOf = c.extra, c.of
+		symbol.spot.extra.shownFor, symbol.spot.extra.quantity = c.extra, c.of
 		s := book.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
 		wait := s.walletComparison().awaitsHistory(symbol, c.more)
-		if lasts := symbol.spot.extra.sinceMS != 0; wait != c.wait || symbol.spot.extraOf != c.wantOf || lasts != c.lasts {
-			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extraOf, lasts)
+		if lasts := symbol.spot.extra.shownFor.sinceMS != 0; wait != c.wait || symbol.spot.extra.quantity != c.wantOf || lasts != c.lasts {
+			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extra.quantity, lasts)
 		}
-		if forMS := symbol.spot.extra.forMS; c.of != c.wantOf && forMS != 0 {
+		if forMS := symbol.spot.extra.shownFor.forMS; c.of != c.wantOf && forMS != 0 {
 			t.Errorf("%s: want it to last again, have %d ms", c.name, forMS)
 		}
 	}
@@ -739,10 +739,10 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 		}, 6},
 		{"its own row", of(8), 0, 10, history(theirs(8, nil)), 10},
 		{"what a history has shown stays known", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.others = []exchange.Order{theirs(70, nil)}
+			at.w.book.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, nil)}
 		}, 6},
 		{"the newest row of an order counts", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.others = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
+			at.w.book.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
 			history(theirs(70, nil))(at)
 		}, 6},
 		{"by amount, at a price a hundredth below", byAmount(100, 2_500e8, 0), 0, 60, nil, 40},
@@ -763,9 +763,9 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 			c.with(at)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.presumed = c.before
+		symbol.spot.unlisted.presumed = c.before
 		at.s.unlistedOrders().presume(symbol)
-		if have := symbol.spot.presumed; have != c.want {
+		if have := symbol.spot.unlisted.presumed; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}

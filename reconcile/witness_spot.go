@@ -14,28 +14,21 @@ import (
 
 // spotEvidence is the evidence about a spot symbol's asset other than the newest wallet.
 type spotEvidence struct {
-	agreedMS         int64             // when wallet and fills last agreed
-	changedMS        int64             // when a position from before the start last changed; 0 without such a position
-	soldBefore       bool              // wallet and history show that orders missing from the journal have sold that position
-	sales            []sale            // sales by others that explained an earlier difference
-	extra            persistence       // how long a wallet excess worth an order has persisted
-	extraOf          exchange.Quantity // that excess
-	freed            []releasedBalance // quantities held by own orders until they were canceled, oldest first
-	difference       exchange.Quantity // difference between the newest wallet and the fills, if worth an order
-	asked            int               // number of rounds that have read the order history about it
-	presumed         exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
-	undecided        exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
-	shown            exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
-	secondBuyer      int64             // newest purchase in the form of botd's that no placement claims
-	others           []exchange.Order  // purchases that no placement claims, from histories
-	inconclusive     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
-	inherited        exchange.Quantity // quantity of stops from before the start that only the wallet explains
-	inheritedFor     persistence       // how long that has persisted
-	inheritedDecided bool              // a person, or a policy, has decided about them
-	beforeSale       priorBalance      // the wallet before the last effective sale was sent
-	ended            formerPurchase    // the newest purchase that has ended
+	agreedMS     int64             // when wallet and fills last agreed
+	changedMS    int64             // when a position from before the start last changed; 0 without such a position
+	soldBefore   bool              // wallet and history show that orders missing from the journal have sold that position
+	sales        []sale            // sales by others that explained an earlier difference
+	freed        []releasedBalance // quantities held by own orders until they were canceled, oldest first
+	difference   exchange.Quantity // difference between the newest wallet and the fills, if worth an order
+	asked        int               // number of rounds that have read the order history about it
+	secondBuyer  int64             // newest purchase in the form of botd's that no placement claims
+	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
+	beforeSale   priorBalance      // the wallet before the last effective sale was sent
+	ended        formerPurchase    // the newest purchase that has ended
 
-	replaced replacedStops
+	unlisted  presumedPurchases
+	inherited inheritedStops
+	replaced  replacedStops
 
 	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
 	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
@@ -46,9 +39,9 @@ type spotEvidence struct {
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
 	peer        peerTrades
+	excess      stopExcess
+	extra       walletExcess
 	heldMS      int64             // when a wallet began to show the position
-	excess      exchange.Quantity // quantity by which own and the other botd's stops exceed the position
-	excessMS    int64             // since when they exceed it; 0 if they do not
 	baseBalance exchange.Quantity // as last read
 	lag         walletLag
 }
@@ -100,7 +93,7 @@ const HistorySlackMS = 60_000
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
 // wallet disagrees with the fills, and from which time.
 func (o *observedAccount) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.missedFor.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
+	if symbol.Key().Market != exchange.Spot || symbol.missedFor.sinceMS == 0 && symbol.spot.extra.shownFor.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
 	}
 	return max(0, o.salesFrom(symbol)-HistorySlackMS), true

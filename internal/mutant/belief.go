@@ -81,7 +81,7 @@ var belief = []Row{
 		}},
 	{"one_wallet_strips", "one wallet alone cancels the stop of a purchase that no list shows", "40",
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
-			{"reconcile.spotEvidence.vanished", "t.undecided-t.presumed", "0"},
+			{"reconcile.presumedPurchases.vanished", "t.undecided-t.presumed", "0"},
 		}},
 	{"others_keep_stop", "coins of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
@@ -201,7 +201,7 @@ var belief = []Row{
 		}},
 	{"own_next_to_peer", "while botd stands down, its own purchase that no list shows does not count as held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
-			{"reconcile.SymbolState.ownOnSpot", "s.spot.presumed", "0"},
+			{"reconcile.SymbolState.ownOnSpot", "s.spot.unlisted.presumed", "0"},
 		}},
 	{"sold_held_twice", "an unlisted sale is deducted again from the coins left in the wallet", "40",
 		"reconcile TestStopOfRemainderNeedsNoList", []Edit{

@@ -32,7 +32,7 @@ var peer = []Row{
 		}},
 	{"both_stops_stay", "the stops of two botds over the same coins both stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
-			{"reconcile.jointProtection.mayRemoveExcessStop", "t.excessMS == 0", "true"},
+			{"reconcile.jointProtection.mayRemoveExcessStop", "t.excess.sinceMS == 0", "true"},
 		}},
 	{"both_sell", "two botds that hold the same coins both sell them", "34",
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{

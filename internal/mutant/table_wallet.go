@@ -131,7 +131,7 @@ var wallet = []Row{
 		}},
 	{"another_paid_unshown", "another purchase without an end costs nothing any more, whatever the wallet showed", "17",
 		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
-			{"reconcile.Book.paidBefore", "10*b.balanceBeyondFills(on) >= 9*mayBuy(q, on)", "true"},
+			{"reconcile.Book.paidBefore", "10*b.balanceBeyondFills(on) >= 9*on.mayBuy(q)", "true"},
 		}},
 	{"old_wallet_bought", "a wallet as before a purchase counts as its result, because what it shows has been sold since", "40",
 		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{
