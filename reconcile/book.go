@@ -85,6 +85,7 @@ type observedAccount struct {
 	observedMS     int64                // end of the current snapshot
 	listsMS        int64                // start of the current snapshot
 	bootMS         int64                // start of this epoch
+	bornEmpty      bool                 // the journal was new at this start
 	changes        uint64               // number of changes of the observed state
 	stale          int64                // number of answers older than the known state
 	idsLeftOut     bool                 // spot lists omit the client order ids of botd's own orders
@@ -251,6 +252,7 @@ func (b *Book) advance(r *record.Record) {
 func (b *Book) noteBoot(atMS int64) {
 	b.restartSequence()
 	b.observedAccount.boot(atMS)
+	b.bornEmpty = b.New()
 	for symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.walletOnlyRead, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0

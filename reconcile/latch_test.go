@@ -25,7 +25,8 @@ func latchesAndObserves(t testing.TB) {
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}})
 	spot := d.book.Track(coin)
 	spot.rules = newWallet(t).book.Track(coin).rules
-	d.book.Apply(&record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000}}) // the journal is not new
+	d.book.Apply(&record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
+	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}}) // the journal is not new
 	latched := false
 	for range 60 {
 		d.now += 1_000

@@ -45,7 +45,11 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		if symbol.Key().Market == exchange.Futures {
 			s.adoptReduced(symbol, symbol.Opened())
 		}
+		read := symbol.read
 		s.positionComparison().observePosition(symbol)
+		if !read && !newborn {
+			s.otherBotds().guardFirstRead(symbol)
+		}
 		settle := b.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
 	}

@@ -209,14 +209,27 @@ func (s otherBotds) guardLost() {
 		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
 			id = symbol.foreign[i].ClientOrderID
 		}
-		if id == "" && symbol.AtVenue() == 0 {
-			continue
+		if id != "" || symbol.AtVenue() != 0 {
+			s.quarantineLost(symbol, id)
 		}
-		if symbol.Quarantine() == "" {
-			quarantined := symbol.about(record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost})
-			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
-			s.emit(quarantined)
-		}
-		symbol.settled = false
 	}
+}
+
+// guardFirstRead does the same for a position that could not be read until now, though other records have followed the journal's start.
+func (s otherBotds) guardFirstRead(symbol *SymbolState) {
+	unknown := max(symbol.ChangedMS(), symbol.IgnoredMS()) == 0 && len(symbol.live) == 0
+	if s.book.bornEmpty && unknown && symbol.read && symbol.AtVenue() != 0 {
+		s.quarantineLost(symbol, "")
+	}
+}
+
+// quarantineLost quarantines a symbol of a lost journal, with the id of an order that it lacks, if there is one: the next start then stands down before it
+// has read that order.
+func (s otherBotds) quarantineLost(symbol *SymbolState, id string) {
+	if symbol.Quarantine() == "" {
+		quarantined := symbol.about(record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost})
+		quarantined.ClientOrderID = id
+		s.emit(quarantined)
+	}
+	symbol.settled = false
 }

@@ -220,6 +220,43 @@ func lostOnAnotherSymbol(t testing.TB) {
 	}
 }
 
+// The journal is new, and the row of a position cannot be read at first. Meanwhile the journal gets other records. Once the row can be read, the position
+// belongs to a lost journal, whatever the policy; a journal that was not new at the start, or that knows a part left to others, treats it by the policy.
+func TestLostJournalIsFoundByPositionThatIsReadLate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		again, knows bool
+		want         bool
+	}{{"a new journal", false, false, true}, {"started again since", true, false, false}, {"a part was left to others", false, true, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			positionReadLate(t, c.again, c.knows, c.want)
+		})
+	}
+}
+
+func positionReadLate(t testing.TB, again, knows, want bool) {
+	d := newDesk(t)
+	d.book.foreignPolicy = ForeignIgnore
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{bitcoin},
+		Positions: exchange.FetchedOf[exchange.Position](nil), UnreadPositions: []exchange.SymbolKey{bitcoin}})
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
+	if knows {
+		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	}
+	if again {
+		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	}
+	for range testSettle.StalenessMS/1_000 + 2 {
+		d.now += 1_000
+		d.observe(20, nil)
+	}
+	if symbol := d.book.Symbol(bitcoin); (symbol.Cause() == record.JournalLost) != want || (symbol.Ignored() == 20) == want {
+		t.Errorf("want it quarantined as lost %t, have %q, and %d left to others", want, symbol.Quarantine(), symbol.Ignored())
+	}
+}
+
 // A journal restored from a backup knows a holding of ten and its stop. Its own later orders, which it does not know, have sold a
 // part of that, and the stop would sell a person's coins.
 func TestStandingDownSpotStopSellsOnce(t *testing.T) {

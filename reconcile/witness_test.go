@@ -430,8 +430,9 @@ func TestHiddenAdoptedPositionEndsByItsRow(t *testing.T) {
 func adoptedAndHidden(t testing.TB) {
 	d := newDesk(t)
 	d.book.foreignPolicy = ForeignAdopt
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}}) // the journal is not new
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
 	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
+	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}}) // the journal is not new
 	for step := 0; d.book.Symbol(bitcoin).Known() == 0; step++ {
 		if d.now += 1_000; step == 60 {
 			t.Fatal("want what the list shows adopted")

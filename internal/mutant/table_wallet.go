@@ -161,6 +161,10 @@ var wallet = []Row{
 		"reconcile TestMarginInUseKeepsAnUnknownExitUndecided", []Edit{
 			{"reconcile.margins.marginShowsMore", "part = part.Abs(); «part > 0»", "part > 0 && p.Purpose().Opens()"},
 		}},
+	{"read_late_foreign", "a position that a new journal lacks is treated by the policy, because it could not be read at first", "35",
+		"reconcile TestLostJournalIsFoundByPositionThatIsReadLate", []Edit{
+			{"reconcile.otherBotds.guardFirstRead", "s.book.bornEmpty", "false"},
+		}},
 	{"two_lists_differ", "what an entry has opened has no stop while the two lists of a snapshot differ", "39",
 		"reconcile TestPositionOfTwoDifferingListsIsProtected", []Edit{
 			{"reconcile.positionComparison.takePosition", "s.standOpened(symbol)", ""},
