@@ -222,7 +222,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"read_before_it_arrived": func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 
 		"half_list_decides_exit":   func(t testing.TB) { unknownExitShown(t, false, 0, "100", 20) },
-		"read_late_foreign":        func(t testing.TB) { positionReadLate(t, false, false, true) },
+		"read_late_foreign":        func(t testing.TB) { positionReadLate(t, func(*desk) {}, true) },
 		"two_lists_differ":         func(t testing.TB) { shownByOneOfTwo(t, false) },
 		"unlisted_margin_stripped": func(t testing.TB) { soldWhatHalfAListShows(t, "5", false, true) },
 	})

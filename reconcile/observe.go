@@ -45,9 +45,9 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		if symbol.Key().Market == exchange.Futures {
 			s.adoptReduced(symbol, symbol.Opened())
 		}
-		read := symbol.read
+		listed := symbol.positionMS != 0
 		s.positionComparison().observePosition(symbol)
-		if !read && !newborn {
+		if !listed && !newborn {
 			s.otherBotds().guardFirstRead(symbol)
 		}
 		settle := b.Settle()

@@ -225,29 +225,34 @@ func lostOnAnotherSymbol(t testing.TB) {
 func TestLostJournalIsFoundByPositionThatIsReadLate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name         string
-		again, knows bool
-		want         bool
-	}{{"a new journal", false, false, true}, {"started again since", true, false, false}, {"a part was left to others", false, true, false}} {
+		name string
+		then func(*desk)
+		want bool
+	}{
+		{"a new journal", func(*desk) {}, true},
+		{"started again since", func(d *desk) { d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}}) }, false},
+		{"a part was left to others", func(d *desk) {
+			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+		}, false},
+		{"read meanwhile, when there was none, and forgotten", func(d *desk) {
+			d.observe(0, nil)
+			d.book.Symbol(bitcoin).Forget()
+		}, false},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			positionReadLate(t, c.again, c.knows, c.want)
+			positionReadLate(t, c.then, c.want)
 		})
 	}
 }
 
-func positionReadLate(t testing.TB, again, knows, want bool) {
+func positionReadLate(t testing.TB, then func(*desk), want bool) {
 	d := newDesk(t)
 	d.book.foreignPolicy = ForeignIgnore
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{bitcoin},
 		Positions: exchange.FetchedOf[exchange.Position](nil), UnreadPositions: []exchange.SymbolKey{bitcoin}})
 	d.book.Apply(&record.Record{AtMS: d.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
-	if knows {
-		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
-	}
-	if again {
-		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
-	}
+	then(d)
 	for range testSettle.StalenessMS/1_000 + 2 {
 		d.now += 1_000
 		d.observe(20, nil)

@@ -165,6 +165,10 @@ var wallet = []Row{
 		"reconcile TestLostJournalIsFoundByPositionThatIsReadLate", []Edit{
 			{"reconcile.otherBotds.guardFirstRead", "s.book.bornEmpty", "false"},
 		}},
+	{"excess_relied_on", "the part of a plan that others' position seemed to cover is opened together with the next slice", "51",
+		"runtime/engine TestPlanThatReliesOnOthersPositionIsDecidedAgain", []Edit{
+			{"runtime/engine.round.settle", "!r.config.Feed && before[i].lostExcess(leg)", "false"},
+		}},
 	{"two_lists_differ", "what an entry has opened has no stop while the two lists of a snapshot differ", "39",
 		"reconcile TestPositionOfTwoDifferingListsIsProtected", []Edit{
 			{"reconcile.positionComparison.takePosition", "s.standOpened(symbol)", ""},

@@ -138,6 +138,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"step_sells":             func(t testing.TB) { stepGrows(t, exchange.Futures) },
 		"stop_off_first":         func(t testing.TB) { stopOutlasts(t, notTraded) },
 
+		"excess_relied_on":      personSells,
 		"exit_waits_after_stop": exitAfterAnAcceptedStop,
 	})
 }

@@ -48,6 +48,22 @@ func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quanti
 	}
 }
 
+// symbolBefore is the state of one strategy's symbol that a round may change.
+type symbolBefore struct {
+	position   exchange.Quantity
+	known      exchange.Quantity
+	quarantine string
+	latch      int
+}
+
+// lostExcess reports whether the position on the side of the target exceeded the fills, and less of that excess is left: the plan in force was decided by
+// all of it, and what it lacks now would be opened at once.
+func (before *symbolBefore) lostExcess(leg *leg) bool {
+	sign := exchange.Quantity(leg.state.Plan().Target().Sign())
+	position, excess := leg.symbol.Position()*sign, (before.position-before.known)*sign
+	return excess > 0 && position < before.position*sign && position-leg.symbol.Known()*sign < excess
+}
+
 func (r *round) noteLeg(leg *leg, before symbolBefore) {
 	if leg.symbol.Position() != before.position && !r.config.Quiet {
 		r.note(leg.config.Name, leg.config.Symbol, NotePosition{leg.symbol.Position(), leg.symbol.EntryPrice(), leg.symbol.Last()})

@@ -218,6 +218,49 @@ func TestUnfilledPartOfASliceIsNotAddedToTheNext(t *testing.T) {
 	}
 }
 
+// A strategy decides by a position that a person's purchase is part of, and the person sells it at that moment. What the plan then lacks is not opened
+// together with the next slice.
+func TestPlanThatReliesOnOthersPositionIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	personSells(t)
+}
+
+func personSells(t testing.TB) {
+	t.Helper()
+	const slice = 5
+	var w *world
+	grows, sold := false, false
+	w = newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		target := exchange.Quantity(slice)
+		if grows {
+			target += view.Position.Quantity
+		}
+		if sell := w.market(exchange.Sell, 2*slice, true); grows && !sold {
+			if sold = true; !succeeds(w.venue.Do("one", &sell)) {
+				t.Fatal("want it sold")
+			}
+		}
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a slice more")
+	}, func(w *world) { w.config.Strategies[0].Schedule = each(3_000) })
+	w.pass(5_000)
+	w.manually(w.market(exchange.Buy, 2*slice, false))
+	for w.symbol().Position() != 3*slice {
+		w.pass(100)
+	}
+	grows = true
+	w.pass(6_000)
+	for i := range w.sent {
+		if w.sent[i].Quantity > slice {
+			t.Errorf("want one slice at most by one order, have %d\n%s", w.sent[i].Quantity, w.story())
+		}
+	}
+	if known := w.symbol().Known(); known < 2*slice {
+		t.Errorf("want the next slice bought, have %d\n%s", known, w.story())
+	}
+}
+
+func succeeds(_ exchange.Answer, err error) bool { return err == nil }
+
 // shortSlice has the second slice filled in part, or refused, and that known after the next decision, and after a start if one follows the decision.
 func shortSlice(t testing.TB, refused, restarts bool) {
 	t.Helper()

@@ -336,7 +336,7 @@ func (r *round) finishRound() bool {
 func (r *round) settle(snapshot *reconcile.Snapshot) {
 	before := r.before[:0]
 	for _, leg := range r.legs {
-		before = append(before, symbolBefore{leg.symbol.Position(), leg.symbol.Quarantine(), leg.state.Latch()})
+		before = append(before, symbolBefore{leg.symbol.Position(), leg.symbol.Known(), leg.symbol.Quarantine(), leg.state.Latch()})
 	}
 	unread := slices.DeleteFunc(slices.Clone(r.legs), func(leg *leg) bool { return leg.symbol.Read() })
 	live, fills := slices.AppendSeq(r.live[:0], r.book.Live()), r.filled[:0]
@@ -367,6 +367,9 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	}
 	for i, leg := range r.legs {
 		r.noteLeg(leg, before[i])
+		if !r.config.Feed && before[i].lostExcess(leg) {
+			r.tick.decideAgain(leg)
+		}
 	}
 	r.alarms.watchForeign()
 	r.alarms.watchContradicted()
@@ -386,13 +389,6 @@ func (r *round) positionChanged() bool {
 		}
 	}
 	return false
-}
-
-// symbolBefore is the state of one strategy's symbol that a round may change.
-type symbolBefore struct {
-	position   exchange.Quantity
-	quarantine string
-	latch      int
 }
 
 // actOn acts for one strategy: on the reads or, if its market was not read, or its symbol has not been
