@@ -645,10 +645,13 @@ func exitBeyondItsAnswer(t testing.TB) {
 // A moved stop's replacement would have to wait.
 func TestNoStopMovesWhereTheExchangeRefusesStops(t *testing.T) {
 	t.Parallel()
-	movesAfterARefusal(t)
+	movesAfterARefusal(t, false, false)
+	movesAfterARefusal(t, true, false)
+	movesAfterARefusal(t, false, true)
 }
 
-func movesAfterARefusal(t testing.TB) {
+// movesAfterARefusal has the exchange refuse a stop. It then accepts another one, or botd starts again.
+func movesAfterARefusal(t testing.TB, accepts, restarts bool) {
 	w, derive := protecting(t)
 	elsewhere := stopOf(10)
 	elsewhere.Price, elsewhere.StopPrice = 45_000e8, 47_000e8
@@ -661,6 +664,17 @@ func movesAfterARefusal(t testing.TB) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "system busy", Code: 2999}})
 	if !slices.ContainsFunc(w.book.Refusals(), func(r account.Refusal) bool { return r.Purpose == placement.StopLoss }) {
 		t.Fatal("want the refusal remembered")
+	}
+	if accepts {
+		next := w.places(placement.StopLoss, 9, stopOf(10))
+		w.book.NoteCancel(next.ClientOrderID, w.now)
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: next.ClientOrderID, Body: record.Fill{OrderID: 9}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: next.ClientOrderID, Body: record.Ended{OrderID: 9, State: placement.Canceled}})
+	}
+	if rules := w.book.Symbol(coin).rules; restarts {
+		w.start()
+		w.book.Symbol(coin).rules = rules
+		derive = w.deriver()
 	}
 	for range 10 {
 		w.now += 1_000

@@ -200,7 +200,7 @@ func (b *Book) advance(r *record.Record) {
 	filled, known := p.Filled(), b.Symbol(p.Symbol()).Known()
 	if _, refused := r.Body.(record.Refused); refused {
 		b.refusals.note(p, b.beforeSent(p), r.AtMS)
-		b.noteOverdrawn(p)
+		b.noteRefusedStop(p, r.AtMS)
 		if p.Purpose().Opens() {
 			b.Symbol(p.Symbol()).refusedMS = r.AtMS
 		}

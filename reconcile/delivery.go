@@ -21,6 +21,7 @@ type delivery struct {
 	answeredMS  int64        // when the exchange's answer assigned an id to it
 	canceled    cancels      // cancels sent for it
 	unableMS    int64        // when the exchange refused to cancel it
+	canceledMS  int64        // when the exchange answered that it canceled it, a spot stop
 	releasedMS  int64        // when a spot stop ended, by the answer to its cancel or as the wallet shows
 	before      priorBalance // the wallet before it was sent, on spot
 	presumed    bool         // only the wallet shows that it no longer holds its asset
@@ -72,7 +73,13 @@ func (d *sentRequests) noteUnable(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).unableMS = atMS
 }
 
-// release records the answer by which the exchange confirmed the cancel of a spot stop.
+// noteCanceled records that the exchange answered that it canceled a spot stop.
+func (d *sentRequests) noteCanceled(clientOrderID string, atMS int64) {
+	d.note(clientOrderID).canceledMS = atMS
+	d.release(clientOrderID, atMS)
+}
+
+// release records that a spot stop no longer holds its asset.
 func (d *sentRequests) release(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).releasedMS = atMS
 }

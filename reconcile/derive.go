@@ -41,6 +41,10 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 		return nil, nil
 	}
 	d := b.derivation(desired, nowMS)
+	if desired.Unread && symbol.Key().Market == exchange.Spot && b.StandsDown() {
+		d.spotStops().protectFree()
+		return d.intents, nil
+	}
 	if d.setLeverage() {
 		return d.intents, nil
 	}

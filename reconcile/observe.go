@@ -413,7 +413,7 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 
 // noteOpenAgain records that a list not older than the release shows the order as open.
 func (s orderRows) noteOpenAgain(p *account.Placement) {
-	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS {
+	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS && !canceledBefore(s.book, p) {
 		s.book.holdAgain(p.ClientOrderID())
 	}
 }

@@ -95,16 +95,23 @@ func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
 	}
 }
 
-// A wallet that has shown nothing for long is contradicted, and a sale of 6 of 10 has been booked since. The price has passed the stop of the remainder, which
-// is sold as far as the newest wallet shows it, although that wallet may be older than the sale.
+// A wallet that showed nothing for long is contradicted, and a sale of 6 of 10 has been booked since. The price has passed the stop of the rest. It is sold as
+// far as the newest wallet shows it, although that may be older than the sale. If that wallet still shows nothing, not even a person's coins, the rest gets a
+// stop below the price of now.
 func TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed(t *testing.T) {
 	t.Parallel()
-	for shown, want := range map[string]exchange.Quantity{"1.004": 4, "1.003": 3, "1.01": 4, "1": 0, "0": 0} {
+	for shown, want := range map[string]string{
+		"1.004": "stop_loss sell limit 4 at 45600: the price has already passed the stop",
+		"1.003": "stop_loss sell limit 3 at 45600: the price has already passed the stop",
+		"1.01":  "stop_loss sell limit 4 at 45600: the price has already passed the stop",
+		"1":     "",
+		"0":     "stop_loss sell stop_limit 4 at 44650 stop 47000: protects the position",
+	} {
 		contradictedRest(t, shown, want)
 	}
 }
 
-func contradictedRest(t testing.TB, shown string, want exchange.Quantity) {
+func contradictedRest(t testing.TB, shown, want string) {
 	t.Helper()
 	w, derive := protecting(t)
 	for range 10 {
@@ -120,7 +127,134 @@ func contradictedRest(t testing.TB, shown string, want exchange.Quantity) {
 	w.now += 500
 	w.observe(shown)
 	w.book.Symbol(coin).last = 48_000e8
+	if have := summary(derive()); have != want {
+		t.Errorf("%s shown: want %q, have %q", shown, want, have)
+	}
+}
+
+// The remainder of an earlier position is too small for an order, and no list shows the purchase of ten. The stop is measured from the price of now, not
+// from the entry of the remainder, whose stop that price has passed.
+func TestStopOfAnUnlistedPurchaseIgnoresTheEntryOfARemainder(t *testing.T) {
+	t.Parallel()
+	purchaseWithRemainder(t)
+}
+
+func purchaseWithRemainder(t testing.TB) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -9}})
+	w.now += 60_000
+	w.observe("1.001")
+	symbol := w.book.Symbol(coin)
+	rules := *symbol.rules
+	rules.MinNotional = exchange.AmountOf(100)
+	symbol.rules, symbol.last = &rules, 45_000e8
+	w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(450)})
+	w.now += 2_000
+	w.shows("1.011", "0")
+	if have, want := stopped(w.derives(stopped2)), exchange.Quantity(11); have != want {
+		t.Fatalf("want a stop of %d, have %d", want, have)
+	}
+	if intent := w.derives(stopped2)[0]; intent.Order.StopPrice != 44_100e8 {
+		t.Errorf("want it two percent below 45000, have %+v", intent)
+	}
+}
+
+// The exchange answered that it canceled a stop, and an old list shows it as open again. Once the exchange refuses to cancel it, and the wallet freezes less
+// than the listed stops need, its coins get another stop.
+func TestStopThatAnOldListShowsAfterItsCancelIsReplaced(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		frozen            string
+		answered, refused bool
+		want              exchange.Quantity
+	}{
+		{"0.006", true, true, 4}, {"0.01", true, true, 0}, {"0.006", true, false, 0}, {"0.006", false, true, 0},
+	} {
+		listedAfterItsCancel(t, c.frozen, c.answered, c.refused, c.want)
+	}
+}
+
+func listedAfterItsCancel(t testing.TB, frozen string, answered, refused bool, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	stop, off := w.places(placement.StopLoss, 8, stopOf(6)), w.places(placement.StopLoss, 9, stopOf(4))
+	w.now += 60_000
+	free := exchange.MustAmount("1.01").Sub(exchange.MustAmount(frozen)).String()
+	w.shows("1", "0.01", stop, off)
+	if answered {
+		w.answersCancel(off)
+	}
+	for range 2 {
+		w.now += 60_000
+		w.shows(free, frozen, stop, off)
+		if refused {
+			w.book.NoteCancelRefused(off.ClientOrderID, w.now)
+		}
+	}
+	w.now += cancelRefusedWaitMS
+	w.shows(free, frozen, stop, off)
+	if have := stopped(derive()); have != want {
+		t.Errorf("%s frozen, canceled %t, then refused %t: want a stop of %d, have %d", frozen, answered, refused, want, have)
+	}
+}
+
+// One of two stops has been canceled, and the price has passed both. An old history shows the other one without an end, but the wallet lacks what that one
+// covers. What the wallet shows is sold, unless it may be a person's.
+func TestCanceledStopsCoinsAreSoldBesideAStopThatMayHaveExecuted(t *testing.T) {
+	t.Parallel()
+	for others, want := range map[string]exchange.Quantity{"0": 4, "1": 0} {
+		executedUnseen(t, others, want)
+	}
+}
+
+func executedUnseen(t testing.TB, others string, want exchange.Quantity) {
+	t.Helper()
+	w := holdingNextTo(t, ForeignHalt, others)
+	derive := w.deriver()
+	stop, off := w.places(placement.StopLoss, 8, stopOf(6)), w.places(placement.StopLoss, 9, stopOf(4))
+	w.now += 60_000
+	w.shows(others, "0.01", stop, off)
+	w.answersCancel(off)
+	free := exchange.MustAmount(others).Add(exchange.MustAmount("0.004")).String()
+	for range 2 {
+		w.now += 1_000
+		w.sees(free, "0", []exchange.Order{stop})
+	}
+	w.book.Symbol(coin).last = 48_000e8
 	if have := soldBy(derive()); have != want {
-		t.Errorf("%s shown: want %d sold, have %d", shown, want, have)
+		t.Errorf("beside %s of others: want %d sold, have %d", others, want, have)
+	}
+}
+
+// An old list shows a stop of four whose cancel the exchange has answered, or that has ended since, and omits one of six. The coins that the wallet freezes
+// are those of the other one, although an earlier wallet may have frozen none.
+func TestFrozenCoinsAreThoseOfAStopThatAnOldListOmits(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{false, true} {
+		for _, earlier := range []string{"0.006", "0"} {
+			omittedStop(t, ended, earlier)
+		}
+	}
+}
+
+func omittedStop(t testing.TB, ended bool, earlier string) {
+	t.Helper()
+	w := holdingNextTo(t, ForeignHalt, "0")
+	derive := w.deriver()
+	stop, off := w.places(placement.StopLoss, 8, stopOf(6)), w.places(placement.StopLoss, 9, stopOf(4))
+	w.now += 60_000
+	w.shows("0", "0.01", stop, off)
+	w.answersCancel(off)
+	if ended {
+		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: off.ClientOrderID,
+			Body: record.Ended{OrderID: 9, State: placement.Canceled}})
+	}
+	for _, frozen := range []string{earlier, "0.006"} {
+		w.now += 450
+		w.shows(exchange.MustAmount("0.01").Sub(exchange.MustAmount(frozen)).String(), frozen, off)
+	}
+	if have := stopped(derive()); have != 4 {
+		t.Errorf("ended %t, at first %s frozen: want a stop of the 4, have %d", ended, earlier, have)
 	}
 }

@@ -202,13 +202,53 @@ func TestPurchaseExecutedTwiceNextToAnotherIsProtected(t *testing.T) {
 }
 
 func executedTwiceNextToAnother(t testing.TB, coins, money string, want exchange.Quantity) {
-	w, derive := protecting(t)
+	w, derive, reads := withAnotherPurchase(t)
+	reads("1", coins, money)
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	reads("1.02", coins, exchange.MustAmount(money).Sub(exchange.AmountOf(1_000)).String())
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
+// Both purchases are sent in the same round, and no list shows either. What the other one may have cost has bought none of this one's coins.
+func TestPurchaseExecutedTwiceTogetherWithAnotherIsProtected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		coins, money string // of the other purchase, and what is left
+		want         exchange.Quantity
+	}{
+		"the other one once":                     {"0.2", "8500", 20},
+		"the other one twice":                    {"0.4", "7980", 20},
+		"the other one twice, and this one once": {"0.4", "8500", 10},
+		"each of them once":                      {"0.2", "9000", 10},
+		"the wallet lacks the other one's coins": {"0", "9000", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			executedTwiceTogether(t, c.coins, c.money, c.want)
+		})
+	}
+}
+
+func executedTwiceTogether(t testing.TB, coins, money string, want exchange.Quantity) {
+	w, derive, reads := withAnotherPurchase(t)
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	reads("1.02", coins, money)
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
+// withAnotherPurchase sends a purchase of another asset, of which the wallet has not shown anything yet.
+func withAnotherPurchase(t testing.TB) (w *wallet, derive func() []Intent, reads func(bitcoins, coins, money string)) {
+	w, derive = protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	ether := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
 	rules := *w.book.Symbol(coin).rules
 	rules.Name, rules.Base = "ETH-USDT", "ETH"
 	ether.rules, ether.last = &rules, 2_500e8
-	reads := func(bitcoins, coins, money string) {
+	reads = func(bitcoins, coins, money string) {
 		w.now += 60_000
 		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
@@ -216,19 +256,13 @@ func executedTwiceNextToAnother(t testing.TB, coins, money string, want exchange
 				{Asset: "ETH", Free: exchange.MustAmount(coins)}, {Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
 		w.now += 1_000
 	}
-	amount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
 	reads("1", "0", "10000")
-	other := amount
-	other.Market, other.Symbol, other.ClientOrderID = exchange.Spot, "ETH-USDT", w.book.NextClientOrderID("t")
+	other := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500),
+		ClientOrderID: w.book.NextClientOrderID("t")}
 	w.apply(record.Record{AtMS: w.now, Strategy: "two", Symbol: ether.Key(), ClientOrderID: other.ClientOrderID,
 		Body: record.Sending{Order: other, Purpose: placement.Entry, DeadlineMS: w.now + 5_000, Wallet: w.book.WalletOf(ether)}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: other.ClientOrderID, Body: record.Acknowledged{OrderID: 6}})
-	reads("1", coins, money)
-	w.places(placement.Entry, 7, amount)
-	reads("1.02", coins, exchange.MustAmount(money).Sub(exchange.AmountOf(1_000)).String())
-	if have := stopped(derive()); have != want {
-		t.Errorf("want a stop of %d, have %d", want, have)
-	}
+	return w, derive, reads
 }
 
 // The open list, the history and the trades of a purchase show nothing of it. A resting order buys nothing, so what a person deposits at that moment

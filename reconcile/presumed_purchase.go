@@ -209,6 +209,7 @@ type priorBalance struct {
 // notePriorBalance records the balance before a purchase or a sale was sent.
 func (b *Book) notePriorBalance(p *account.Placement) {
 	order, w := p.Order(), p.Wallet()
+	b.Symbol(p.Symbol()).spot.noteShown(w)
 	if before := priorOf(&order, w); before.atMS != 0 {
 		before.paid = b.paidBefore(p)
 		b.notePrior(p.ClientOrderID(), before)
@@ -235,8 +236,7 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 	b, read := s.book, s.fetched
 	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
 	for i := 0; read.SpotOrders.Done() && i < len(read.SpotOrders.Items()); i++ {
-		o := &read.SpotOrders.Items()[i]
-		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Side == exchange.Sell && !ended {
+		if o := &read.SpotOrders.Items()[i]; o.Side == exchange.Sell && !s.hasFreed(o) {
 			frozen -= b.ofAsset(symbol, o.Key(), o.Remaining())
 		}
 	}
@@ -258,6 +258,15 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 	return unfrozen
 }
 
+// hasFreed reports whether a listed order is known not to hold its asset any more: it has ended, or the exchange has answered its cancel. The list is old.
+func (s unlistedOrders) hasFreed(o *exchange.Order) bool {
+	if _, _, ended := s.book.EndedAs(o.Key(), o.ID); ended {
+		return true
+	}
+	p := s.book.withOrderID(o.Market, o.ID)
+	return p != nil && s.book.delivery(p).releasedMS != 0
+}
+
 // noteFrozenAgain discards the presumed end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
 // this stop.
 func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
@@ -277,7 +286,7 @@ func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolStat
 	for i := range s.fetched.SpotOrders.Items() {
 		o := &s.fetched.SpotOrders.Items()[i]
 		switch {
-		case o.Side != exchange.Sell || s.match(o) != nil:
+		case o.Side != exchange.Sell || s.match(o) != nil || s.hasFreed(o):
 		case o.Key() == symbol.Key():
 			frozen -= o.Remaining()
 		case s.book.sharesAsset(symbol, o.Key()):

@@ -306,8 +306,8 @@ func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy
 	case distance.Price != 0:
 		return rules.FloorPrice(distance.Price)
 	}
-	base := s.symbol.MeanEntry()
-	if base.IsZero() {
+	base, spot := s.symbol.MeanEntry(), &s.symbol.spot
+	if base.IsZero() || spot.unlisted.presumed > 0 && s.tooSmall(s.symbol.Known()) { // the entry of a remainder is not that of an unlisted purchase
 		base = rules.PriceAmount(s.symbol.last)
 	}
 	return s.protectionFrom(base, purpose, distance)

@@ -57,8 +57,12 @@ func (d spotStops) converge() {
 	case d.tooSmall(missing):
 	case len(d.stops) >= maxStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.mergeStops()
-	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.ownPosition == 0 && !d.book.StandsDown():
-		d.positionExit().stopNow(min(missing, d.symbol.rules.FloorQuantity(position.ownBalance()))) // an earlier wallet lacked it: what the newest one shows
+	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.tooSmall(d.ownPosition) && !d.book.StandsDown():
+		// an earlier wallet lacked it: what the newest one shows of it is sold
+		d.positionExit().stopNow(min(missing, d.symbol.rules.FloorQuantity(position.ownBalance())))
+		if d.symbol.tooSmallToTrade(d.book.baseBalance(d.symbol)) { // it shows nobody's: if it is right, the exchange refuses the stop
+			d.addStop(missing, d.stopFromLast(price))
+		}
 	case d.pricePassed(placement.StopLoss, price):
 		d.exitPassed()
 		if d.book.StandsDown() { // nothing of another botd's is sold at market
@@ -152,6 +156,9 @@ func (d spotStops) exitPart() {
 	default:
 		left -= ended
 	}
+	if d.spotSales().walletHoldsOnlyOwn() && d.book.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
+		left = max(left, d.uncovered())
+	}
 	left -= d.book.frozenThoughRefused(d.symbol.Key())
 	d.positionExit().stopNow(d.withinMaximum(d.stoppable(d.withoutExits(left))))
 }
@@ -216,7 +223,8 @@ func (s *situation) mayMoveStop() bool {
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < stopRefusedWaitMS
 	})
-	return !refused && s.symbol.settled && !s.unsettled && s.symbol.contradicted == "" && s.symbol.missedFor.sinceMS == 0 &&
+	recent := s.symbol.spot.stopRefusedMS != 0 && s.nowMS-s.symbol.spot.stopRefusedMS < stopRefusedWaitMS
+	return !refused && !recent && s.symbol.settled && !s.unsettled && s.symbol.contradicted == "" && s.symbol.missedFor.sinceMS == 0 &&
 		!slices.ContainsFunc(s.stops, canceled)
 }
 

@@ -8,13 +8,13 @@ import (
 
 // A spot sale that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history, even for minutes. The wallet
 // still shows it: since the order was sent, some of the asset is missing, no more than the order's quantity, and the money for it has arrived. A
-// wallet that is wrong about the asset shows no money, and a withdrawal brings none. Until the wallet shows everything again that fills explain, no
-// more is sold than it has beyond a person's holdings.
+// wallet that is wrong about the asset shows no money, a withdrawal brings none, and one that shows asset and money of an earlier read is old. Until
+// the wallet shows everything again that fills explain, no more is sold than it has beyond a person's holdings.
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
 func (s unlistedOrders) noteRefusedSales(symbol *SymbolState) {
 	for r := range s.book.salesOn(symbol.Key()) {
-		if !s.book.readAfter(r.atMS) {
+		if !s.book.readAfter(r.atMS) || s.book.showsEarlier(symbol) {
 			continue
 		}
 		if r.sold {

@@ -312,3 +312,30 @@ func TestNewestConfirmedRefusalsAreRemembered(t *testing.T) {
 		}
 	}
 }
+
+// A stop is refused, and the wallet shows asset and money exactly as they were before the purchase: it is old. After a sale the fee would be missing.
+func TestOldWalletDoesNotShowThatARefusedStopSold(t *testing.T) {
+	t.Parallel()
+	for money, want := range map[string]exchange.Quantity{"10000": 10, "9999.5": 0} {
+		oldWalletAfterRefusal(t, money, want)
+	}
+}
+
+func oldWalletAfterRefusal(t testing.TB, money string, want exchange.Quantity) {
+	t.Helper()
+	w := newWallet(t)
+	w.targets(10, nil)
+	w.hasMoney("1", "0", "10000")
+	bought := w.sends(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: bought.ClientOrderID,
+		Body: record.Ended{State: placement.Filled, Filled: 10, OrderID: 7, Price: exchange.AmountOf(50_000)}})
+	derive := w.deriver()
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "9500")
+	w.refuses(placement.StopLoss, stopOf(10))
+	w.now += 2_000
+	w.hasMoney("1", "0", money)
+	if have := stopped(derive()); have != want {
+		t.Errorf("%s USDT: want a stop of %d, have %d", money, want, have)
+	}
+}

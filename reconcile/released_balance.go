@@ -45,9 +45,20 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 		return
 	}
 	b.noteUnable(clientOrderID, atMS)
+	if canceledBefore(b, p) {
+		b.release(clientOrderID, b.delivery(p).canceledMS)
+		return
+	}
 	if p.Order().Market == exchange.Spot && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit {
 		b.Symbol(p.Symbol()).spot.cancelRefusedMS = atMS
 	}
+}
+
+// canceledBefore reports whether a spot stop has ended although the open list shows it: the exchange has answered that it canceled the stop, refuses to
+// cancel it again, and the wallet freezes less than the listed sales need. Then the list is old, and nobody else has canceled the stop.
+func canceledBefore(b *Book, p *account.Placement) bool {
+	known, symbol := b.delivery(p), b.Symbol(p.Symbol())
+	return known.canceledMS != 0 && known.unableMS > known.canceledMS && symbol.rules != nil && b.freezesLess(symbol)
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
@@ -79,7 +90,7 @@ func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS in
 		return false
 	}
 	b.noteFreed(p, atMS)
-	b.release(clientOrderID, atMS)
+	b.noteCanceled(clientOrderID, atMS)
 	return true
 }
 
@@ -156,13 +167,14 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 	return 0
 }
 
-// noteOverdrawn records that the exchange refused a stop for more than the wallet shows: the wallet is
-// right, and the next stop is limited to it.
-func (b *Book) noteOverdrawn(p *account.Placement) {
+// noteRefusedStop records when the exchange refused a spot stop. If that was for more than the wallet shows, the wallet is right, and the next stop is
+// limited to it.
+func (b *Book) noteRefusedStop(p *account.Placement, atMS int64) {
 	symbol := b.Symbol(p.Symbol())
 	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil {
 		return
 	}
+	symbol.spot.stopRefusedMS = atMS
 	free := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Free)
 	symbol.spot.overdrawn = symbol.spot.overdrawn || p.Order().Quantity > free
 }

@@ -70,6 +70,28 @@ func (w *spotWallet) unchanged(symbol *SymbolState, before priorBalance) bool {
 	return before.atMS != 0 && w.baseBalance(symbol) == before.asset && money.Free.Add(money.Frozen) == before.amount
 }
 
+// noteShown remembers the wallet before an own order was sent.
+func (t *spotEvidence) noteShown(w record.Wallet) {
+	if w.ReadMS == 0 {
+		return
+	}
+	t.shownBefore = append(t.shownBefore[max(0, len(t.shownBefore)-maxRemembered+1):], w)
+}
+
+// showsEarlier reports whether the wallet shows exactly the asset and the money of a read since which another read has shown others: then it is as old
+// as that read.
+func (w *spotWallet) showsEarlier(symbol *SymbolState) bool {
+	money, equal := w.Balance(symbol.rules.Quote), false
+	for _, one := range symbol.spot.shownBefore {
+		same := one.Asset == w.baseBalance(symbol) && one.Money == money.Free.Add(money.Frozen)
+		if equal && !same {
+			return true
+		}
+		equal = equal || same
+	}
+	return false
+}
+
 // baseBalance returns the account's balance of a spot symbol's base asset.
 func (w *spotWallet) baseBalance(symbol *SymbolState) exchange.Quantity {
 	balance := w.Balance(symbol.rules.Base)

@@ -48,20 +48,37 @@ func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalanc
 }
 
 // timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has since gained more of the asset and lost the
-// money for all of it, with no other known cause. A deposit costs no money, and a person's purchase in the same second would have to be for the same
-// amount.
+// money for all of it, besides the most that purchases of other assets may have cost, with no other known cause. A deposit costs no money, and a
+// person's purchase in the same second would have to be for the same amount.
 func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.delivery(p).before
+	others, cost := e.concurrentPurchases(p, before)
+	before.paid = slices.Concat(before.paid, others)
 	if e.book.StandsDown() || e.book.boughtSince(p, before) {
 		return 1
 	}
 	balance := e.book.Balance(symbol.rules.Quote)
-	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
+	paid := before.amount.Sub(balance.Free.Add(balance.Frozen)).Sub(cost)
 	more := e.book.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 	if more <= symbol.mayBuy(p) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
 	return maxTimes
+}
+
+// concurrentPurchases returns the live purchases of other assets that a read of the wallet before a purchase did not show, and the most that they may have
+// cost: their amounts, or what the coins are worth that have come.
+func (e walletEvidence) concurrentPurchases(p *account.Placement, before priorBalance) (others []*account.Placement, cost exchange.Amount) {
+	for q := range e.book.Live() {
+		order, on := q.Order(), e.book.Symbol(q.Symbol())
+		if q == p || order.Side != exchange.Buy || order.QuoteAmount.IsZero() || on.rules == nil || e.book.sharesAsset(on, p.Symbol()) ||
+			slices.Contains(before.paid, q) {
+			continue
+		}
+		worth := on.rules.Notional(on.last, e.book.balanceBeyondFills(on)).MulRate(exchange.RateOne * 102 / 100)
+		others, cost = append(others, q), cost.Add(order.QuoteAmount.Max(worth))
+	}
+	return others, cost
 }
 
 // boughtUnread returns the quantity that live and refused purchases have bought according to the wallet while the open list cannot be read. A purchase

@@ -24,6 +24,7 @@ type spotEvidence struct {
 	secondBuyer  int64             // newest purchase in the form of botd's that no placement claims
 	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	beforeSale   priorBalance      // the wallet before the last effective sale was sent
+	shownBefore  []record.Wallet   // the wallets before own orders were sent, oldest first
 	ended        formerPurchase    // the newest purchase that has ended
 
 	unlisted  presumedPurchases
@@ -31,6 +32,7 @@ type spotEvidence struct {
 	replaced  replacedStops
 
 	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
+	stopRefusedMS   int64 // when it last refused a stop, whether or not it has accepted one since; 0 for never since the start
 	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
 
 	soldElsewhere exchange.Quantity // part of the wallet's shortfall that unclaimed sales explain, by the newest history

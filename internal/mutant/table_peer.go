@@ -187,4 +187,16 @@ var peer = []Row{
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
 			{"reconcile/account.refusedPlacements.note", "!opening && p.wallet.ReadMS == 0", "p.wallet.ReadMS == 0"},
 		}},
+	{"standing_down_unread", "while botd stands down, a missing stop on spot waits until the open list can be read", "15",
+		"runtime/engine TestStopIsPlacedStandingDownWhileTheOpenListCannotBeRead", []Edit{
+			{"runtime/engine.dispatcher.actUnread", "!d.book.MayProtectUnread(leg.symbol)", "true"},
+		}},
+	{"unread_both_stop", "while the open list cannot be read, two botds both place the stop that is missing", "15",
+		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
+			{"reconcile.spotStops.protectFree", "d.book.younger()", "false"},
+		}},
+	{"unread_frozen_ignored", "while the open list cannot be read, botd covers the coins that another botd's stop holds", "15",
+		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
+			{"reconcile.spotStops.protectFree", "rules.QuantityOf(balance.Frozen)", "0"},
+		}},
 }

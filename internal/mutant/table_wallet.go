@@ -58,7 +58,47 @@ var wallet = []Row{
 		}},
 	{"contradicted_rest_stays", "the rest of a contradicted position is not sold at its stop price, though the wallet shows it again", "40",
 		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
-			{"reconcile.spotStops.converge", "len(d.stops) == 0 && d.ownPosition == 0", "false"},
+			{"reconcile.spotStops.converge", "len(d.stops) == 0 && d.tooSmall(d.ownPosition)", "false"},
+		}},
+	{"contradicted_rest_unprotected", "a contradicted position whose stop price is passed has no stop while the wallet shows nothing", "40",
+		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
+			{"reconcile.spotStops.converge", "d.symbol.tooSmallToTrade(d.book.baseBalance(d.symbol))", "false"},
+		}},
+	{"remainder_is_entry", "the stop of a purchase that no list shows is measured from the entry of an earlier position's remainder", "protection",
+		"reconcile TestStopOfAnUnlistedPurchaseIgnoresTheEntryOfARemainder", []Edit{
+			{"reconcile.situation.protectionPrice", "s.tooSmall(s.symbol.Known())", "false"},
+		}},
+	{"earlier_wallet_sold", "a wallet from before a purchase shows that a refused stop has sold", "41",
+		"reconcile TestOldWalletDoesNotShowThatARefusedStopSold", []Edit{
+			{"reconcile.unlistedOrders.noteRefusedSales", "s.book.showsEarlier(symbol)", "false"},
+		}},
+	{"concurrent_purchase_hides", "a purchase that was executed twice counts once, because one of another asset was sent in the same round", "41",
+		"reconcile TestPurchaseExecutedTwiceTogetherWithAnotherIsProtected", []Edit{
+			{"reconcile.walletEvidence.timesPaid", "slices.Concat(before.paid, others)", "before.paid"},
+		}},
+	{"concurrent_purchase_free", "what purchases of other assets may have cost counts as paid for a second execution", "41",
+		"reconcile TestPurchaseExecutedTwiceTogetherWithAnotherIsProtected", []Edit{
+			{"reconcile.walletEvidence.concurrentPurchases", "cost.Add(order.QuoteAmount.Max(worth))", "cost"},
+		}},
+	{"old_row_frozen", "coins that the wallet freezes count as those of a canceled stop that an old list shows", "protection",
+		"reconcile TestFrozenCoinsAreThoseOfAStopThatAnOldListOmits", []Edit{
+			{"reconcile.unlistedOrders.noteUnfrozen", "!s.hasFreed(o)", "true"},
+		}},
+	{"old_row_frozen_again", "a stop that an old list omits stays ended though the wallet freezes its coins again", "protection",
+		"reconcile TestFrozenCoinsAreThoseOfAStopThatAnOldListOmits", []Edit{
+			{"reconcile.unlistedOrders.noteFrozenAgain", "s.hasFreed(o)", "false"},
+		}},
+	{"moves_once_accepted", "a stop is canceled for a move or a merge right after the exchange has refused one and accepted another", "protection",
+		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
+			{"reconcile.situation.mayMoveStop", "!recent", "true"},
+		}},
+	{"executed_stop_unseen", "a stop that may have executed unseen keeps the coins of a canceled one from being sold at their stop price", "protection",
+		"reconcile TestCanceledStopsCoinsAreSoldBesideAStopThatMayHaveExecuted", []Edit{
+			{"reconcile.spotStops.exitPart", "d.spotSales().walletHoldsOnlyOwn()", "false"},
+		}},
+	{"canceled_stop_relisted", "an old list that shows a canceled spot stop outweighs the exchange's answers and the wallet", "protection",
+		"reconcile TestStopThatAnOldListShowsAfterItsCancelIsReplaced", []Edit{
+			{"reconcile.canceledBefore", "known.canceledMS != 0", "false"},
 		}},
 	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{

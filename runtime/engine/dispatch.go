@@ -74,7 +74,8 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 		return 0
 	}
 	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
-	if leg.symbol.Key().Market == exchange.Spot && (d.book.StandsDown() || quarantined && !d.book.WalletConclusive(leg.symbol)) {
+	if leg.symbol.Key().Market == exchange.Spot &&
+		(d.book.StandsDown() && !d.book.MayProtectUnread(leg.symbol) || quarantined && !d.book.WalletConclusive(leg.symbol)) {
 		return 0 // only the wallet shows the orders that the journal lacks
 	}
 	desired := d.desiredAt(leg, level)

@@ -378,6 +378,37 @@ func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	}
 }
 
+// While another botd trades the account, the wallet shows which coins no stop holds, though the open list cannot be read.
+func TestStopIsPlacedStandingDownWhileTheOpenListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for free, want := range map[string]int{"1.01": 1, "1": 0, "": 0} {
+		stopsUnread(t, free, want)
+	}
+}
+
+func stopsUnread(t testing.TB, free string, want int) {
+	t.Helper()
+	w := newWorld(t, hold(1_000), onSpot, protected)
+	w.pass(60_000)
+	stop := w.live(placement.StopLoss, "")
+	w.engine.book.NoteCancel(stop.ClientOrderID(), w.now)
+	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID(),
+		Body: record.Ended{State: placement.Canceled, OrderID: stop.OrderID()}})
+	see(w.symbol(), func(o *seen) {
+		o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+	})
+	read := &reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}}
+	if free != "" {
+		read.Balances = exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free)}})
+	}
+	w.engine.book.Observe(read)
+	w.engine.out = &w.out
+	w.out.Reset()
+	if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != want || len(w.engine.sender.queued) != want {
+		t.Errorf("%q is free: want %d stops to go, have %d", free, want, have)
+	}
+}
+
 // A rehearsal does not replace a canceled stop. Neither does a removed strategy, whose protection stays unchanged until a halt.
 func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
 	t.Parallel()

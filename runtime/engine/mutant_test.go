@@ -63,6 +63,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"removed_plan_stands":     comesBack,
 		"standing_stop_forgotten": standingStopWaits,
 		"ended_position_refused":  nextStopIsSent,
+		"standing_down_unread":    func(t testing.TB) { stopsUnread(t, "1.01", 1) },
 		"spot_latch_removed":      caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
 		"adoption_opens":          caseNamed("16 closed manually: positions/history shows it, it is adopted, latched, and not bought back"),
 		"others_proceeds":         func(t testing.TB) { soldWith(t, coin, exchange.Sell, "-0.09") },

@@ -1,0 +1,89 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// Botd stands down, and the open list cannot be read. The stop of ten has been canceled so that an exit could sell its coins.
+func TestStopReturnsStandingDownWhileTheOpenListCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]freeCoins{
+		"nothing is frozen":                        {free: "1.01", want: 10},
+		"the other botd's stop holds all":          {free: "1", frozen: "0.01"},
+		"the other botd's stop holds a part":       {free: "1.004", frozen: "0.006", want: 4},
+		"a person has deposited as much":           {free: "1.01", frozen: "0.01"},
+		"the other botd has sold a part":           {free: "1.006", want: 6},
+		"a person's order holds its coins":         {free: "0.01", frozen: "1"},
+		"the wallet cannot be read either":         {},
+		"this botd is the younger one":             {free: "1.01", other: elders},
+		"the older one has placed nothing":         {free: "1.01", other: elders, afterMS: youngerWaitMS, want: 10},
+		"the price has passed the stop's":          {free: "1.01", last: 48_000e8, want: 10, at: 47_000e8},
+		"its last complete read was another start": {free: "1.01", restarts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopFreeCoins(t, c)
+		})
+	}
+}
+
+type freeCoins struct {
+	free, frozen string // in the wallet, of which 1 is a person's; empty for a wallet that cannot be read
+	other        string // an id of the other botd's; of a later start if empty
+	afterMS      int64  // since the first round without the list
+	last         exchange.Price
+	restarts     bool
+	want         exchange.Quantity
+	at           exchange.Price
+}
+
+func stopFreeCoins(t testing.TB, c freeCoins) {
+	t.Helper()
+	w, _ := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	if c.other == "" {
+		c.other = youngers
+	}
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: c.other + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	w.sees("1", "0.01", nil, stop)
+	w.book.NoteCancel(stop.ClientOrderID, w.now)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Canceled}})
+	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
+	rules := w.book.Symbol(coin).rules
+	if c.restarts {
+		w.start()
+		w.book.Symbol(coin).rules = rules
+		w.deriver()
+	}
+	w.now += 1_000 + c.afterMS
+	read := &Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}, HistoryWhole: true,
+		History: exchange.FetchedOf[exchange.Order](nil)}
+	if c.free != "" {
+		balance := exchange.Balance{Asset: "BTC", Free: exchange.MustAmount(c.free)}
+		if c.frozen != "" {
+			balance.Frozen = exchange.MustAmount(c.frozen)
+		}
+		read.Balances = exchange.FetchedOf([]exchange.Balance{balance})
+	}
+	w.book.Observe(read)
+	symbol := w.book.Symbol(coin)
+	if c.last != 0 {
+		symbol.last = c.last
+	}
+	var intents []Intent
+	if w.book.MayProtectUnread(symbol) {
+		intents = w.derives(func(d *Desired) { stopped2(d); d.Unread = true })
+	}
+	if have := stopped(intents); have != c.want || have == 0 && len(intents) != 0 || have != 0 && len(intents) != 1 {
+		t.Fatalf("want a stop of %d and nothing else, have %+v", c.want, intents)
+	}
+	if c.at != 0 && intents[0].Order.StopPrice != c.at {
+		t.Errorf("want it at %d, have %+v", c.at, intents)
+	}
+}
