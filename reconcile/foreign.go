@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -27,18 +26,18 @@ func (t *SymbolState) exceedsPosition() bool {
 
 // ignore leaves the difference to its owner. botd's part is at most the whole position, because the
 // exchange keeps one position per symbol.
-func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Record)) {
-	venue, own := symbol.AtVenue(), symbol.Known()
+func (t *SymbolState) ignore(evidence string, emit func(record.Record)) {
+	venue, own := t.AtVenue(), t.Known()
 	switch {
 	case own.Sign() != venue.Sign():
 		own = 0
 	case own.Abs() > venue.Abs():
 		own = venue
 	}
-	if own != symbol.Known() {
-		emit(symbol.about(record.Adopted{Quantity: own - symbol.Known(), Evidence: evidence}))
+	if own != t.Known() {
+		emit(t.about(record.Adopted{Quantity: own - t.Known(), Evidence: evidence}))
 	}
-	emit(symbol.about(record.Ignored{Quantity: venue - own, Evidence: evidence}))
+	emit(t.about(record.Ignored{Quantity: venue - own, Evidence: evidence}))
 }
 
 // ForeignOpening returns a foreign order that may open a position at any moment, if the policy forbids
@@ -222,97 +221,4 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 		}
 	}
 	return ""
-}
-
-// Resolve returns the records by which a person ends a symbol's quarantine: adopt books the difference
-// and botd's own orders to the strategy, ignore leaves them to their owner. It also ends uncertain
-// placements. The records are not applied.
-func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
-	symbol := b.Symbol(key)
-	var records []record.Record
-	emit := func(r record.Record) { records = append(records, r) }
-	evidence := "resolved by a person: " + reason
-	for _, p := range b.unknownOn(key) {
-		emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: evidence}))
-	}
-	for i := range symbol.foreign {
-		order := &symbol.foreign[i]
-		switch {
-		case !b.prefixed(order.ClientOrderID):
-		case adopt:
-			emit(found(order, strategy, order.ClientOrderID, record.Found{Evidence: evidence}))
-		default:
-			emit(
-				record.Record{
-					Symbol:        key,
-					ClientOrderID: order.ClientOrderID,
-					Body:          record.Ignored{Quantity: symbol.Ignored(), OrderID: order.ID, Evidence: evidence},
-				},
-			)
-		}
-	}
-	if key.Market == exchange.Spot {
-		quantity := symbol.short
-		if adopt {
-			theirs, _ := b.PeerPosition(symbol)
-			quantity = cmp.Or(quantity, b.unclaimed(symbol), theirs)
-			if quantity == theirs && theirs != 0 {
-				b.adoptPeerPosition(symbol, theirs, emit)
-			}
-		}
-		emit(record.Record{
-			Symbol:        key,
-			ClientOrderID: symbol.unknownEnded,
-			Body:          record.Adopted{Quantity: quantity, Decided: max(symbol.spot.peer.newest(), symbol.spot.secondBuyer), Evidence: evidence},
-		})
-		return records
-	}
-	residual := symbol.position - symbol.Known()
-	if !adopt && residual != 0 {
-		b.ignore(symbol, evidence, emit)
-		return records
-	}
-	emit(symbol.about(record.Adopted{Quantity: residual, Evidence: evidence}))
-	return records
-}
-
-// unclaimed returns the wallet's excess of a spot symbol's asset over the fills, if an uncertain
-// placement may have bought it or a refused one has.
-func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
-	if !b.buysUnknown(symbol) && !b.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
-		return 0
-	}
-	return max(0, b.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
-}
-
-// found returns the record that enters an exchange order into the journal under an id. The payload
-// carries the facts that the order itself does not contain.
-func found(order *exchange.Order, strategy, id string, body record.Found) record.Record {
-	switch {
-	case body.Purpose != 0:
-	case order.ClosePosition && order.Type == exchange.TakeProfitMarket:
-		body.Purpose = placement.TakeProfit
-	case order.ClosePosition, order.Market == exchange.Spot && order.Side == exchange.Sell && order.Type.StopLoss():
-		body.Purpose = placement.StopLoss
-	case order.Reduces(), order.Market == exchange.Spot && order.Side == exchange.Sell:
-		body.Purpose = placement.ExitOrder
-	default:
-		body.Purpose = placement.Order
-	}
-	body.OrderID, body.Key = order.ID, "found"
-	body.Order = exchange.NewOrder{
-		Market:        order.Market,
-		Symbol:        order.Symbol,
-		Side:          order.Side,
-		Type:          order.Type,
-		Quantity:      order.Quantity,
-		Price:         order.Price,
-		StopPrice:     order.StopPrice,
-		WorkingType:   order.WorkingType,
-		ReduceOnly:    order.Reduces() && !order.ClosePosition,
-		ClosePosition: order.ClosePosition,
-		PostOnly:      order.PostOnly,
-		ClientOrderID: order.ClientOrderID,
-	}
-	return record.Record{ClientOrderID: id, Strategy: strategy, Symbol: order.Key(), Body: body}
 }

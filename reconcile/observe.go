@@ -321,7 +321,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.book.Settle().StalenessMS):
 		s.foreign(symbol)
 	case symbol.residual == 0 && symbol.exceedsPosition():
-		s.book.ignore(symbol, "botd's part is the netted position minus the foreign part", s.emit)
+		symbol.ignore("botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
 	symbol.settled = symbol.residual == 0 && !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()

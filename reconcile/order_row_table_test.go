@@ -400,7 +400,7 @@ func TestOwnPartNextToForeignPosition(t *testing.T) {
 		if have := symbol.exceedsPosition(); have != c.exceedsPosition {
 			t.Errorf("%+v: want it exceedsPosition %t, have %t", c, c.exceedsPosition, have)
 		}
-		d.book.ignore(symbol, "a test", func(r record.Record) { d.book.Apply(&r) })
+		symbol.ignore("a test", func(r record.Record) { d.book.Apply(&r) })
 		if symbol.Known() != c.own || symbol.Ignored() != c.others {
 			t.Errorf("%+v: want %d botd's and %d others', have %d and %d", c, c.own, c.others, symbol.Known(), symbol.Ignored())
 		}
@@ -487,7 +487,11 @@ func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
 		w.reads(c.baseBalance, 0)
-		w.book.adoptPeerPosition(symbol, 5, func(r record.Record) { w.apply(r) })
+		r := &resolution{Book: w.book, symbol: symbol}
+		r.adoptPeerPosition(5)
+		for _, one := range r.records {
+			w.apply(one)
+		}
 		if have := symbol.Baseline(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}

@@ -154,15 +154,6 @@ func (p *peer) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, si
 	return max(0, quantity), symbol.spot.peer.orders[0].seenMS
 }
 
-// adoptPeerPosition emits the records by which the peer's position becomes botd's. It may include the
-// wallet's balance before botd bought.
-func (b *Book) adoptPeerPosition(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
-	before := b.baseBalance(symbol) - max(0, symbol.ownOnSpot()) - quantity
-	if before < symbol.Baseline() {
-		emit(symbol.about(record.Baseline{Quantity: max(0, before)}))
-	}
-}
-
 // jointPosition returns the quantity that all orders under the prefix have bought and not sold, as far as the wallet shows it. The wallet's balance
 // before botd bought may include earlier purchases of the peer. A conclusive wallet shows how much of botd's own quantity the peer sold, unless a
 // person's holdings hide it. If the peer's orders come from a start that this journal knows, they sold quantity that the journal holds, or that they

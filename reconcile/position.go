@@ -135,7 +135,7 @@ func (s positionComparison) foreign(symbol *SymbolState) {
 	case s.book.foreignPolicy == ForeignAdopt:
 		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
 	case s.book.foreignPolicy == ForeignIgnore:
-		s.book.ignore(symbol, "made outside botd, ignored by foreign: ignore", s.emit)
+		symbol.ignore("made outside botd, ignored by foreign: ignore", s.emit)
 	default:
 		s.quarantine(symbol, "the position differs from the fills by "+symbol.residualText()+", which nothing explains")
 		return

@@ -88,7 +88,7 @@ var peer = []Row{
 		}},
 	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
-			{"reconcile.Book.Resolve", "max(symbol.spot.peer.newest(), symbol.spot.secondBuyer)", "symbol.spot.peer.newest()"},
+			{"reconcile.resolution.decideBalance", "max(symbol.spot.peer.newest(), symbol.spot.secondBuyer)", "symbol.spot.peer.newest()"},
 		}},
 	{"second_buyer_elsewhere", "another botd's order on one symbol hides its purchase on another if lists omit ids", "42",
 		"reconcile TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere", []Edit{
