@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,6 +20,28 @@ func TestEveryRowHasItsName(t *testing.T) {
 			t.Errorf("%s: want a name of its own, what it does and where the rule stands", row.Name)
 		}
 		names[row.Name] = true
+	}
+}
+
+// A row whose rule is a number names a case of docs/exactly-once.md.
+func TestNumberedRulesAreCases(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "docs/exactly-once.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbered := 0
+	for _, row := range Table {
+		if _, err := strconv.Atoi(row.Where); err != nil {
+			continue
+		}
+		numbered++
+		if !strings.Contains(string(text), "\n### Case "+row.Where+": ") {
+			t.Errorf("%s: docs/exactly-once.md has no case %s", row.Name, row.Where)
+		}
+	}
+	if numbered < 200 {
+		t.Errorf("want most rows to name a case, have %d", numbered)
 	}
 }
 

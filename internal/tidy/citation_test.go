@@ -138,11 +138,11 @@ func (s shelf) find(from, document string) (content string, exists bool) {
 }
 
 // hasPlace reports whether a document has a heading or the first cell of a row that begins with a phrase of the text,
-// or the numbered cases.
+// or a heading for each of the numbered cases.
 func hasPlace(content string, cases bool, named string) bool {
 	if cases {
 		for _, number := range regexp.MustCompile(`\d+`).FindAllString(named, -1) {
-			if n, err := strconv.Atoi(number); err != nil || !strings.Contains(content, fmt.Sprintf("\n| %d |", n)) {
+			if n, err := strconv.Atoi(number); err != nil || !strings.Contains(content, fmt.Sprintf("\n### Case %d: ", n)) {
 				return false
 			}
 		}
@@ -164,7 +164,7 @@ func hasPlace(content string, cases bool, named string) bool {
 
 func TestAWrongCitationIsFound(t *testing.T) {
 	t.Parallel()
-	library := shelf{"docs/x.md": "# X\n\n## The second part\n\n| row | b |\n| 7 | c |\n", "README.md": ""}
+	library := shelf{"docs/x.md": "# X\n\n## The second part\n\n| row | b |\n| 8 | c |\n\n### Case 7: c\n", "README.md": ""}
 	for _, c := range []struct {
 		file, text string
 		want       int

@@ -10,13 +10,13 @@ import (
 	"botd/reconcile/placement"
 )
 
-// caseTest covers one row of the table in docs/exactly-once.md.
+// caseTest proves a case of docs/exactly-once.md, whose number begins its name.
 type caseTest struct {
 	name string
 	run  func(t testing.TB)
 }
 
-// TestCase runs the protocol's table of cases, row by row.
+// TestCase runs the tests of the protocol's cases.
 func TestCase(t *testing.T) {
 	t.Parallel()
 	for _, c := range allCases() {
@@ -27,7 +27,7 @@ func TestCase(t *testing.T) {
 	}
 }
 
-// allCases returns the tests of all rows. A new list needs one line here.
+// allCases returns the tests of all cases. A new list needs one line here.
 func allCases() []caseTest {
 	return slices.Concat(
 		casesOfPlacing,

@@ -11,88 +11,175 @@ import (
 	"testing"
 )
 
-// The constants count the cases of the protocol. The first ones must have a row each; later ones get a row,
-// and its tests, once botd handles them.
 const (
-	firstCases = 38
 	maxCases   = 53
+	unusedCase = 30 // the protocol has no such case
 )
 
-// TestTheTableOfCasesAndTheTestsAgree reads docs/exactly-once.md: each case of the protocol has a row, each
-// row names existing tests, and no test is missing from it.
-func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
+// TestTheCasesOfTheDocumentAndTheTestsAgree reads docs/exactly-once.md: each case of the protocol has a section, each
+// section describes what happens and names existing tests, and no row of TestCase is missing from it.
+func TestTheCasesOfTheDocumentAndTheTestsAgree(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/exactly-once.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(text), "\n## Cases\n")
-	if !found {
-		t.Fatal("docs/exactly-once.md: want a section Cases")
-	}
-	table, _, _ = strings.Cut(table, "\n## ")
-	rows := map[string][]string{}
-	named := regexp.MustCompile("`([^`]+)`")
-	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .* \| (.*) \|$`).FindAllStringSubmatch(table, -1) {
-		number := fmt.Sprintf("%02s", row[1])
-		rows[number] = []string{}
-		for _, name := range named.FindAllStringSubmatch(row[2], -1) {
-			rows[number] = append(rows[number], name[1])
-		}
-	}
-	tests := map[string][]string{}
+	tests := map[int][]string{}
 	for _, c := range allCases() {
 		number, name, _ := strings.Cut(c.name, " ")
-		tests[number] = append(tests[number], name)
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests[n] = append(tests[n], name)
 	}
-	for n := 1; n <= maxCases; n++ {
-		number := fmt.Sprintf("%02d", n)
-		row, listed := rows[number]
-		switch {
-		case !listed && n > firstCases && len(tests[number]) == 0:
-			continue // its row comes with its tests
-		case !listed:
-			t.Errorf("case %s: want a row", number)
-		case n == 30:
-			continue // the protocol has no such case
-		case len(row) == 0:
-			t.Errorf("case %s: want a test that shows it", number)
-		}
-		for _, name := range row {
-			if folder, function, elsewhere := strings.Cut(name, " Test"); elsewhere {
-				wantTest(t, number, folder, "Test"+function)
-			} else if !slices.Contains(tests[number], name) {
-				t.Errorf("case %s: the table names %q, which is no test of it", number, name)
-			}
-		}
-		for _, name := range tests[number] {
-			if !slices.Contains(row, name) {
-				t.Errorf("case %s: the table does not name its test %q", number, name)
-			}
-		}
-	}
-	for number := range rows {
-		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > maxCases {
-			t.Errorf("case %s: the protocol has the cases 1 to %d", number, maxCases)
-		}
+	sections, wrong := caseSections(string(text))
+	for _, problem := range append(wrong, wrongCases(sections, tests, func(folder, function string) bool { return hasTest(t, folder, function) })...) {
+		t.Errorf("docs/exactly-once.md: %s", problem)
 	}
 }
 
-// wantTest searches another folder for a test function.
-func wantTest(t *testing.T, number, folder, function string) {
+// caseSection is the description of one case.
+type caseSection struct {
+	number  int
+	happens bool     // there is a text before the tests
+	tests   []string // the names, in the document's order
+	listing bool     // "Tests:" has been read
+}
+
+var (
+	caseHeading = regexp.MustCompile(`^### Case (\d+): .+$`)
+	caseListed  = regexp.MustCompile("^- `([^`]+)`$")
+)
+
+// caseSections reads the cases of the document, and returns what is wrong with their form: the numbers ascend, and after "Tests:" each line names
+// one test.
+func caseSections(text string) (sections []caseSection, wrong []string) {
+	_, text, found := strings.Cut(text, "\n## Cases\n")
+	if !found {
+		return nil, []string{"want a section Cases"}
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	current := &caseSection{happens: true} // the introduction
+	for line := range strings.SplitSeq(text, "\n") {
+		heading, test := caseHeading.FindStringSubmatch(line), caseListed.FindStringSubmatch(line)
+		switch {
+		case heading != nil:
+			n, _ := strconv.Atoi(heading[1]) // its digits are few, and a number beyond the cases is found
+			if n <= current.number {
+				wrong = append(wrong, fmt.Sprintf("case %d follows case %d", n, current.number))
+			}
+			sections = append(sections, caseSection{number: n})
+			current = &sections[len(sections)-1]
+		case strings.HasPrefix(line, "#"):
+			wrong = append(wrong, fmt.Sprintf("the heading %q: want \"### Case N: title\"", line))
+		case line == "Tests:":
+			current.listing = true
+		case line == "":
+		case !current.listing:
+			current.happens = true
+		case test == nil:
+			wrong = append(wrong, fmt.Sprintf("case %d: the line %q: want one test, as an item of the list", current.number, line))
+		default:
+			current.tests = append(current.tests, test[1])
+		}
+	}
+	return sections, wrong
+}
+
+// wrongCases compares the sections with the rows of TestCase, by number, and with the test functions of other folders.
+func wrongCases(sections []caseSection, tests map[int][]string, exists func(folder, function string) bool) (wrong []string) {
+	add := func(n int, format string, values ...any) {
+		wrong = append(wrong, fmt.Sprintf("case %d: ", n)+fmt.Sprintf(format, values...))
+	}
+	described := map[int]*caseSection{}
+	for i, s := range sections {
+		described[s.number] = &sections[i]
+		if s.number < 1 || s.number > maxCases {
+			add(s.number, "the protocol has the cases 1 to %d", maxCases)
+		}
+		for _, name := range s.tests {
+			if folder, function, elsewhere := strings.Cut(name, " Test"); elsewhere {
+				if !exists(folder, "Test"+function) {
+					add(s.number, "there is no Test%s in %s", function, folder)
+				}
+			} else if !slices.Contains(tests[s.number], name) {
+				add(s.number, "the document names %q, which is no test of it", name)
+			}
+		}
+	}
+	for n := 1; n <= maxCases; n++ {
+		switch s := described[n]; {
+		case s == nil:
+			add(n, "want a section")
+		case n == unusedCase:
+		case !s.happens:
+			add(n, "want a text that describes what happens")
+		case len(s.tests) == 0:
+			add(n, "want a test that proves it")
+		}
+		for _, name := range tests[n] {
+			if s := described[n]; s != nil && !slices.Contains(s.tests, name) {
+				add(n, "the document does not name its test %q", name)
+			}
+		}
+	}
+	return wrong
+}
+
+// hasTest searches a folder for a test function.
+func hasTest(t *testing.T, folder, function string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
+	return slices.ContainsFunc(files, func(file string) bool {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(text), "func "+function+"(") {
-			return
+		return strings.Contains(string(text), "func "+function+"(")
+	})
+}
+
+// TestAWrongCaseOfTheDocumentIsFound changes a document that is right, one place at a time.
+func TestAWrongCaseOfTheDocumentIsFound(t *testing.T) {
+	t.Parallel()
+	var right strings.Builder
+	tests := map[int][]string{}
+	right.WriteString("# A\n\n## Cases\n\nEach describes what happens.\n\n")
+	for n := 1; n <= maxCases; n++ {
+		fmt.Fprintf(&right, "### Case %d: title\n\n", n)
+		if n != unusedCase {
+			fmt.Fprintf(&right, "What happens in %d.\n\nTests:\n\n- `row %d`\n- `reconcile TestIt`\n\n", n, n)
+			tests[n] = []string{fmt.Sprintf("row %d", n)}
 		}
 	}
-	t.Errorf("case %s: there is no %s in %s", number, function, folder)
+	right.WriteString("## The next\n\n- nothing of it\n")
+	for _, c := range []struct{ old, with, want string }{
+		{"", "", ""},
+		{"\n## Cases\n", "\n## Cases of it\n", "want a section Cases"},
+		{"### Case 7: title", "### 7: title", `the heading "### 7: title"`},
+		{"### Case 7: title", "### Case 6: title", "case 6 follows case 6"},
+		{"### Case 7: title", "Case 7", "case 7: want a section"},
+		{"### Case 50: title", "Case 50", "case 50: want a section"},
+		{"### Case 53: title", "### Case 54: title", "case 54: the protocol has the cases 1 to 53"},
+		{"What happens in 7.\n", "", "case 7: want a text that describes what happens"},
+		{"- `row 7`\n", "", `case 7: the document does not name its test "row 7"`},
+		{"- `row 7`\n", "- `row 8`\n", `case 7: the document names "row 8", which is no test of it`},
+		{"- `row 7`\n", "- `row 7`, and more\n", "case 7: the line \"- `row 7`, and more\""},
+		{"- `row 7`\n- `reconcile TestIt`\n", "", "case 7: want a test that proves it"},
+		{"- `row 7`\n- `reconcile TestIt`", "- `row 7`\n- `reconcile TestThat`", "case 7: there is no TestThat in reconcile"},
+	} {
+		text := right.String()
+		if c.old != "" && !strings.Contains(text, c.old) {
+			t.Fatalf("%q: want it in the right document", c.old)
+		}
+		sections, wrong := caseSections(strings.Replace(text, c.old, c.with, 1))
+		wrong = append(wrong, wrongCases(sections, tests, func(folder, function string) bool { return folder+function == "reconcileTestIt" })...)
+		if have := strings.Join(wrong, "\n"); !strings.Contains(have, c.want) || (c.want == "") != (have == "") {
+			t.Errorf("%q instead of %q: want %q, have %q", c.with, c.old, c.want, have)
+		}
+	}
 }
