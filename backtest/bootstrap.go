@@ -77,10 +77,10 @@ func bootstrap(equity []float64) *Bootstrap {
 			peak = max(peak, value*b.top)
 			value, sum, squares = float64(value*b.growth), sum+b.sum, squares+b.squares
 		}
-		totals, depths = append(totals, 100*(value-1)), append(depths, 100*depth)
+		totals, depths = append(totals, float64(100*(value-1))), append(depths, float64(100*depth))
 		mean := sum / days
 		if deviation := math.Sqrt(max(0, squares-float64(days*mean*mean)) / (days - 1)); deviation > 0 {
-			sharpes = append(sharpes, mean/deviation*math.Sqrt(daysPerYear))
+			sharpes = append(sharpes, float64(mean/deviation*math.Sqrt(daysPerYear)))
 		}
 	}
 	return &Bootstrap{bootstrapDraws, bootstrapBlock, bandOf(totals), bandOf(depths), bandOf(sharpes)}

@@ -227,7 +227,7 @@ func seriesOf(result *backtest.Result, source *Source) series {
 			stop = 1
 		}
 		s.Levels.From, s.Levels.To = append(s.Levels.From, l.FromMS/1000), append(s.Levels.To, l.ToMS/1000)
-		s.Levels.Price, s.Levels.Stop = append(s.Levels.Price, float64(l.Price)*unit), append(s.Levels.Stop, stop)
+		s.Levels.Price, s.Levels.Stop = append(s.Levels.Price, float64(float64(l.Price)*unit)), append(s.Levels.Stop, stop)
 	}
 	s.Lines = linesOf(source, s.Time, interval)
 	return s

@@ -25,7 +25,7 @@ import (
 // architectures have that instruction, and whether the compiler finds the sum depends on what it inlines, so two builds could compute different results.
 // By the Go specification an explicit conversion, float64(x*y), rounds. So each product is converted at once, unless it cannot be the operand of a sum: a
 // factor, a divisor or dividend, an operand of a comparison, an argument of package math, min or max, a value that is stored in an interface. A quotient by
-// a constant power of two is compiled as a product.
+// a constant power of two is compiled as a product. Complex numbers are neither multiplied nor divided.
 func TestProductsAreRounded(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)
@@ -160,7 +160,7 @@ func unrounded(info *types.Info, trees []*ast.File) (found []token.Pos) {
 				above = above[:len(above)-1]
 				return true
 			}
-			if isProduct(info, node) && !harmless(info, node, above) {
+			if isComplexProduct(info, node) || isProduct(info, node) && !harmless(info, node, above) {
 				found = append(found, node.Pos())
 			}
 			above = append(above, node)
@@ -182,11 +182,39 @@ func isProduct(info *types.Info, node ast.Node) bool {
 }
 
 func isFloat(info *types.Info, e ast.Expr) bool {
-	if info.Types[e].Type == nil {
-		return false
+	return info.TypeOf(e) != nil && includes(info.TypeOf(e), types.IsFloat)
+}
+
+// isComplexProduct reports whether a node multiplies or divides complex numbers: that adds products, which no conversion reaches.
+func isComplexProduct(info *types.Info, node ast.Node) bool {
+	switch n := node.(type) {
+	case *ast.BinaryExpr:
+		return (n.Op == token.MUL || n.Op == token.QUO) && info.Types[n].Value == nil && includes(info.TypeOf(n), types.IsComplex)
+	case *ast.AssignStmt:
+		return (n.Tok == token.MUL_ASSIGN || n.Tok == token.QUO_ASSIGN) && includes(info.TypeOf(n.Lhs[0]), types.IsComplex)
 	}
-	basic, is := info.Types[e].Type.Underlying().(*types.Basic)
-	return is && basic.Info()&types.IsFloat != 0
+	return false
+}
+
+// includes reports whether a type is of a kind, or is a type parameter with such a type in its set.
+func includes(of types.Type, kind types.BasicInfo) bool {
+	switch x := of.Underlying().(type) {
+	case *types.Basic:
+		return x.Info()&kind != 0
+	case *types.Union:
+		for term := range x.Terms() {
+			if includes(term.Type(), kind) {
+				return true
+			}
+		}
+	case *types.Interface:
+		for embedded := range x.EmbeddedTypes() {
+			if includes(embedded, kind) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func multiplies(info *types.Info, product, quotient bool, by ast.Expr) bool {
@@ -220,8 +248,11 @@ func harmless(info *types.Info, product ast.Node, above []ast.Node) bool {
 
 // takes reports whether a call receives a product as an argument without adding anything to it.
 func takes(info *types.Info, call *ast.CallExpr, product ast.Node) bool {
-	if called := info.Types[call.Fun]; called.IsType() || called.IsBuiltin() {
+	if called := info.Types[call.Fun]; called.IsType() {
 		return true
+	}
+	if builtin, is := ast.Unparen(call.Fun).(*ast.Ident); is && info.Types[call.Fun].IsBuiltin() {
+		return builtin.Name == "min" || builtin.Name == "max" // real(complex(x*y, 0)) is x*y
 	}
 	if selector, is := call.Fun.(*ast.SelectorExpr); is && info.Uses[selector.Sel] != nil {
 		if p := info.Uses[selector.Sel].Pkg(); p != nil && p.Path() == "math" {
@@ -257,32 +288,46 @@ func onlyMath() *checked {
 func TestUnroundedProductsAreFound(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]int{
-		"return x*y + z":                          1,
-		"return float64(x*y) + z":                 0,
-		"return z - (x * y)":                      1,
-		"return z + -x*y":                         1,
-		"z += x * y; return z":                    1,
-		"z += float64(x * y); return z":           0,
-		"p := x * y; return p + z":                1,
-		"return x * y":                            1,
-		"x *= y; return x + z":                    1,
-		"x /= y; return x + z":                    0,
-		"return x/2 + z":                          1,
-		"x /= 8; return x + z":                    1,
-		"return x/10 + x/y":                       0,
-		"return x*y*z/3 + 2*4":                    0,
-		"return inner(x*y, z)":                    1,
-		"return inner(float64(x*y), z)":           0,
-		"return min(x*y, z) + z":                  0,
-		"if x*y > z { return z }; return x":       0,
-		"return math.Sqrt(x*y) + z":               0,
-		"return [2]float64{x * y}[0] + z":         1,
-		"println(any(x*y)); return z":             0,
-		"show(z, x*y); return z":                  0,
-		"i, j := 2, 3; return float64(i*j+i) + z": 0,
+		"return x*y + z":                                                 1,
+		"return float64(x*y) + z":                                        0,
+		"return z - (x * y)":                                             1,
+		"return z + -x*y":                                                1,
+		"z += x * y; return z":                                           1,
+		"z += float64(x * y); return z":                                  0,
+		"p := x * y; return p + z":                                       1,
+		"return x * y":                                                   1,
+		"x *= y; return x + z":                                           1,
+		"x /= y; return x + z":                                           0,
+		"return x/2 + z":                                                 1,
+		"x /= 8; return x + z":                                           1,
+		"return x/10 + x/y":                                              0,
+		"return x*y*z/3 + 2*4":                                           0,
+		"return inner(x*y, z)":                                           1,
+		"return inner(float64(x*y), z)":                                  0,
+		"return min(x*y, z) + z":                                         0,
+		"if x*y > z { return z }; return x":                              0,
+		"return math.Sqrt(x*y) + z":                                      0,
+		"return [2]float64{x * y}[0] + z":                                1,
+		"println(any(x*y)); return z":                                    0,
+		"show(z, x*y); return z":                                         0,
+		"i, j := 2, 3; return float64(i*j+i) + z":                        0,
+		"return real(complex(x*y, 0)) + z":                               1,
+		"c := complex(x, y); c = c*c + c; return real(c)":                1,
+		"c := complex(x, y); c = c/c + c*2; return real(c)":              2,
+		"c := complex(x, y); c *= complex128(c); return real(c)":         1,
+		"return (min)(x*y, z) + z":                                       0,
+		"list := append([]float64{}, x*y); return list[0] + z":           1,
+		"return product(x, y, z)":                                        0,
+		"return z }\nfunc bad[T ~float64](x, y, z T) T { return x*y + z": 1,
+		"return z }\nfunc bad[T interface{ number }](x, y, z T) T { return x*y + z":       1,
+		"return z }\nfunc bad[T ~int | number](x, y, z T) T { x *= y; return x + z":       1,
+		"return z }\nfunc good[T number](x, y, z T) T { return T(x*y) + z":                0,
+		"return z }\nfunc good[T ~int](x, y, z T) T { return x*y + z":                     0,
+		"return z }\ntype price float64\nfunc bad[T price](x, y, z T) T { return x*y + z": 1,
 	} {
 		set, imports := token.NewFileSet(), onlyMath()
 		text := "package x\nimport \"math\"\nfunc inner(a, b float64) float64 { return a + b }\nfunc show(a float64, values ...any) {}\n" +
+			"type number interface { ~int64 | ~float64 }\nfunc product[T number](x, y, z T) T { return T(x*y) + z }\n" +
 			"func f(x, y, z float64) float64 { _ = math.Sqrt; " + code + " }"
 		tree, err := parser.ParseFile(set, "x.go", text, parser.SkipObjectResolution)
 		if err != nil {

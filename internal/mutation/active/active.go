@@ -122,13 +122,13 @@ func Times[T Number](mutant int, x, y T) T {
 	if On(mutant) {
 		return x / y
 	}
-	return x * y
+	return T(x * y)
 }
 
 // Over is x / y; its mutant is x * y.
 func Over[T Number](mutant int, x, y T) T {
 	if On(mutant) {
-		return x * y
+		return T(x * y)
 	}
 	return x / y
 }
@@ -139,7 +139,7 @@ func Constant[T Number](mutant int, x T) T {
 	case !On(mutant):
 		return x
 	case x >= 10:
-		return 2 * x
+		return T(2 * x)
 	}
 	return x + 1
 }
