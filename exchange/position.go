@@ -29,7 +29,7 @@ func ParsePositionSide(text string) (PositionSide, error) { return positionSideN
 // PositionStatus is the state of a futures position.
 type PositionStatus uint8
 
-// OPEN is documented in the interface, the other two in docs/exchange.md under closed positions.
+// The interface documents OPEN; docs/exchange.md documents the other two, under closed positions.
 const (
 	PositionOpen PositionStatus = iota + 1
 	PositionClosed

@@ -7,7 +7,7 @@ type Operation uint8
 
 // All operations, in the interface's order.
 const (
-	// Futures public.
+	// The public requests of futures.
 	FuturesHealth Operation = iota + 1
 	FuturesPing
 	FuturesTime
@@ -21,7 +21,7 @@ const (
 	FuturesMarginLevels
 	FuturesSymbolMarginLevels
 
-	// Futures trading.
+	// The requests that trade futures.
 	FuturesPlace
 	FuturesOrder
 	FuturesOpenOrders
@@ -33,7 +33,7 @@ const (
 	FuturesOpenPositions
 	FuturesPositionsHistory
 
-	// Spot public.
+	// The public requests of spot.
 	SpotPairs
 	SpotTickers
 	SpotTicker
@@ -41,7 +41,7 @@ const (
 	SpotTrades
 	SpotCandles
 
-	// Spot trading.
+	// The requests that trade spot.
 	SpotPlace
 	SpotCancel
 	SpotCancelAll

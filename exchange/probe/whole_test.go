@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/reports again")
 
-// times of a report depend on the start of the venue's clock, and its address on the other tests.
+// The times in a report depend on the start of the venue's clock, and its address on the other tests.
 var (
 	dates   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	address = regexp.MustCompile(`127\.0\.0\.1:\d+`)

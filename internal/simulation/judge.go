@@ -90,7 +90,7 @@ func (j *judge) setLimits() {
 	}
 }
 
-// botd may use the rules of a symbol as it last read them: a quantity step for up to a minute, and a minimum
+// Botd may use the rules of a symbol as it last read them: a quantity step for up to a minute, and a minimum
 // notional for some seconds, since it reads the rules every three seconds while the position is below the
 // minimum.
 const (

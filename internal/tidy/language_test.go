@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -121,9 +122,7 @@ func examine(t *testing.T, name, text string) (all []finding) {
 		}
 		examineGo(&source{name, text, tree, set}, add, word)
 	case slices.Contains(texts, extension), name == ".ci/run":
-		for i, line := range strings.Split(text, "\n") {
-			prose(line, i+1, "the text", word)
-		}
+		paragraph(text, 1, "the text", word)
 	default:
 		return nil
 	}
@@ -203,20 +202,18 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			if lines := s.line(n.End()) - s.line(n.Pos()) + 1; lines > functionLines && !strings.HasSuffix(s.path, "_test.go") {
 				add(checkFunction, s.line(n.Pos()), "func %s has %d lines, want at most %d", n.Name.Name, lines, functionLines)
 			}
-		case *ast.GenDecl:
-			if one := len(n.Specs) == 1 && !n.Lparen.IsValid(); one {
-				switch spec := n.Specs[0].(type) {
-				case *ast.TypeSpec:
-					begins(n.Doc, spec.Name)
-				case *ast.ValueSpec:
-					begins(n.Doc, spec.Names...)
-				}
+		case *ast.FuncLit:
+			if lines := s.line(n.End()) - s.line(n.Pos()) + 1; lines > functionLines && !strings.HasSuffix(s.path, "_test.go") {
+				add(checkFunction, s.line(n.Pos()), "a function literal has %d lines, want at most %d", lines, functionLines)
 			}
+		case *ast.GenDecl:
+			begins(n.Doc, namesOf(n)...)
 		case *ast.TypeSpec:
 			declared(n.Name)
 			begins(n.Doc, n.Name)
 		case *ast.ValueSpec:
 			declared(n.Names...)
+			begins(n.Doc, n.Names...)
 		case *ast.Field:
 			skip[n.Tag] = true
 			declared(n.Names...)
@@ -238,33 +235,65 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.STRING && !skip[n] {
-				for i, line := range strings.Split(n.Value, "\n") {
-					prose(line, s.line(n.Pos())+i, "the text", word)
-				}
+				paragraph(n.Value, s.line(n.Pos()), "the text", word)
+			}
+		case *ast.BinaryExpr:
+			if first, second := stringOf(n.X), stringOf(n.Y); first != "" && second != "" {
+				phrases(first+second, s.line(n.Pos()), "the text", func(line int, where, phrase, right string) {
+					if joined := strings.ToLower(first + "\n" + second); !strings.Contains(joined, phrase) {
+						word(line, where, phrase, right)
+					}
+				})
 			}
 		}
 		return true
 	})
 	for _, group := range s.tree.Comments {
-		for i, line := range strings.Split(group.Text(), "\n") {
-			prose(line, s.line(group.Pos())+i, "the comment", word)
-		}
+		paragraph(group.Text(), s.line(group.Pos()), "the comment", word)
 	}
+}
+
+// stringOf returns the text of a string's last or only literal.
+func stringOf(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(x.Value)
+		if err == nil && x.Kind == token.STRING {
+			return text
+		}
+	case *ast.BinaryExpr:
+		return stringOf(x.Y)
+	}
+	return ""
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*`)
 
+// namesOf returns the names that constants, variables or types are declared with.
+func namesOf(declaration *ast.GenDecl) (names []*ast.Ident) {
+	for _, spec := range declaration.Specs {
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			names = append(names, s.Name)
+		case *ast.ValueSpec:
+			names = append(names, s.Names...)
+		}
+	}
+	return names
+}
+
 // renamed returns the identifier with which a declaration's comment begins, if it differs from the declared
 // ones: usually the name was changed and its comment was not. An ordinary capitalized word does not count,
-// unless the declaration is exported.
+// unless the declaration is exported and declares one name.
 func renamed(doc *ast.CommentGroup, names []*ast.Ident) string {
 	text := doc.Text()
 	first := identifier.FindString(text)
-	if first == "" || strings.HasPrefix(text[len(first):], "'") || slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == first }) {
+	isDeclared := slices.ContainsFunc(names, func(n *ast.Ident) bool { return n.Name == first })
+	if first == "" || len(names) == 0 || isDeclared || strings.HasPrefix(text[len(first):], "'") || strings.HasPrefix(text[len(first):], "-") {
 		return ""
 	}
 	ordinary := unicode.IsUpper(rune(first[0])) && first[1:] == strings.ToLower(first[1:])
-	exported := names[0].IsExported() && !strings.HasPrefix(names[0].Name, "Test")
+	exported := len(names) == 1 && names[0].IsExported() && !strings.HasPrefix(names[0].Name, "Test")
 	if ordinary && (!exported || slices.Contains([]string{"A", "An", "The"}, first)) {
 		return ""
 	}
@@ -291,11 +320,31 @@ func prose(line string, number int, where string, word func(line int, where, wro
 			}
 		}
 	}
+	phrases(line, number, where, word)
+}
+
+// phrases finds private phrases in a line.
+func phrases(line string, number int, where string, word func(line int, where, wrong, right string)) {
 	lower := strings.ToLower(line)
 	for phrase, right := range Phrases {
 		if strings.Contains(lower, phrase) {
 			word(number, where, phrase, right)
 		}
+	}
+}
+
+// paragraph finds private words and phrases in lines, the first of which has a number, and phrases that begin on one and end on the next.
+func paragraph(text string, number int, where string, word func(line int, where, wrong, right string)) {
+	before := ""
+	for i, line := range strings.Split(text, "\n") {
+		prose(line, number+i, where, word)
+		bare := strings.Trim(line, " \t\r#/*->")
+		phrases(published(before+" "+bare), number+i-1, where, func(at int, where, phrase, right string) {
+			if !strings.Contains(strings.ToLower(before+"\n"+bare), phrase) {
+				word(at, where, phrase, right)
+			}
+		})
+		before = bare
 	}
 }
 
@@ -341,6 +390,16 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"risk/x_test.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", nil},
 		{"risk/x.go", "package risk\n\nvar coloured = \"cancelled, not CANCELLED\"\n", []string{`coloured has "coloured"`, `the text has "cancelled"`}},
 		{"risk/x.go", "package risk\n\nvar orders struct {\n\tWanted int `json:\"wanted\"`\n}\n", []string{`x.go:4: the text has "Wanted"`}},
+		{"risk/x.go", "package risk\n\n// It can\n// not be.\n", []string{`x.go:3: the comment has "can not"`}},
+		{"risk/x.go", "package risk\n\n/* It can\n * not be. */\n", []string{`x.go:3: the comment has "can not"`}},
+		{"risk/x.go", "package risk\n\nvar a = `it can\nnot`\n", []string{`x.go:3: the text has "can not"`}},
+		{"risk/x.go", "package risk\n\nvar a = \"a \" + \"it can \" +\n\t\"not be\" + \"b\"\n", []string{`x.go:3: the text has "can not"`}},
+		{"risk/x.go", "package risk\n\n// It can.\n// Not so.\n", nil},
+		{"docs/x.md", "It can\nnot be: it can\nnot", []string{`x.md:1: the text has "can not"`, `x.md:2: the text has "can not"`}},
+		{"web/x.py", "# It can\n# not be.", []string{`x.py:1: the text has "can not"`}},
+		{"risk/x.go", "package risk\n\nvar f = func() {\n" + strings.Repeat("\n", 70) + "}\n",
+			[]string{"function risk/x.go:3: a function literal has 72 lines"}},
+		{"risk/x_test.go", "package risk\n\nvar f = func() {\n" + strings.Repeat("\n", 70) + "}\n", nil},
 		{"risk/x_test.go", "package risk\n\nvar wanted = \"no stop is wanted\"\n", nil},
 		{"risk/under.go", "package risk\n", []string{`the file's name has "under"`}},
 		{"docs/x.md", "# A\n\nIt tells\n", []string{`docs/x.md:3: the text has "tells"`}},
@@ -359,6 +418,13 @@ func TestPrivateWordsAreFound(t *testing.T) {
 			[]string{`comment risk/x.go:3: the comment of newName begins with "oldName"`}},
 		{"risk/x.go", "package risk\n\n// old does it.\ntype fresh struct{}\n", []string{`the comment of fresh begins with "old"`}},
 		{"risk/x.go", "package risk\n\n// Old does it.\ntype Fresh struct{}\n", []string{`the comment of Fresh begins with "Old"`}},
+		{"risk/x.go", "package risk\n\n// oldName does it.\ntype (\n\tfresh struct{}\n)\n", []string{`the comment of fresh begins with "oldName"`}},
+		{"risk/x.go", "package risk\n\ntype (\n\t// Old does it.\n\tFresh struct{}\n)\n", []string{`the comment of Fresh begins with "Old"`}},
+		{"risk/x.go", "package risk\n\nconst (\n\t// old does it.\n\tfresh = 1\n\t// b is the other.\n\tb = 2\n)\n",
+			[]string{`the comment of fresh begins with "old"`}},
+		{"risk/x.go", "package risk\n\n// Old does it.\nvar (\n\tFresh = 1\n)\n", []string{`the comment of Fresh begins with "Old"`}},
+		{"risk/x.go", "package risk\n\n// oldName and others.\nvar (\n\tA = 1\n\tb = 2\n)\n", []string{`the comment of A begins with "oldName"`}},
+		{"risk/x.go", "package risk\n\n// Limits.\nconst (\n\tA = 1\n\tB = 2\n)\n\n// c and D are two.\nconst (\n\tD = 1\n\tc = 2\n)\n", nil},
 		{"risk/x.go", "package risk\n\n// A limit.\nconst limit = 1\n\n// b is the second.\nvar a, b = 1, 2\n\n// Whoever calls it.\nfunc f() {}\n", nil},
 	} {
 		var have []string

@@ -127,6 +127,21 @@ func sources(t *testing.T, directory string, tests bool) (files []*source) {
 	return files
 }
 
+// predicate matches what follows a package's name in its sentence: a word that may be a verb in the third person, and what it does.
+var predicate = regexp.MustCompile(`^[a-z]+s [A-Za-z]`)
+
+func TestALackingVerbIsFound(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"formats a number with its noun": true, "is the program": true, "number, noun": false, "nouns, numbers": false, "the number of a noun": false,
+		"formats": false, "format a number": false,
+	} {
+		if have := predicate.MatchString(text); have != want {
+			t.Errorf("%q: want %t, have %t", text, want, have)
+		}
+	}
+}
+
 func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 	t.Parallel()
 	all := packages(t)
@@ -139,6 +154,9 @@ func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 		start := "Package " + p.Name
 		if p.Name == "main" {
 			start = "Command " + path[strings.LastIndexByte(path, '/')+1:]
+		}
+		if !predicate.MatchString(Table[i].Sentence) {
+			t.Errorf("package %s: want a verb in the third person after its name, have %q", path, Table[i].Sentence)
 		}
 		if want := start + " " + Table[i].Sentence + "."; p.Doc != want {
 			t.Errorf("package %s: want its comment to begin\n\t%s\nhave\n\t%s", path, want, p.Doc)
@@ -275,11 +293,16 @@ func TestPurePackagesReadNoClock(t *testing.T) {
 	}
 }
 
-// impurities returns the lines of a file that read the clock or start a goroutine.
+// impurities returns the lines of a file that read the clock, use the process's terminal, read files, or start a goroutine.
 func impurities(t *testing.T, file *source) (found []string) {
 	t.Helper()
 	for _, line := range file.calls(t, "time", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer") {
 		found = append(found, fmt.Sprintf("%s:%d reads the clock in a pure package: time is an argument", file.path, line))
+	}
+	for imported, functions := range impureFunctions {
+		for _, line := range file.calls(t, imported, strings.Fields(functions)...) {
+			found = append(found, fmt.Sprintf("%s:%d does I/O in a pure package, by package %s", file.path, line, imported))
+		}
 	}
 	for _, one := range file.imports(t) {
 		if one.name == "." {
@@ -287,12 +310,28 @@ func impurities(t *testing.T, file *source) (found []string) {
 		}
 	}
 	ast.Inspect(file.tree, func(node ast.Node) bool {
-		if n, ok := node.(*ast.GoStmt); ok {
+		switch n := node.(type) {
+		case *ast.GoStmt:
 			found = append(found, fmt.Sprintf("%s:%d starts a goroutine in a pure package", file.path, file.line(n.Pos())))
+		case *ast.CallExpr:
+			if called, ok := n.Fun.(*ast.Ident); ok && (called.Name == "print" || called.Name == "println") {
+				found = append(found, fmt.Sprintf("%s:%d prints in a pure package", file.path, file.line(n.Pos())))
+			}
 		}
 		return true
 	})
 	return found
+}
+
+// impureFunctions are functions that do I/O, and variables that depend on the machine, of packages that a pure package may import.
+var impureFunctions = map[string]string{
+	"fmt":           "Print Printf Println Scan Scanf Scanln",
+	"time":          "Local", // LoadLocation reads the time zone database, the same data on every machine
+	"path/filepath": "Abs EvalSymlinks Glob Walk WalkDir",
+	"text/template": "ParseFiles ParseGlob",
+	"html/template": "ParseFiles ParseGlob",
+	"archive/zip":   "OpenReader",
+	"mime":          "TypeByExtension ExtensionsByType",
 }
 
 // parsed returns a file of package x with a text.
@@ -316,6 +355,11 @@ func TestAnAliasHidesNoClock(t *testing.T) {
 		"import time \"math\"\nvar x = time.Now":                     0,
 		"import \"time\"\nimport \"botd/time\"\nvar x = time.Now":    1,
 		"import \"botd/time\"\nimport \"time\"\nvar x = time.Now":    1,
+		"import \"fmt\"\nfunc f() { fmt.Println(1); fmt.Sprint(2) }": 1,
+		"import out \"fmt\"\nvar x = out.Printf":                     1,
+		"import \"path/filepath\"\nvar x, _ = filepath.Glob(\"*\")":  1,
+		"import \"time\"\nvar x = time.Local":                        1,
+		"func f() { println(1) }":                                    1,
 		"func f() { go f() }":                                        1,
 		"import c \"time\"\nfunc f() { c.Sleep(1); go func() {}() }": 2,
 	} {
