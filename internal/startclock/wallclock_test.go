@@ -258,7 +258,8 @@ func TestAWallClockIsFollowed(t *testing.T) {
 	} {
 		text := "package x\nimport \"time\"\nvar began = time.Now()\nfunc nowMS() int64 { return time.Now().UnixMilli() }\nfunc f() { " + code + " }"
 		for alias, clock := range map[string]string{"\"time\"": "time.", "clk \"time\"": "clk."} {
-			tree, err := parser.ParseFile(token.NewFileSet(), "x_test.go", strings.NewReplacer("\"time\"", alias, "time.", clock).Replace(text), parser.SkipObjectResolution)
+			aliased := strings.NewReplacer("\"time\"", alias, "time.", clock).Replace(text)
+			tree, err := parser.ParseFile(token.NewFileSet(), "x_test.go", aliased, parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +268,9 @@ func TestAWallClockIsFollowed(t *testing.T) {
 			}
 		}
 	}
-	for code, want := range map[string]int{`exec.Command(binary, "run")`: 1, "exec.Command(binary,\n\"run\")": 1, `exec.Command(binary, "run", "--start", x)`: 0} {
+	for code, want := range map[string]int{
+		`exec.Command(binary, "run")`: 1, "exec.Command(binary,\n\"run\")": 1, `exec.Command(binary, "run", "--start", x)`: 0,
+	} {
 		tree, err := parser.ParseFile(token.NewFileSet(), "x_test.go", fmt.Sprintf("package x\nfunc f() { %s }", code), parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)

@@ -129,7 +129,8 @@ var guarded = map[string]string{
 }
 
 // TestStateIsNotOverwritten checks that no package overwrites a whole value of another package through a
-// pointer (*p = Placement{}), which unexported fields do not prevent.
+// pointer (*p = Placement{}), which unexported fields do not prevent. What is generic is not instantiated with
+// such a type: a function func(p *T, v T) could overwrite it.
 func TestStateIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)
@@ -144,7 +145,12 @@ func TestStateIsNotOverwritten(t *testing.T) {
 			t.Errorf("%s: want it found, have %d", code, have)
 		}
 	}
-	for _, code := range []string{"v := *p; v = T{}; _ = v", "p = at()", "i := 0; j := &i; *j = 1"} {
+	for _, code := range []string{"set(p, T{})", "set[T](p, T{})", "do := set[T]; do(p, T{})", "by(p, T{})", "box[T]{p}.set(T{})"} {
+		if have := overwrites(t, code); have == 0 {
+			t.Errorf("%s: want it found", code)
+		}
+	}
+	for _, code := range []string{"i := 0; set(&i, 1)", "q := p; set(&q, at())", "v := *p; v = T{}; _ = v", "p = at()", "i := 0; j := &i; *j = 1"} {
 		if have := overwrites(t, code); have != 0 {
 			t.Errorf("%s: want nothing found, have %d", code, have)
 		}
@@ -157,7 +163,9 @@ func overwrites(t *testing.T, code string) int {
 	set, imports := token.NewFileSet(), &checked{packages: map[string]*types.Package{}}
 	for _, source := range []struct{ path, text string }{
 		{"home", "package home\ntype T struct{ n int }"},
-		{"x", "package x\nimport \"home\"\ntype T = home.T\nfunc at() *T { return nil }\nfunc f(p *T) { " + code + " }"},
+		{"x", "package x\nimport \"home\"\ntype T = home.T\nfunc at() *T { return nil }\n" +
+			"func set[E any](p *E, v E) { *p = v }\nfunc by[P interface{ *E }, E any](p P, v E) { *p = v }\n" +
+			"type box[E any] struct { p *E }\nfunc (b box[E]) set(v E) { *b.p = v }\nfunc f(p *T) { " + code + " }"},
 	} {
 		tree, err := parser.ParseFile(set, source.path+".go", source.text, parser.SkipObjectResolution)
 		if err != nil {
@@ -177,6 +185,14 @@ func overwritten(info *types.Info, path string, guarded map[string]string, trees
 		ast.Inspect(tree, func(node ast.Node) bool {
 			var assigned []ast.Expr
 			switch n := node.(type) {
+			case *ast.Ident:
+				if instance, generic := info.Instances[n]; generic {
+					for argument := range instance.TypeArgs.Types() {
+						if isGuarded(argument, path, guarded) {
+							found = append(found, n.Pos())
+						}
+					}
+				}
 			case *ast.AssignStmt:
 				assigned = n.Lhs
 			case *ast.RangeStmt:

@@ -126,13 +126,13 @@ func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
 
 // placement finds a journalled order by the exchange's id, otherwise by its client order id.
 func (t *target) placement(o *exchange.Order) *account.Placement {
-	i := slices.IndexFunc(t.Orders, func(p account.Placement) bool {
-		return p.OrderID() != 0 && p.OrderID() == o.ID || p.OrderID() == 0 && p.ClientOrderID() == o.ClientOrderID
-	})
-	if i < 0 {
-		return nil
+	for i := range t.Orders {
+		p := &t.Orders[i]
+		if p.OrderID() != 0 && p.OrderID() == o.ID || p.OrderID() == 0 && p.ClientOrderID() == o.ClientOrderID {
+			return p
+		}
 	}
-	return &t.Orders[i]
+	return nil
 }
 
 // ends reports whether a level cancels an order. On futures, protection stays until the position
