@@ -142,7 +142,7 @@ func (c *checked) Import(path string) (*types.Package, error) {
 func (c *checked) check(t *testing.T, set *token.FileSet, path string, trees []*ast.File) *types.Info {
 	t.Helper()
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{},
-		Instances: map[*ast.Ident]types.Instance{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+		Instances: map[*ast.Ident]types.Instance{}}
 	config := types.Config{Importer: c}
 	p, err := config.Check(path, set, trees, info)
 	if err != nil {
