@@ -86,13 +86,13 @@ func (s *Strategy) WithPlan(plan *strategy.Plan) *Strategy {
 // Halted returns the state with its plan reduced by a halt: at level cancel the plan has no opening
 // orders, at level flatten no position.
 func (s *Strategy) Halted(level record.HaltLevel) *Strategy {
-	if level < record.LevelCancel {
+	if !level.Ends(placement.Order) {
 		return s
 	}
 	state := *s
 	state.plan = *s.plan.Clone()
 	state.plan.Orders, state.plan.OrdersSet = nil, true
-	if level == record.LevelFlatten {
+	if level.Ends(placement.ExitOrder) {
 		state.plan.Exits, state.plan.ExitsSet = nil, true
 		state.plan.Target = strategy.Flat()
 	}

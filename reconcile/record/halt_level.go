@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
 )
 
 // HaltLevel is the severity of a halt. Each level includes the effects of the lower ones.
@@ -29,6 +32,21 @@ func (l HaltLevel) String() string {
 		return levelNames[l]
 	}
 	return fmt.Sprintf("level(%d)", l)
+}
+
+// EndsOrders reports whether a halt of this level ends any order.
+func (l HaltLevel) EndsOrders() bool { return l >= LevelCancel }
+
+// Ends reports whether an order of this purpose must have ended before a halt of this level is complete: those that open from
+// cancel on, all of them at flatten.
+func (l HaltLevel) Ends(purpose placement.Purpose) bool {
+	return l >= LevelFlatten || l.EndsOrders() && purpose.Opens()
+}
+
+// EndsFirst reports whether a halt of this level ends an order before the position is closed. On futures the position keeps its
+// protection, and an exit that closes it, until it has ended; on spot every order holds the asset that is to be sold.
+func (l HaltLevel) EndsFirst(purpose placement.Purpose, market exchange.Market) bool {
+	return l.Ends(purpose) && (market == exchange.Spot || purpose.Opens() || purpose == placement.ExitOrder)
 }
 
 // ParseHaltLevel reads the name of a level; an empty one is LevelNone.

@@ -128,7 +128,7 @@ type outageEngine struct {
 
 // HaltBlind reports that the account cannot be read.
 func (e outageEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64) []string {
-	if level < record.LevelCancel {
+	if !level.EndsOrders() {
 		return nil
 	}
 	return []string{e.outage.blindText()}

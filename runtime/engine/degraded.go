@@ -207,8 +207,7 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.readHealth.incomplete(leg.symbol.Key()) {
 				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; the next read shows its outcome"
 			}
-			if p.Symbol() == leg.symbol.Key() &&
-				(p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
+			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level.Ends(p.Purpose())) {
 				orders++
 			}
 		}

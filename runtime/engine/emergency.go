@@ -40,7 +40,7 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 // endsSomething reports whether a halt at this level, or an order withdrawn by a person, closes
 // anything on the leg's symbol.
 func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
-	return level >= record.LevelCancel ||
+	return level.EndsOrders() ||
 		d.book.AnyLive(func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })
 }
 

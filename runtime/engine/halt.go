@@ -97,7 +97,7 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 		return true
 	}
 	for p := range h.book.Live() {
-		if p.Symbol() == leg.symbol.Key() && (p.Purpose().Opens() || level == record.LevelFlatten) {
+		if p.Symbol() == leg.symbol.Key() && level.Ends(p.Purpose()) {
 			return true
 		}
 	}
@@ -135,7 +135,7 @@ func (b *base) minimumText(leg *leg, position exchange.Quantity) string {
 func (h *halts) unread() bool {
 	for _, leg := range h.legs {
 		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
-		if halt.Level > record.LevelPause && leg.readMS < max(halt.AtMS, h.requestedMS) {
+		if halt.Level.EndsOrders() && leg.readMS < max(halt.AtMS, h.requestedMS) {
 			return true
 		}
 	}
@@ -146,7 +146,7 @@ func (h *halts) unread() bool {
 // failed round is then retried soon.
 func (h *halts) pending() bool {
 	for _, leg := range h.legs {
-		if level := h.levelOn(leg, record.LevelNone); level > record.LevelPause && h.unfinished(leg, level) {
+		if level := h.levelOn(leg, record.LevelNone); level.EndsOrders() && h.unfinished(leg, level) {
 			return true
 		}
 	}

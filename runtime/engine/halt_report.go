@@ -13,7 +13,7 @@ import (
 // HaltBlind returns what a halt cannot see or act on, one line each. If a time is given, it adds what
 // has not been read since then: until it is read, it is unknown what remains.
 func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) (blind []string) {
-	if level < record.LevelCancel {
+	if !level.EndsOrders() {
 		return nil
 	}
 	add := func(format string, values ...any) { blind = append(blind, fmt.Sprintf(format, values...)) }

@@ -135,18 +135,9 @@ func (t *target) placement(o *exchange.Order) *account.Placement {
 	return nil
 }
 
-// ends reports whether a level cancels an order. On futures, protection stays until the position
-// has ended; on spot it holds the asset that is to be sold.
+// ends reports whether the lane cancels an order. What a halt ends after the position stays: it can only reduce.
 func (t *target) ends(p *account.Placement) bool {
-	switch {
-	case t.level < record.LevelCancel:
-		return false
-	case p.Purpose().Opens():
-		return true
-	case t.level < record.LevelFlatten:
-		return false
-	}
-	return t.Symbol.Market == exchange.Spot || p.Purpose() == placement.ExitOrder
+	return t.level.EndsFirst(p.Purpose(), t.Symbol.Market)
 }
 
 // maxClose returns the largest part of a position on one side that may be botd's: the listed part, plus
@@ -173,7 +164,7 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 		p := &a.pulls[i]
 		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Reason, SinceMS: a.sinceMS,
 			Remedy: "botd rearm, once the engine answers; until then the kill switch acts without it"}
-		if p.halt.Level > record.LevelPause {
+		if p.halt.Level.EndsOrders() {
 			d.Remaining, d.Blind = a.remaining()
 		}
 		all = append(all, d)

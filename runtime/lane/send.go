@@ -125,7 +125,7 @@ func (l *Lane) targetsOn(a *action, market exchange.Market) (all []*target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range a.targets {
-		if t.Symbol.Market == market && t.requested >= record.LevelCancel {
+		if t.Symbol.Market == market && t.requested.EndsOrders() {
 			t.level = t.requested
 			all = append(all, t)
 		}
