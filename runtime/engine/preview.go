@@ -66,6 +66,14 @@ type Step struct {
 	Later    bool // after the steps before it are confirmed
 }
 
+// CancelText describes the cancel of an order, whose exchange id is 0 while it is unknown.
+func CancelText(orderID int64, clientOrderID string, symbol exchange.SymbolKey) string {
+	if orderID == 0 {
+		return fmt.Sprintf("cancel order %s on %s, once its id is known", clientOrderID, symbol)
+	}
+	return fmt.Sprintf("cancel order %d (%s) on %s", orderID, clientOrderID, symbol)
+}
+
 // previews describe the next actions without performing them.
 type previews struct {
 	*base

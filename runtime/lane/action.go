@@ -200,7 +200,7 @@ func (l *Lane) Preview(level record.HaltLevel, scope account.Scope) (lines []str
 		t.level = t.requested
 		for i := range t.Orders {
 			if p := &t.Orders[i]; t.ends(p) {
-				lines = append(lines, fmt.Sprintf("cancel order %d (%s) on %s", p.OrderID(), p.ClientOrderID(), t.Symbol.Key()))
+				lines = append(lines, engine.CancelText(p.OrderID(), p.ClientOrderID(), t.Symbol.Key()))
 			}
 		}
 		if t.level == record.LevelFlatten && t.Close != 0 {

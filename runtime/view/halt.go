@@ -33,10 +33,7 @@ func HaltStepOf(step *engine.Step) HaltStep {
 	out := HaltStep{Strategy: step.Strategy, Market: symbol.Market.String(), Symbol: symbol.Name, Action: step.Intent.Purpose.String(), Later: step.Later,
 		ClientOrderID: step.Intent.ClientID, OrderID: step.Intent.OrderID}
 	if step.Intent.Purpose == placement.Cancel {
-		out.Text = fmt.Sprintf("cancel order %d (%s) on %s", out.OrderID, out.ClientOrderID, symbol.Key())
-		if out.OrderID == 0 {
-			out.Text = fmt.Sprintf("cancel order %s on %s, once its id is known", out.ClientOrderID, symbol.Key())
-		}
+		out.Text = engine.CancelText(out.OrderID, out.ClientOrderID, symbol.Key())
 		return out
 	}
 	out.Side, out.Type, out.ReduceOnly, out.ClosePosition = o.Side.String(), o.Type.String(), o.ReduceOnly, o.ClosePosition
