@@ -198,6 +198,15 @@ type SymbolKey struct {
 	Name   string
 }
 
+// ParseSymbolKey names a symbol by its market and its name; a market that is left out is futures.
+func ParseSymbolKey(market, name string) (SymbolKey, error) {
+	if market == "" {
+		return SymbolKey{Futures, name}, nil
+	}
+	of, err := ParseMarket(market)
+	return SymbolKey{of, name}, err
+}
+
 // String returns "futures BTC-USDT".
 func (k SymbolKey) String() string { return k.Market.String() + " " + k.Name }
 

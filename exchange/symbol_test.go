@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -260,5 +261,18 @@ func TestTheCostOfAMeanPriceIsExact(t *testing.T) {
 		if have := s.Cost(MustAmount(c.mean), c.quantity).String(); have != c.want {
 			t.Errorf("%d at %s: want %s, have %s", c.quantity, c.mean, c.want, have)
 		}
+	}
+}
+
+// A market that is left out is futures; an unknown one is refused.
+func TestASymbolIsNamedByItsMarketAndItsName(t *testing.T) {
+	t.Parallel()
+	for market, want := range map[string]SymbolKey{"": {Futures, "X"}, "futures": {Futures, "X"}, "spot": {Spot, "X"}} {
+		if have, err := ParseSymbolKey(market, "X"); err != nil || have != want {
+			t.Errorf("%q: want %v, have %v, %v", market, want, have, err)
+		}
+	}
+	if _, err := ParseSymbolKey("bonds", "X"); err == nil || !strings.Contains(err.Error(), `unknown market "bonds"`) {
+		t.Errorf("an unknown market: want a refusal with its name, have %v", err)
 	}
 }

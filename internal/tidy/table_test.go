@@ -218,8 +218,8 @@ var Table = []Row{
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon",
-		impure, "internal/paint reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
-			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
+		impure, "internal/paint exchange reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view " +
+			"runtime/api runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/notation internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +

@@ -75,17 +75,8 @@ func (c controls) do(r *request, event engine.Event, does ...string) (Change, er
 
 // knownMarket refuses an unknown market.
 func knownMarket(market string) error {
-	if _, err := symbolKey(market, ""); err != nil {
+	if _, err := exchange.ParseSymbolKey(market, ""); err != nil {
 		return badBody("market: " + err.Error())
 	}
 	return nil
-}
-
-// symbolKey names a symbol; a market that is left out is futures.
-func symbolKey(market, symbol string) (key exchange.SymbolKey, err error) {
-	key = exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
-	if market != "" {
-		err = key.Market.UnmarshalText([]byte(market))
-	}
-	return key, err
 }

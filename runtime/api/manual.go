@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/runtime/api/auth"
@@ -54,7 +55,7 @@ func (m *manual) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 	if err := body.need(r, wantReason); err != nil {
 		return HaltAnswer{}, err
 	}
-	key, err := symbolKey(r.PathValue("market"), r.PathValue("symbol"))
+	key, err := exchange.ParseSymbolKey(r.PathValue("market"), r.PathValue("symbol"))
 	if err != nil {
 		return HaltAnswer{}, notFound("market", r.PathValue("market"))
 	}

@@ -49,7 +49,7 @@ func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
 	if m.config.Market == nil {
 		return nil, errors.New("this botd serves no market data")
 	}
-	key, err := symbolKey(market, name)
+	key, err := exchange.ParseSymbolKey(market, name)
 	if err != nil {
 		return nil, err
 	}

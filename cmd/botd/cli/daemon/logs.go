@@ -21,6 +21,7 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/exchange"
 	"botd/internal/failure"
 	"botd/internal/moment"
 	"botd/internal/paint"
@@ -98,8 +99,8 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	if f.level != "" && !slices.Contains(ops.Levels, f.level) {
 		return failure.Usagef("--level %q: want one of %s", f.level, strings.Join(ops.Levels, ", "))
 	}
-	if f.market != "" && f.market != "futures" && f.market != "spot" {
-		return failure.Usagef("--market %q: futures or spot", f.market)
+	if _, err := exchange.ParseMarket(f.market); f.market != "" && err != nil {
+		return failure.Usagef("--market: %v", err)
 	}
 	form, _, _ := strings.Cut(shell.Output(command), "=")
 	if f.follow && form != "table" && form != "jsonl" {

@@ -11,6 +11,7 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile/account"
 	"botd/runtime/api"
@@ -170,14 +171,11 @@ until botd rearm --strategy NAME; --dry-run prints what it would do then.`,
 		Example: `  botd positions close BTC-USDT --reason "news" --dry-run      # each order it would send
   botd positions close BTC-USDT --market spot --reason "news" --wait 1m`,
 	}, "symbol", func(symbol string) (string, error) {
-		market := flags.market
-		if market == "" {
-			market = "futures"
+		key, err := exchange.ParseSymbolKey(flags.market, symbol)
+		if err != nil {
+			return "", failure.Usagef("--market: %v", err)
 		}
-		if market != "futures" && market != "spot" {
-			return "", failure.Usagef("--market %q is neither futures nor spot", market)
-		}
-		return "/api/v1/positions/" + market + "/" + url.PathEscape(symbol) + "/close", nil
+		return "/api/v1/positions/" + key.Market.String() + "/" + url.PathEscape(key.Name) + "/close", nil
 	})
 	command.Flags().StringVar(&flags.market, "market", "", "futures (the default) or spot")
 	return command

@@ -8,6 +8,7 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
+	"botd/exchange"
 	"botd/internal/failure"
 	"botd/runtime/api"
 )
@@ -52,8 +53,8 @@ func (f *transferFlags) declare(command *cobra.Command) error {
 			return failure.Usagef("botd ledger transfer needs --%s", one.flag)
 		}
 	}
-	if f.Market != "futures" && f.Market != "spot" {
-		return failure.Usagef("--market %s: want futures or spot", f.Market)
+	if _, err := exchange.ParseMarket(f.Market); err != nil {
+		return failure.Usagef("--market: %v", err)
 	}
 	if _, err := strconv.ParseFloat(f.Amount, 64); err != nil {
 		return failure.Usagef("--amount %s: want a number such as 5000 or -250.5", f.Amount)
