@@ -278,7 +278,8 @@ func (r *run) decided(closes int64) {
 // give hands one event to the engine and applies its effects.
 func (r *run) give(nowMS int64, event engine.Event) {
 	r.effects.Reset()
-	if r.machine.Handle(nowMS, event, &r.effects); r.direct == nil { // which trades by itself
+	r.machine.Handle(nowMS, event, &r.effects)
+	if r.direct == nil { // which trades by itself
 		r.take(nowMS)
 	}
 }

@@ -132,7 +132,8 @@ func (s otherBotds) noteTwins(symbol *SymbolState) {
 		if !s.book.Resembles(symbol, o) {
 			continue
 		}
-		if t.noteTwin(o.ID); o.ID > t.stopID {
+		t.noteTwin(o.ID)
+		if o.ID > t.stopID {
 			limit := stopLimit(symbol.rules, o.StopPrice, o.Quantity, symbol.collar)
 			own := limit + markOf(s.book.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
 			t.stopID, t.rank = o.ID, cmp.Compare(own, o.Price)

@@ -201,7 +201,8 @@ func (r *Recorder) bound() error {
 			return r.cutting.err
 		}
 		r.cutting.err = nil
-		if r.resize(largest); r.sizes[largest] >= before {
+		r.resize(largest)
+		if r.sizes[largest] >= before {
 			return fmt.Errorf("%s: nothing more can be removed", largest)
 		}
 	}
@@ -212,7 +213,8 @@ func (r *Recorder) bound() error {
 func (r *Recorder) report(path string, err error) {
 	if err == nil {
 		if _, failed := r.failing[path]; failed {
-			if delete(r.failing, path); len(r.failing) == 0 {
+			delete(r.failing, path)
+			if len(r.failing) == 0 {
 				clear(r.reported)
 				r.config.Notify(nil)
 			}

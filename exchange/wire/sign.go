@@ -86,7 +86,8 @@ func conditional(template string, body bool) (string, error) {
 	var b strings.Builder
 	for rest := template; ; {
 		before, after, found := strings.Cut(rest, "[")
-		if b.WriteString(before); strings.Contains(before, "]") {
+		b.WriteString(before)
+		if strings.Contains(before, "]") {
 			return "", errBrackets
 		}
 		if !found {

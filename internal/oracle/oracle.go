@@ -203,7 +203,8 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 		o.close(s)
 	}
 	covered := s.unprotectedMS < 0
-	if o.judge(s); covered && s.unprotectedMS >= 0 {
+	o.judge(s)
+	if covered && s.unprotectedMS >= 0 {
 		s.unseenMS, s.shownMS = atMS, -1 // no read has shown the part that the stops do not cover
 	}
 }
@@ -234,7 +235,8 @@ func (o *Oracle) Unnamed(atMS int64, symbol Symbol, quantity int64) {
 	s := o.state(symbol)
 	covered := s.unprotectedMS < 0
 	s.unnamed = quantity
-	if o.judge(s); covered && s.unprotectedMS >= 0 {
+	o.judge(s)
+	if covered && s.unprotectedMS >= 0 {
 		s.shownMS = -1
 	}
 }

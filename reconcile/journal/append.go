@@ -30,7 +30,8 @@ func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 	if j.broken != nil {
 		return j.broken
 	}
-	if j.watch.poll(); j.watch.truncated {
+	j.watch.poll()
+	if j.watch.truncated {
 		return j.divert(records)
 	}
 	err := j.append(ctx, records)

@@ -276,7 +276,8 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, err
 	}
 	if problems, err := compareSchema(ctx, conn, j.schema); err != nil || len(problems) > 0 {
-		if v.report.add(problems...); len(v.report.Problems) > 0 { // such a file cannot be checked further
+		v.report.add(problems...)
+		if len(v.report.Problems) > 0 { // such a file cannot be checked further
 			return v.report, nil
 		}
 		return v.report, err

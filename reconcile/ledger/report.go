@@ -13,7 +13,7 @@ type Report struct {
 	Accounts    []AccountRow `json:"accounts"`
 	Unexplained []AccountRow `json:"unexplained"`        // wallet changes beyond all fills, fees and funding
 	Declared    []AccountRow `json:"declared,omitempty"` // declared transfers that no wallet has shown yet
-	FuturesMS   int64        `json:"futures_ms"`         // time up to which the market is booked; 0 for not at all
+	FuturesMS   int64        `json:"futures_ms"`         // time up to which the market is booked; 0 if never
 	SpotMS      int64        `json:"spot_ms"`
 }
 
@@ -49,7 +49,8 @@ func (l *Ledger) Report() Report {
 	for i := range l.balances {
 		b := &l.balances[i]
 		row := AccountRow{b.Account, b.Strategy, b.Symbol.Market, b.Symbol.Name, b.Asset, b.Amount, b.Derived}
-		if r.Accounts = append(r.Accounts, row); b.Account == Unexplained {
+		r.Accounts = append(r.Accounts, row)
+		if b.Account == Unexplained {
 			r.open(l, row)
 		}
 		if b.Account == Realized || b.Account == Fees || b.Account == Funding {
@@ -72,11 +73,12 @@ func (l *Ledger) Report() Report {
 // have the sign of the wallet change, the opposite of the account's balance.
 func (r *Report) open(l *Ledger, row AccountRow) {
 	declared := l.Declared(row.Market, row.Asset)
-	if row.Amount = declared.Sub(row.Amount); !row.Amount.IsZero() {
+	row.Amount = declared.Sub(row.Amount)
+	if !row.Amount.IsZero() {
 		r.Unexplained = append(r.Unexplained, row)
 	}
-	if row.Amount = declared; !declared.IsZero() {
-		row.Account = Transferred
+	if !declared.IsZero() {
+		row.Account, row.Amount = Transferred, declared
 		r.Declared = append(r.Declared, row)
 	}
 }

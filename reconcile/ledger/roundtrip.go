@@ -180,7 +180,8 @@ func (t *RoundTrips) Adopt(key exchange.SymbolKey, quantity exchange.Quantity) {
 		s.endTrip()
 		return
 	}
-	if s.spot.incomplete = true; quantity < 0 {
+	s.spot.incomplete = true
+	if quantity < 0 {
 		s.spot = spotTrip{} // sold outside botd: the price is not reported
 	}
 }

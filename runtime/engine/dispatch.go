@@ -66,7 +66,8 @@ func (d *dispatcher) act(leg *leg) int {
 func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.endsSomething(leg, level) {
-		if d.emergencyOn(leg); leg.symbol.Key().Market == exchange.Futures && level >= record.LevelFlatten {
+		d.emergencyOn(leg)
+		if leg.symbol.Key().Market == exchange.Futures && level >= record.LevelFlatten {
 			return 0
 		}
 	}

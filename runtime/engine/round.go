@@ -312,7 +312,8 @@ func (r *round) finishRound() bool {
 	futuresRead, spotRead := snapshot.Account != nil || !r.trades(exchange.Futures), snapshot.Balances.Done() || !r.trades(exchange.Spot)
 	whole := futuresRead && spotRead
 	r.limits.ahead, r.limits.fromMS = r.walletAhead(), snapshot.BeganMS
-	if r.limits.mixed = r.limits.ahead || !whole && (r.limits.mixed || r.positionChanged()); whole {
+	r.limits.mixed = r.limits.ahead || !whole && (r.limits.mixed || r.positionChanged())
+	if whole {
 		r.limits.watchLimits(true)
 	}
 	r.alarms.guardPrefix()

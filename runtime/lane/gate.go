@@ -78,7 +78,8 @@ func (l *Lane) ended(key exchange.SymbolKey, clientOrderID string, orderID int64
 		p.orderID = orderID
 		p.refused = !errors.As(err, &unknown) && (errors.As(err, &unsent) || errors.As(err, &refusal))
 	}
-	if l.placing[key]--; l.placing[key] == 0 {
+	l.placing[key]--
+	if l.placing[key] == 0 {
 		delete(l.placing, key)
 	}
 }

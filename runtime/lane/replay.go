@@ -14,9 +14,9 @@ type Journal interface {
 	Append(ctx context.Context, records []record.Record) error
 }
 
-// Replay adds to the journal and the book, before the engine starts, the actions of the lane before
-// the process ended that the engine did not take over: orders whose answer was lost become
-// uncertain, like any other. It returns the records.
+// Replay adds to journal and book those lane actions of the previous process that the engine had
+// not taken over. It runs before the engine starts. Orders whose answer was lost become uncertain,
+// like any other. It returns the records.
 func Replay(ctx context.Context, found []record.Record, nowMS int64, store Journal, book *reconcile.Book) ([]record.Record, error) {
 	var records []record.Record
 	add := func(r record.Record) {

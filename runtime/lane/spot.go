@@ -87,7 +87,8 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 			left = append(left, fmt.Sprintf("order %d on %s to cancel", o.ID, t.Symbol.Key()))
 			l.cancel(ctx, t, o.ID)
 		case t.sale != nil && o.ClientOrderID == t.sale.clientID:
-			if t.sale.orderID = o.ID; time.Since(t.sale.at) >= sendAgain { // the price has passed its limit: the next uses the current price
+			t.sale.orderID = o.ID
+			if time.Since(t.sale.at) >= sendAgain { // the price has passed its limit: the next uses the current price
 				l.cancel(ctx, t, o.ID)
 			}
 		}

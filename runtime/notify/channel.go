@@ -75,7 +75,8 @@ func (c *channel) run(ctx context.Context) {
 			case <-over:
 			case <-ctx.Done():
 			}
-			if stop(); c.digest.empty() {
+			stop()
+			if c.digest.empty() {
 				continue
 			}
 			c.collect(ctx, gather)

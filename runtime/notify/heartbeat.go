@@ -84,7 +84,8 @@ func (h *Heartbeat) beat(ctx context.Context, client *http.Client) error {
 	if err != nil {
 		return err
 	}
-	if response.Body.Close(); response.StatusCode >= http.StatusMultipleChoices {
+	response.Body.Close()
+	if response.StatusCode >= http.StatusMultipleChoices {
 		return fmt.Errorf("it answers with status %d", response.StatusCode)
 	}
 	return nil

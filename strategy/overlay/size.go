@@ -333,7 +333,8 @@ func (s *sizing) observe() {
 			s.Remember(sizeSide, 0) // the next entry is sized from scratch
 		}
 	}
-	if s.Remember(sizeSeen, now); now == 0 {
+	s.Remember(sizeSeen, now)
+	if now == 0 {
 		s.Remember(sizeRisk, 0)
 		return
 	}

@@ -266,7 +266,8 @@ func (r *Remote) Candle(v *strategy.View) {
 		return // the program has already received the candle
 	}
 	q := question{Type: typeCandles}
-	if r.see(v, &q); q.View != nil || q.Last != "" {
+	r.see(v, &q)
+	if q.View != nil || q.Last != "" {
 		r.sendCandles(v)
 		r.send(&q)
 	}
