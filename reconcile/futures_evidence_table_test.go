@@ -534,7 +534,7 @@ func TestPositionsHistoryIsReadForMissingPart(t *testing.T) {
 		shown     exchange.Quantity
 		createdMS int64
 		by        witness
-		want      int64 // -1 for not at all
+		want      int64 // -1 if never
 	}{
 		{"it misses some", 15, 0, noWitness, 1_001_000 - 11_000},
 		{"it misses all of one that the exchange dated", 0, 951_700, noWitness, 951_000 - 11_000},

@@ -62,14 +62,14 @@ func (m *margins) marginAgrees() bool {
 	return !needed.IsZero() && !needed.Less(more.Mul(100))
 }
 
-// marginUnlisted reports whether the account uses more margin than the listed positions need: the list does not show all of them.
+// marginUnlisted reports whether the account uses more margin than the listed positions need, which shows that the list omits some of them.
 func (m *margins) marginUnlisted() bool {
 	more, needed := m.margin()
 	return !m.fetched.Account.PositionMargin.Less(needed) && needed.Less(more.Mul(100))
 }
 
-// fillsExplainMargin reports whether the positions that fills explain, and those left to others, need nearer to the margin in use than the listed
-// ones: then the margin is no evidence for the list, even if the list needs nearly as much, because it shows less of one symbol and more of another.
+// fillsExplainMargin reports whether the positions that fills explain, and those left to others, explain the margin in use better than the listed
+// positions do. Then the margin is no evidence for the list, even if the list needs nearly as much: it may show less of one symbol and more of another.
 func (m *margins) fillsExplainMargin() bool {
 	listed, needed := m.margin()
 	if needed.IsZero() {

@@ -270,7 +270,7 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 }
 
 // positionComparison compares the positions of symbols with what botd's own fills explain, seeks evidence of a difference other than the list that shows
-// it, and decides a difference that lasts.
+// it, and attributes a persistent difference or quarantines its symbol.
 type positionComparison struct{ *survey }
 
 func (s *survey) positionComparison() positionComparison { return positionComparison{s} }

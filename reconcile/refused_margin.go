@@ -15,7 +15,7 @@ import (
 // heldMargin is the reason for a contradiction between lists and account.
 const heldMargin = "the account uses the margin of an opening that the exchange refused, and no list shows that order"
 
-// marginUse answers which margin the futures account uses for more than what botd knows.
+// marginUse measures margin that no known order or position explains.
 type marginUse struct{ *Book }
 
 func (b *Book) marginUse() marginUse { return marginUse{b} }

@@ -131,7 +131,7 @@ func (o *observedAccount) omitsIDs() bool { return !o.idsShown || o.idsLeftOut }
 // priceSlack is the fraction of its stop price (1/10,000) by which the limit of such an order may differ, because the price tick may have changed.
 const priceSlack = 10_000
 
-// repetition returns a row without an id with the id of the purchase of botd's that it repeats, if the list omits the ids of botd's own orders too:
+// repetition returns a row without an id with the id of the purchase it duplicates, if the list omits the ids of botd's own orders too:
 // both have the same amount, or the same quantity and price, and were placed within the same seconds. Nothing else distinguishes an order that the
 // exchange executed a second time, or despite its refusal, from a person's; a person's order does not have the same amount by chance.
 func (e unclaimedRows) repetition(order *exchange.Order) *exchange.Order {

@@ -195,7 +195,7 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		with func(symbol *SymbolState)
-		want int64 // start of the history; -1 for not at all
+		want int64 // start of the history; -1 if never
 	}{
 		{"it agrees", func(*SymbolState) {}, -1},
 		{"it misses some", func(s *SymbolState) { s.missedFor.sinceMS = 1 }, agreedMS - 1_000 - 1_000 - 60_000},

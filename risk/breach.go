@@ -75,7 +75,7 @@ func lostInARow(f figures) string {
 	return f.value.String() + " positions in a row lost"
 }
 
-// TriggeredBy reports whether a limit is set that the trigger moves.
+// TriggeredBy reports whether a configured limit responds to the trigger.
 func (l *Limits) TriggeredBy(by Trigger) bool {
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.latch != nil && limit.latch.trigger == by && limit.isSet(l) {
@@ -85,7 +85,7 @@ func (l *Limits) TriggeredBy(by Trigger) bool {
 	return false
 }
 
-// Changed reports whether a limit that the trigger moves has another value than before.
+// Changed reports whether a limit that responds to the trigger has changed.
 func (l *Limits) Changed(by Trigger, before *Limits) bool {
 	for i := range limitTable {
 		limit := &limitTable[i]

@@ -288,7 +288,7 @@ var Table = []Row{
 		impure, "internal/failure", ""},
 	{"internal/disk", "reports how much space a file system has left, and locks files",
 		impure, "", "sys"},
-	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk, or of which one file call fails",
+	{"internal/disk/disktest", "runs a test in a process whose files cannot grow, as on a full disk, or in which one file call fails",
 		tests, "", ""},
 	{"internal/disk/sqlitefault", "is a file layer under SQLite whose calls fail on a test's request",
 		tests, "", "sqlite libc"},

@@ -43,13 +43,13 @@ type HaltRequest struct {
 	ReasonRequest
 }
 
-// RearmRequest is which halt is to end; the account's without any field.
+// RearmRequest names the halt to end; empty means the account's.
 type RearmRequest struct {
 	HaltScope
 	ReasonRequest
 }
 
-// HaltScope is a part of the account as a request names it; the whole account without any field.
+// HaltScope names a part of the account; empty means the whole account.
 type HaltScope struct {
 	Strategy string `json:"strategy,omitempty"` // the strategy to which it is limited
 	Market   string `json:"market,omitempty"`   // futures | spot; required where both markets trade the symbol

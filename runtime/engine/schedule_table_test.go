@@ -385,7 +385,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		forMS int64 // time unprotected; 0 for not at all
+		forMS int64 // time unprotected; 0 if never
 		with  func(w *world)
 		want  string
 	}{

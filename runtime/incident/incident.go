@@ -23,7 +23,7 @@ const (
 	Critical Severity = "critical" // at once, at night too
 )
 
-// Incident is one cause for which some part does not work as it should.
+// Incident is one malfunction.
 type Incident struct {
 	ID          int64         `json:"id"`
 	Kind        string        `json:"kind"` // the declared state: blind, unprotected, quarantined, ...

@@ -20,7 +20,7 @@ const IncidentsFile = "incidents.json"
 // maxIncidentBytes bounds that file.
 const maxIncidentBytes = 4 << 20
 
-// Incident is one cause for which some part does not work as it should, from its opening to its end.
+// Incident is one malfunction, from start to end.
 type Incident struct {
 	ID        string            `json:"id"`
 	State     string            `json:"state"`    // open | closed
@@ -62,7 +62,7 @@ type incidents struct {
 	report  func(*incident.Report)
 	writes  chan []byte // to one writer, since trading does not wait for a disk; nil without storage
 	savedMS int64
-	first   map[seen]int64 // since when a state exists that is not declared
+	first   map[seen]int64 // when each undeclared state began
 }
 
 // causesEveryMS is how often a changed cause alone is saved.
@@ -162,7 +162,8 @@ func (i *incidents) save(nowMS int64) {
 	for n := range all {
 		changed = changed || all[n].UpdatedMS >= i.savedMS || all[n].RemindedMS >= i.savedMS
 	}
-	if i.savedMS = nowMS; !changed {
+	i.savedMS = nowMS
+	if !changed {
 		return
 	}
 	stored := make([]storedIncident, len(all))
@@ -174,7 +175,7 @@ func (i *incidents) save(nowMS int64) {
 	if err != nil {
 		panic(err) // an incident that does not marshal to JSON
 	}
-	select { // the newest alone is of use
+	select { // only the newest matters
 	case <-i.writes:
 	default:
 	}

@@ -1,2 +1,2 @@
-// Package disktest runs a test in a process whose files cannot grow, as on a full disk, or of which one file call fails.
+// Package disktest runs a test in a process whose files cannot grow, as on a full disk, or in which one file call fails.
 package disktest

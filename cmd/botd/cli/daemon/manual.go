@@ -95,7 +95,7 @@ func showAction(w io.Writer, h *api.HaltAnswer) {
 	if h.DryRun {
 		fmt.Fprintln(w, "it would send, now:")
 	} else {
-		fmt.Fprintln(w, "sent, or being sent:")
+		fmt.Fprintln(w, "orders:")
 	}
 	for i := range h.Steps {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
