@@ -576,7 +576,7 @@ class Holding(TypedDict):
 
 
 class Incident(TypedDict):
-    """One cause for which some part does not work as it should, from its opening to its end."""
+    """One malfunction, from start to end."""
 
     id: str
     state: Literal["open", "closed"]
@@ -1258,7 +1258,7 @@ class QuarantineList(TypedDict):
 
 
 class RearmRequest(TypedDict):
-    """Which halt is to end; the account's without any field."""
+    """RearmRequest names the halt to end; empty means the account's."""
 
     strategy: NotRequired[str]  # The strategy to which it is limited.
     market: NotRequired[Literal["futures", "spot"]]  # Required where both markets trade the symbol.
