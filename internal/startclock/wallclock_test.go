@@ -103,6 +103,7 @@ func wallStarts(files map[string]*ast.File) map[string]token.Pos {
 			}
 		}
 	}
+	passed := passedOn(files)
 	for name, tree := range files {
 		if slices.ContainsFunc(tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == bubble }) {
 			continue
@@ -114,14 +115,58 @@ func wallStarts(files map[string]*ast.File) map[string]token.Pos {
 			}
 			known := followed(declaration, clockOf(tree), shared)
 			ast.Inspect(declaration, func(node ast.Node) bool {
-				if start := startOf(node); start != nil && isWall(start, clockOf(tree), known) {
-					found[at] = start.Pos()
+				starts := []ast.Expr{startOf(node)}
+				if call, ok := node.(*ast.CallExpr); ok {
+					starts = argumentsOf(call, passed)
+				}
+				for _, start := range starts {
+					if start != nil && isWall(start, clockOf(tree), known) {
+						found[at] = start.Pos()
+					}
 				}
 				return true
 			})
 		}
 	}
 	return found
+}
+
+// passedOn returns the places of the parameters that functions and methods set the start of a market or of its clock to, by name.
+func passedOn(files map[string]*ast.File) map[string][]int {
+	passed := map[string][]int{}
+	for _, tree := range files {
+		for _, declaration := range tree.Decls {
+			function, ok := declaration.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			place := 0
+			for _, field := range function.Type.Params.List {
+				for _, name := range field.Names {
+					known := followed(function, "", map[string]bool{name.Name: true})
+					ast.Inspect(function, func(node ast.Node) bool {
+						if start := startOf(node); start != nil && isWall(start, "", known) {
+							passed[function.Name.Name] = append(passed[function.Name.Name], place)
+						}
+						return true
+					})
+					place++
+				}
+			}
+		}
+	}
+	return passed
+}
+
+// argumentsOf returns the arguments of a call that become the start of a market or of its clock.
+func argumentsOf(call *ast.CallExpr, passed map[string][]int) (starts []ast.Expr) {
+	name := types.ExprString(call.Fun)
+	for _, place := range passed[name[strings.LastIndexByte(name, '.')+1:]] {
+		if place < len(call.Args) {
+			starts = append(starts, call.Args[place])
+		}
+	}
+	return starts
 }
 
 // clockOf returns the expression by which a file reads the clock.
@@ -191,7 +236,7 @@ func startOf(node ast.Node) ast.Expr {
 		if n.Type != nil {
 			of = types.ExprString(n.Type)
 		}
-		if of = of[strings.LastIndexByte(of, '.')+1:]; of != "Config" && of != "Clock" {
+		if of = of[strings.LastIndexByte(of, '.')+1:]; of != "" && of != "Config" && of != "Clock" { // in a list, the type may be omitted
 			return nil
 		}
 		for _, element := range n.Elts {
@@ -244,19 +289,24 @@ func isWall(e ast.Expr, clock string, known map[string]bool) (yes bool) {
 func TestAWallClockIsFollowed(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]int{
-		"sim.New(sim.Config{StartMS: time.Now().UnixMilli()})":                                             1,
-		"start := time.Now().UnixMilli(); sim.New(sim.Config{StartMS: start})":                             1,
-		"now := time.Now(); var start = now.Add(1).UnixMilli(); sim.New(sim.Config{StartMS: start + 5})":   1,
-		"start := int64(1); start = time.Now().UnixMilli(); sim.New(sim.Config{StartMS: start})":           1,
-		"c := sim.Config{}; c.StartMS = time.Now().UnixMilli(); sim.New(c)":                                1,
-		"w.now = time.Now(); _ = server.Clock{StartMS: w.now.UnixMilli()}":                                 1,
-		"sim.New(sim.Config{StartMS: nowMS()})":                                                            1,
-		"sim.New(sim.Config{StartMS: began.UnixMilli()})":                                                  1,
-		"sim.New(sim.Config{StartMS: startclock.MS()})":                                                    0,
+		"sim.New(sim.Config{StartMS: time.Now().UnixMilli()})":                                           1,
+		"start := time.Now().UnixMilli(); sim.New(sim.Config{StartMS: start})":                           1,
+		"now := time.Now(); var start = now.Add(1).UnixMilli(); sim.New(sim.Config{StartMS: start + 5})": 1,
+		"start := int64(1); start = time.Now().UnixMilli(); sim.New(sim.Config{StartMS: start})":         1,
+		"c := sim.Config{}; c.StartMS = time.Now().UnixMilli(); sim.New(c)":                              1,
+		"w.now = time.Now(); _ = server.Clock{StartMS: w.now.UnixMilli()}":                               1,
+		"for _, c := range []sim.Config{{StartMS: time.Now().UnixMilli()}} { sim.New(c) }":               1,
+		"at(0, time.Now())":                               1,
+		"at(time.Now().UnixMilli(), began)":               1,
+		"at(time.Now().UnixMilli(), startclock.Time())":   0,
+		"sim.New(sim.Config{StartMS: nowMS()})":           1,
+		"sim.New(sim.Config{StartMS: began.UnixMilli()})": 1,
+		"sim.New(sim.Config{StartMS: startclock.MS()})":   0,
 		"began := startclock.MS(); late := time.Now(); sim.New(sim.Config{StartMS: x.late + 1}); _ = late": 0,
 		"_ = exchange.Request{StartMS: time.Now().UnixMilli()}":                                            0,
 	} {
-		text := "package x\nimport \"time\"\nvar began = time.Now()\nfunc nowMS() int64 { return time.Now().UnixMilli() }\nfunc f() { " + code + " }"
+		text := "package x\nimport \"time\"\nvar began = time.Now()\nfunc nowMS() int64 { return time.Now().UnixMilli() }\n" +
+			"func at(n int64, t time.Time) { start := t.UnixMilli(); sim.New(sim.Config{StartMS: start}) }\nfunc f() { " + code + " }"
 		for alias, clock := range map[string]string{"\"time\"": "time.", "clk \"time\"": "clk."} {
 			aliased := strings.NewReplacer("\"time\"", alias, "time.", clock).Replace(text)
 			tree, err := parser.ParseFile(token.NewFileSet(), "x_test.go", aliased, parser.SkipObjectResolution)

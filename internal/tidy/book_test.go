@@ -130,7 +130,7 @@ var guarded = map[string]string{
 
 // TestStateIsNotOverwritten checks that no package overwrites a whole value of another package through a
 // pointer (*p = Placement{}), which unexported fields do not prevent. What is generic is not instantiated with
-// such a type: a function func(p *T, v T) could overwrite it.
+// such a type: a function func(p *T, v T) could overwrite it. Nor is a type defined by such a type, to which a pointer could be converted.
 func TestStateIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)
@@ -145,7 +145,8 @@ func TestStateIsNotOverwritten(t *testing.T) {
 			t.Errorf("%s: want it found, have %d", code, have)
 		}
 	}
-	for _, code := range []string{"set(p, T{})", "set[T](p, T{})", "do := set[T]; do(p, T{})", "by(p, T{})", "box[T]{p}.set(T{})"} {
+	for _, code := range []string{"set(p, T{})", "set[T](p, T{})", "do := set[T]; do(p, T{})",
+		"by(p, T{})", "box[T]{p}.set(T{})", "type own T; *(*own)(p) = own{}"} {
 		if have := overwrites(t, code); have == 0 {
 			t.Errorf("%s: want it found", code)
 		}
@@ -185,6 +186,10 @@ func overwritten(info *types.Info, path string, guarded map[string]string, trees
 		ast.Inspect(tree, func(node ast.Node) bool {
 			var assigned []ast.Expr
 			switch n := node.(type) {
+			case *ast.TypeSpec:
+				if !n.Assign.IsValid() && isGuarded(info.TypeOf(n.Type), path, guarded) {
+					found = append(found, n.Pos())
+				}
 			case *ast.Ident:
 				if instance, generic := info.Instances[n]; generic {
 					for argument := range instance.TypeArgs.Types() {
