@@ -137,7 +137,7 @@ func (d positionExit) reduce(quantity exchange.Quantity) {
 			return // repeating a partial sale could sell more than the plan desires: wait for its outcome
 		}
 	}
-	if unread := d.symbol.unread || d.desired.Unread; !spot && unread && quantity < whole && d.book.refusedExit(d.symbol.Key()) {
+	if unread := d.symbol.unread || d.desired.Unread; !spot && quantity < whole && d.book.refusedExit(d.symbol.Key(), !unread) {
 		return // no list shows whether the refused part was executed all the same (exactly-once.md, case 3); the exchange caps the exit of a whole position
 	}
 	if d.exitForProtection() != nil || spot && d.spotStops().releaseForExit(quantity) {

@@ -237,6 +237,66 @@ func partAfterRefusal(t testing.TB, unread bool, held, target, want exchange.Qua
 	}
 }
 
+// The exchange refuses an exit of half a position and executes it. A list of positions that is older shows all of it, but the account uses the margin of
+// half of it only, before a start and after it.
+func TestOldListRepeatsNoRefusedExitThatReleasedItsMargin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		restarts bool
+		margin   string
+		laterMS  int64
+		want     exchange.Quantity
+	}{
+		{"the margin of half", false, "50", 1_000, 0},
+		{"the margin of half, where a list has shown the exit", false, "50", 0, 0},
+		{"the margin of half, after a start", true, "50", 1_000, 0},
+		{"the margin of all", false, "100", 1_000, 10},
+		{"the margin of all, after a start", true, "100", 1_000, 10},
+		{"little less than all", false, "80", 1_000, 10},
+		{"the margin of half, a minute later", false, "50", 60_000, 0},
+		{"no margin is reported, a minute later", false, "", 60_000, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			refusedExitReleased(t, c.restarts, c.margin, c.laterMS, c.want)
+		})
+	}
+}
+
+func refusedExitReleased(t testing.TB, restarts bool, margin string, laterMS int64, want exchange.Quantity) {
+	d := newDesk(t)
+	d.hold(20)
+	d.now += 60_000
+	d.margined(20, exchange.AmountOf(100))
+	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}})
+	id := d.send(d.one(placement.Exit, nil))
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	if restarts {
+		d.restores()
+		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	}
+	if d.now += laterMS; laterMS == 0 {
+		d.now += 1_000
+		d.margined(10, exchange.MustAmount(margin))
+	}
+	for range 2 {
+		d.now += 1_000
+		if margin == "" {
+			d.observe(20, nil)
+			continue
+		}
+		d.margined(20, exchange.MustAmount(margin))
+	}
+	reduced := exchange.Quantity(0)
+	for _, intent := range d.derive(nil) {
+		reduced += intent.Order.Quantity
+	}
+	if reduced != want {
+		t.Errorf("want an exit of %d, have %d", want, reduced)
+	}
+}
+
 // Before the next read the refused part may be sold again: how often is up to the engine's pause between attempts. While reads fail it waits, unless the
 // exit is of the whole position or nothing was refused.
 func TestExitOfAPartIsRepeatedUnlessReadsFail(t *testing.T) {

@@ -26,6 +26,7 @@ type RefusedOrder struct {
 	bought        exchange.Quantity // spot: quantity that a purchase which no list shows has bought, by the wallet
 	sold          bool              // spot: the wallet has shown a sale that no list shows
 	frozen        bool              // spot: the newest wallet freezes the coins of a sale that no list shows
+	released      bool              // futures: the account uses less margin than the listed positions need, as if this exit had been executed
 	decided       bool              // a list has shown the order, or a person has decided
 	paid          persistence       // for how long the wallet, or the margin in use, has shown it
 }
@@ -102,9 +103,12 @@ func (r *refusals) refusedOn(key exchange.SymbolKey) iter.Seq[*RefusedOrder] {
 	}
 }
 
-// refusedExit reports whether the refusal of an exit on the symbol is not confirmed.
-func (r *refusals) refusedExit(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool { return one.Symbol == key && one.purpose == placement.Exit })
+// refusedExit reports whether the refusal of an exit on the symbol is not confirmed; executed also counts only those that the margin in use shows as
+// executed.
+func (r *refusals) refusedExit(key exchange.SymbolKey, executed bool) bool {
+	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool {
+		return one.Symbol == key && one.purpose == placement.Exit && (one.released || !executed)
+	})
 }
 
 // beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
@@ -148,14 +152,32 @@ func (s refusalChecks) confirms(r *RefusedOrder) bool {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
 	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
-	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.refusalEvidence().hasStop(r)
+	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.releasesMargin(r) &&
+		!s.refusalEvidence().hasStop(r)
 }
 
-// exceedsFills reports whether the list of positions shows more on a refused opening's side than fills explain: the opening was executed, or somebody else
-// traded.
+// releasesMargin reports whether the account uses less margin than the listed positions need, by at least half of what a refused exit on futures would
+// have released: the list is older than the exit. A snapshot without that comparison changes nothing for as long as an older one may be current.
+func (s refusalChecks) releasesMargin(r *RefusedOrder) bool {
+	symbol := s.book.Symbol(r.Symbol)
+	if r.Symbol.Market != exchange.Futures || r.purpose != placement.Exit {
+		return false
+	}
+	if less, needed := s.margin(); symbol.rules != nil && !needed.IsZero() {
+		part := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), r.order.Quantity).Div(int64(max(1, symbol.leverage)))
+		r.released = s.fetched.Account.PositionMargin.Less(needed) && !less.Mul(2).Less(part)
+	} else if s.fetched.BeganMS > s.noReadBefore(r.atMS) {
+		r.released = false
+	}
+	return r.released
+}
+
+// exceedsFills reports whether the list of positions shows more on the side of a refused opening or exit than fills explain: it was executed, or somebody
+// else traded.
 func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
 	residual := s.book.Symbol(r.Symbol).residual
-	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
+	effective := r.Opens() || r.purpose == placement.Exit
+	return effective && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
 // refusalEvidence determines whether a snapshot shows that a refused futures opening was executed, other than by a row of the order.

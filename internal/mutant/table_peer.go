@@ -185,7 +185,7 @@ var peer = []Row{
 		}},
 	{"refused_opening_forgotten", "a start from a checkpoint forgets an opening on futures that the exchange refused", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
-			{"reconcile/account.refusedPlacements.note", "!opening && p.wallet.ReadMS == 0", "p.wallet.ReadMS == 0"},
+			{"reconcile/account.refusedPlacements.note", "p.purpose.Opens()", "false"},
 		}},
 	{"standing_down_unread", "while botd stands down, a missing stop on spot waits until the open list can be read", "15",
 		"runtime/engine TestStopIsPlacedStandingDownWhileTheOpenListCannotBeRead", []Edit{

@@ -23,6 +23,18 @@ var wallet = []Row{
 		"reconcile TestTwoPurchasesAreNoSecondExecution", []Edit{
 			{"reconcile.formerPurchase.follow", "t.filledMS >= before.atMS", "false"},
 		}},
+	{"released_exit_repeated", "an old list repeats a refused exit whose margin the account no longer uses", "3",
+		"reconcile TestOldListRepeatsNoRefusedExitThatReleasedItsMargin", []Edit{
+			{"reconcile.refusalChecks.releasesMargin", "!less.Mul(2).Less(part)", "false"},
+		}},
+	{"exit_shown_confirms", "a list that shows the effect of a refused exit confirms its refusal", "3",
+		"reconcile TestOldListRepeatsNoRefusedExitThatReleasedItsMargin", []Edit{
+			{"reconcile.refusalChecks.exceedsFills", "r.purpose == placement.Exit", "false"},
+		}},
+	{"refused_exit_forgotten", "a start forgets a refused exit on futures", "3",
+		"reconcile TestOldListRepeatsNoRefusedExitThatReleasedItsMargin", []Edit{
+			{"reconcile/account.refusedPlacements.note", "p.purpose == placement.Exit", "false"},
+		}},
 	{"lag_suspends", "a wallet that others changed suspends the limits for as long as orders rest", "limits",
 		"reconcile TestWalletThatStaysAheadLagsForTenReads", []Edit{
 			{"reconcile.walletLag.note", "t.rounds >= maxLagging", "false"},
@@ -139,7 +151,7 @@ var wallet = []Row{
 		}},
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
-			{"reconcile.positionExit.reduce", "d.book.refusedExit(d.symbol.Key())", "false"},
+			{"reconcile.positionExit.reduce", "d.book.refusedExit(d.symbol.Key(), !unread)", "false"},
 		}},
 	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{

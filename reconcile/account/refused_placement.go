@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// RefusedPlacement is a spot order, or a futures opening, that the exchange refused and may have executed anyway. On spot, comparing the wallet with
-// Wallet shows whether it did. Wallet is journalled, because a restarted process cannot read the wallet as it was before the order.
+// RefusedPlacement is a spot order, or an opening or exit on futures, that the exchange refused and may have executed anyway. On spot, comparing the
+// wallet with Wallet shows whether it did. Wallet is journalled, because a restarted process cannot read the wallet as it was before the order.
 type RefusedPlacement struct {
 	ClientOrderID string
 	Purpose       placement.Purpose
@@ -29,9 +29,10 @@ type refusedPlacements struct{ refused []RefusedPlacement }
 // RefusedPlacements returns the refused orders that may have been executed, oldest first.
 func (r *refusedPlacements) RefusedPlacements() []RefusedPlacement { return slices.Clone(r.refused) }
 
-// note records the refusal of a futures opening, or of a spot order whose wallet was read before it was sent.
+// note records the refusal of an opening or exit on futures, or of a spot order whose wallet was read before it was sent.
 func (r *refusedPlacements) note(p *Placement, atMS int64) {
-	if opening := p.order.Market == exchange.Futures && p.purpose.Opens(); !opening && p.wallet.ReadMS == 0 {
+	onFutures := p.order.Market == exchange.Futures && (p.purpose.Opens() || p.purpose == placement.Exit)
+	if !onFutures && p.wallet.ReadMS == 0 {
 		return
 	}
 	if len(r.refused) == maxRefusedPlacements {
