@@ -22,33 +22,33 @@ type haltRequest struct {
 	sent     <-chan error // the answer of the first attempt; nil once answered
 }
 
-func (p *haltRequest) event() engine.Event {
-	if p.audit == nil {
-		return &p.halt
+func (r *haltRequest) event() engine.Event {
+	if r.audit == nil {
+		return &r.halt
 	}
-	return &engine.EventAudited{Audit: p.audit, Event: &p.halt}
+	return &engine.EventAudited{Audit: r.audit, Event: &r.halt}
 }
 
 // records returns its records for the lane's file.
-func (p *haltRequest) records(atMS int64) (all []record.Record) {
-	if p.audit != nil {
-		all = append(all, record.Record{AtMS: atMS, Body: *p.audit})
+func (r *haltRequest) records(atMS int64) (all []record.Record) {
+	if r.audit != nil {
+		all = append(all, record.Record{AtMS: atMS, Body: *r.audit})
 	}
-	return append(all, record.Record{AtMS: atMS, Strategy: p.halt.Scope.Strategy, Symbol: p.halt.Scope.Symbol,
-		Body: record.Halt{Level: p.halt.Level, Reason: p.halt.Reason}})
+	return append(all, record.Record{AtMS: atMS, Strategy: r.halt.Scope.Strategy, Symbol: r.halt.Scope.Symbol,
+		Body: record.Halt{Level: r.halt.Level, Reason: r.halt.Reason}})
 }
 
 // action is the lane's activity from the first halt until the engine takes over. The lane's mutex
 // guards its fields except end.
 type action struct {
-	sinceMS int64
-	cause   string
-	pulls   []haltRequest
-	targets []*target
-	orders  []engine.LaneOrder
-	news    bool        // there are orders that the engine does not know
-	state   [2]progress // of futures and spot
-	end     atomic.Bool // the engine takes over: no new requests
+	sinceMS   int64
+	cause     string
+	requests  []haltRequest
+	exposures []*exposure
+	orders    []engine.LaneOrder
+	news      bool        // there are orders that the engine does not know
+	state     [2]progress // of futures and spot
+	end       atomic.Bool // the engine takes over: no new requests
 }
 
 // progress is the lane's progress on one market.
@@ -58,8 +58,8 @@ type progress struct {
 	blind []string // what cannot be seen or closed
 }
 
-// target is one strategy's symbol in the newest list.
-type target struct {
+// exposure is one strategy's symbol in the newest list.
+type exposure struct {
 	engine.Exposure
 	requested record.HaltLevel            // level requested by the halts so far
 	level     record.HaltLevel            // level being acted on, taken from requested
@@ -82,7 +82,7 @@ type closing struct {
 func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passedPlacement, cause string) *action {
 	a := &action{sinceMS: nowMS, cause: cause}
 	for i := range exposures {
-		t := &target{Exposure: exposures[i], canceled: map[int64]time.Time{}, final: map[int64]exchange.Quantity{}}
+		t := &exposure{Exposure: exposures[i], canceled: map[int64]time.Time{}, final: map[int64]exchange.Quantity{}}
 		t.Orders = nil
 		for _, p := range exposures[i].Orders {
 			if p.State() == placement.Sending { // the engine may not have received its outcome
@@ -94,15 +94,15 @@ func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passed
 			}
 			t.Orders = append(t.Orders, p)
 		}
-		a.targets = append(a.targets, t)
+		a.exposures = append(a.exposures, t)
 	}
 	return a
 }
 
 // add puts a halt in force.
 func (a *action) add(p haltRequest) {
-	a.pulls = append(a.pulls, p)
-	for _, t := range a.targets {
+	a.requests = append(a.requests, p)
+	for _, t := range a.exposures {
 		if p.halt.Scope.Covers(t.Strategy, t.Symbol.Key()) {
 			t.requested = max(t.requested, p.halt.Level)
 		}
@@ -111,12 +111,12 @@ func (a *action) add(p haltRequest) {
 
 // levelOf returns the level in force on a symbol.
 func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
-	for i := range a.pulls {
-		if a.pulls[i].halt.Scope == (account.Scope{}) {
-			level = max(level, a.pulls[i].halt.Level)
+	for i := range a.requests {
+		if a.requests[i].halt.Scope == (account.Scope{}) {
+			level = max(level, a.requests[i].halt.Level)
 		}
 	}
-	for _, t := range a.targets {
+	for _, t := range a.exposures {
 		if t.Symbol.Key() == key {
 			level = max(level, t.requested)
 		}
@@ -125,7 +125,7 @@ func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
 }
 
 // placement finds a journalled order by the exchange's id, otherwise by its client order id.
-func (t *target) placement(o *exchange.Order) *account.Placement {
+func (t *exposure) placement(o *exchange.Order) *account.Placement {
 	for i := range t.Orders {
 		p := &t.Orders[i]
 		if p.OrderID() != 0 && p.OrderID() == o.ID || p.OrderID() == 0 && p.ClientOrderID() == o.ClientOrderID {
@@ -136,13 +136,13 @@ func (t *target) placement(o *exchange.Order) *account.Placement {
 }
 
 // ends reports whether the lane cancels an order. What a halt ends after the position stays: it can only reduce.
-func (t *target) ends(p *account.Placement) bool {
+func (t *exposure) ends(p *account.Placement) bool {
 	return t.level.EndsFirst(p.Purpose(), t.Symbol.Market)
 }
 
 // maxClose returns the largest part of a position on one side that may be botd's: the listed part, plus
 // the possible fills of its openings since.
-func (t *target) maxClose(sign exchange.Quantity) (sum exchange.Quantity) {
+func (t *exposure) maxClose(sign exchange.Quantity) (sum exchange.Quantity) {
 	sum = max(0, t.Close*sign)
 	for i := range t.Orders {
 		if p := &t.Orders[i]; p.Purpose().Opens() && exchange.Quantity(p.Order().Side.Sign()) == sign {
@@ -160,8 +160,8 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 	if a == nil {
 		return nil
 	}
-	for i := range a.pulls {
-		p := &a.pulls[i]
+	for i := range a.requests {
+		p := &a.requests[i]
 		d := engine.Degraded{State: "halted", Scope: p.halt.Scope, Cause: p.halt.Level.String() + ": " + p.halt.Reason, SinceMS: a.sinceMS,
 			Remedy: "botd rearm, once the engine answers; until then the kill switch acts without it"}
 		if p.halt.Level.EndsOrders() {
@@ -187,7 +187,7 @@ func (a *action) remaining() (left string, blind []string) {
 }
 
 func (a *action) trades(market int) bool {
-	return slices.ContainsFunc(a.targets, func(t *target) bool { return (t.Symbol.Market == exchange.Spot) == (market == 1) })
+	return slices.ContainsFunc(a.exposures, func(t *exposure) bool { return (t.Symbol.Market == exchange.Spot) == (market == 1) })
 }
 
 // Preview describes the requests of a halt, by the newest list.
@@ -196,7 +196,7 @@ func (l *Lane) Preview(level record.HaltLevel, scope account.Scope) (lines []str
 	defer l.mu.Unlock()
 	a := newAction(0, l.exposures, l.passed, "")
 	a.add(haltRequest{halt: engine.EventHalt{Scope: scope, Level: level}})
-	for _, t := range a.targets {
+	for _, t := range a.exposures {
 		t.level = t.requested
 		for i := range t.Orders {
 			if p := &t.Orders[i]; t.ends(p) {

@@ -27,10 +27,10 @@ func (a *answering) Do(context.Context, exchange.Request) (exchange.Answer, erro
 	return a.answer, a.err
 }
 
-// punctual is one that knows limits.
-type punctual struct{ *answering }
+// budgeted is one that knows limits.
+type budgeted struct{ *answering }
 
-func (p punctual) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
+func (p budgeted) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
 	p.limits = append(p.limits, limit)
 	return p.Do(ctx, request)
 }
@@ -62,7 +62,7 @@ func TestAnswerOutcome(t *testing.T) {
 		if have := New(Config{Venue: venue}).send(t.Context(), o); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", name, c.want, have)
 		}
-		if have := New(Config{Venue: punctual{venue}}).send(t.Context(), o); have != c.want || len(venue.limits) != 1 || venue.limits[0].NotAfterMS != 9 {
+		if have := New(Config{Venue: budgeted{venue}}).send(t.Context(), o); have != c.want || len(venue.limits) != 1 || venue.limits[0].NotAfterMS != 9 {
 			t.Errorf("%s, with a limit: want %+v, have %+v, %+v", name, c.want, have, venue.limits)
 		}
 	}
@@ -75,7 +75,7 @@ func TestWaitingPlacementIsWithdrawn(t *testing.T) {
 		s := newScene(t)
 		defer s.stop()
 		venue := &answering{answer: exchange.Answer{Order: exchange.Order{ID: 7}}}
-		s.config.Venue = punctual{venue}
+		s.config.Venue = budgeted{venue}
 		s.show("one", bitcoin, 0, 0)
 		opening := ordered(bitcoin, exchange.Buy, exchange.MarketOrder, 1, 0)
 		gate, is := s.Gate().(interface {
@@ -154,8 +154,8 @@ func TestClosedPartOfPosition(t *testing.T) {
 		"nothing is left of botd's alone":     {8, 0, 0, 0, nil, 0},
 		"two openings of botd's, with others": {8, 5, 0, 30, []account.Placement{buy, buy, sell}, 28},
 	} {
-		target := &target{Exposure: engine.Exposure{Close: c.close, Others: c.others, Orders: c.orders}, sent: c.sent}
-		if have := target.toClose(c.remaining); have != c.want {
+		one := &exposure{Exposure: engine.Exposure{Close: c.close, Others: c.others, Orders: c.orders}, sent: c.sent}
+		if have := one.toClose(c.remaining); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}
@@ -185,7 +185,7 @@ func TestTimeOfTheNextClose(t *testing.T) {
 			if !closed.at.IsZero() {
 				closed.at = time.Now().Add(-c.passed)
 			}
-			if have := (&target{closed: closed}).mayClose(c.remaining, closed.at.Add(c.began)); have != c.want {
+			if have := (&exposure{closed: closed}).mayClose(c.remaining, closed.at.Add(c.began)); have != c.want {
 				t.Errorf("%s: want %t, have %t", name, c.want, have)
 			}
 		}
@@ -359,9 +359,9 @@ func TestRemainderToSell(t *testing.T) {
 		"a sale without an id":        {[]account.Placement{own(exchange.Sell, 0)}, nil, 0, false, 1_000},
 		"a sale without an id, ended": {[]account.Placement{own(exchange.Sell, 0)}, map[int64]exchange.Quantity{-5: 10}, 0, true, 990},
 	} {
-		target := &target{Exposure: engine.Exposure{Close: 1_000, Orders: c.orders}, final: c.final, sold: c.sold}
-		if have := target.leftToSell(); have != c.want || target.known() != c.known {
-			t.Errorf("%s: want %d, known %t, have %d, %t", name, c.want, c.known, have, target.known())
+		one := &exposure{Exposure: engine.Exposure{Close: 1_000, Orders: c.orders}, final: c.final, sold: c.sold}
+		if have := one.leftToSell(); have != c.want || one.known() != c.known {
+			t.Errorf("%s: want %d, known %t, have %d, %t", name, c.want, c.known, have, one.known())
 		}
 	}
 }

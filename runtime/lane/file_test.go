@@ -141,8 +141,8 @@ func TestLaneClosesOnlyOwnPart(t *testing.T) {
 		{"beside another part, its own once", 10, 5, 10, 10, 0},
 		{"beside another part, the rest", 10, 5, 6, 4, 4},
 	} {
-		target := &target{Exposure: engine.Exposure{Close: c.close, Others: c.others}, sent: c.sent}
-		if have := target.toClose(c.remaining); have != c.want {
+		one := &exposure{Exposure: engine.Exposure{Close: c.close, Others: c.others}, sent: c.sent}
+		if have := one.toClose(c.remaining); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}

@@ -23,18 +23,18 @@ const (
 func (l *Lane) actOnFutures(ctx context.Context, a *action) {
 	first := true
 	for ctx.Err() == nil && !a.end.Load() {
-		targets := l.targetsOn(a, exchange.Futures)
-		if len(targets) == 0 {
+		exposures := l.exposuresOn(a, exchange.Futures)
+		if len(exposures) == 0 {
 			l.report(a, 0, progress{read: true})
 			pause(ctx, soon)
 			continue
 		}
 		if first {
 			first = false
-			l.actByList(ctx, a, targets)
+			l.actByList(ctx, a, exposures)
 			continue
 		}
-		p := l.settleFutures(ctx, a, targets)
+		p := l.settleFutures(ctx, a, exposures)
 		l.report(a, 0, p)
 		if p.read && len(p.left) == 0 {
 			pause(ctx, later)
@@ -45,10 +45,10 @@ func (l *Lane) actOnFutures(ctx context.Context, a *action) {
 }
 
 // actByList needs no reads: cancels may be repeated, and reduceOnly cannot flip a position.
-func (l *Lane) actByList(ctx context.Context, a *action, targets []*target) {
+func (l *Lane) actByList(ctx context.Context, a *action, exposures []*exposure) {
 	var group sync.WaitGroup
-	group.Go(func() { l.cancelListed(ctx, targets) })
-	for _, t := range targets {
+	group.Go(func() { l.cancelListed(ctx, exposures) })
+	for _, t := range exposures {
 		if t.level == record.LevelFlatten && t.Close != 0 && !l.isPlacing(t.Symbol.Key()) {
 			group.Go(func() { l.close(ctx, a, t, t.Close, t.Close) })
 		}
@@ -57,7 +57,7 @@ func (l *Lane) actByList(ctx context.Context, a *action, targets []*target) {
 }
 
 // settleFutures reads both lists and acts on them.
-func (l *Lane) settleFutures(ctx context.Context, a *action, targets []*target) (p progress) {
+func (l *Lane) settleFutures(ctx context.Context, a *action, exposures []*exposure) (p progress) {
 	var orders, positions exchange.Answer
 	var failed [2]error
 	began := time.Now()
@@ -76,7 +76,7 @@ func (l *Lane) settleFutures(ctx context.Context, a *action, targets []*target) 
 	p.read = true
 	var acting sync.WaitGroup
 	var mu sync.Mutex // guards p
-	for _, t := range targets {
+	for _, t := range exposures {
 		acting.Go(func() {
 			left, blind := l.settleOn(ctx, a, t, orders.Orders.Items(), positions.Positions.Items(), began)
 			mu.Lock()
@@ -89,7 +89,7 @@ func (l *Lane) settleFutures(ctx context.Context, a *action, targets []*target) 
 }
 
 // settleOn acts on a read of one symbol.
-func (l *Lane) settleOn(ctx context.Context, a *action, t *target, orders []exchange.Order, positions []exchange.Position,
+func (l *Lane) settleOn(ctx context.Context, a *action, t *exposure, orders []exchange.Order, positions []exchange.Position,
 	began time.Time) (left, blind []string) {
 	for i := range orders {
 		if o := &orders[i]; o.Symbol == t.Symbol.Name {
@@ -127,7 +127,7 @@ func (l *Lane) settleOn(ctx context.Context, a *action, t *target, orders []exch
 
 // toClose returns the signed quantity of a read position that the lane closes: all of it if the
 // position is botd's alone.
-func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
+func (t *exposure) toClose(remaining exchange.Quantity) exchange.Quantity {
 	sign := exchange.Quantity(1)
 	if remaining < 0 {
 		sign = -1
@@ -144,7 +144,7 @@ func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
 
 // mayClose reports whether another close may follow the newest one (class R): after a read that
 // began after its answer and shows its effect, or shows none for long enough.
-func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
+func (t *exposure) mayClose(remaining exchange.Quantity, began time.Time) bool {
 	c := &t.closed
 	switch {
 	case c.at.IsZero():
@@ -158,7 +158,7 @@ func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
 }
 
 // close sends one reduceOnly market order. It returns the reason if nothing can be sent.
-func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from exchange.Quantity) (why string) {
+func (l *Lane) close(ctx context.Context, a *action, t *exposure, quantity, from exchange.Quantity) (why string) {
 	size := quantity.Abs()
 	if t.Last > 0 {
 		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // the rest follows

@@ -33,8 +33,8 @@ func (g gated) DoBefore(ctx context.Context, request exchange.Request, limit exc
 		defer func() { g.lane.ended(key, request.Order.ClientOrderID, answer.Order.ID, err) }()
 		limit.Withdrawn = func() bool { return g.lane.Refuses(&request.Order) }
 	}
-	venue, punctual := g.lane.config.Venue.(runtime.BudgetedVenue)
-	if !punctual {
+	venue, budgeted := g.lane.config.Venue.(runtime.BudgetedVenue)
+	if !budgeted {
 		return g.lane.config.Venue.Do(ctx, request)
 	}
 	return venue.DoBefore(ctx, request, limit)

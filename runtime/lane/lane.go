@@ -207,18 +207,18 @@ func (l *Lane) deliver(ctx context.Context, a *action) bool {
 	limited, cancel := context.WithTimeout(ctx, takeOver)
 	defer cancel()
 	l.mu.Lock()
-	pulls := slices.Clone(a.pulls)
+	requests := slices.Clone(a.requests)
 	l.mu.Unlock()
-	for i := range pulls {
-		if pulls[i].accepted {
+	for i := range requests {
+		if requests[i].accepted {
 			continue
 		}
-		answered, err := l.sendAgain(limited, &pulls[i])
+		answered, err := l.sendAgain(limited, &requests[i])
 		taken := err == nil || errors.Is(err, runtime.ErrNotDurable)
 		l.mu.Lock()
-		a.pulls[i].accepted = taken
+		a.requests[i].accepted = taken
 		if answered {
-			a.pulls[i].sent = nil
+			a.requests[i].sent = nil
 		}
 		l.mu.Unlock()
 		if !taken {
@@ -260,7 +260,7 @@ func (l *Lane) First() engine.Event {
 func (l *Lane) release(a *action) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if slices.ContainsFunc(a.pulls, func(p haltRequest) bool { return !p.accepted }) {
+	if slices.ContainsFunc(a.requests, func(p haltRequest) bool { return !p.accepted }) {
 		return false
 	}
 	l.acting = nil

@@ -21,7 +21,7 @@ func (l *Lane) read(ctx context.Context, request exchange.Request) (exchange.Ans
 
 // cancel cancels an order unless a cancel was just sent. Its fill is final if the answer reports
 // that.
-func (l *Lane) cancel(ctx context.Context, t *target, orderID int64) {
+func (l *Lane) cancel(ctx context.Context, t *exposure, orderID int64) {
 	l.mu.Lock()
 	_, ended := t.final[orderID]
 	fresh := orderID == 0 || ended || time.Since(t.canceled[orderID]) < sendAgain
@@ -48,9 +48,9 @@ func (l *Lane) cancel(ctx context.Context, t *target, orderID int64) {
 
 // cancelListed cancels the journalled orders that a level ends, all at once: the request budget
 // orders them.
-func (l *Lane) cancelListed(ctx context.Context, targets []*target) {
+func (l *Lane) cancelListed(ctx context.Context, exposures []*exposure) {
 	var group sync.WaitGroup
-	for _, t := range targets {
+	for _, t := range exposures {
 		for i := range t.Orders {
 			if p := &t.Orders[i]; t.ends(p) {
 				group.Go(func() { l.cancel(ctx, t, p.OrderID()) })
@@ -62,7 +62,7 @@ func (l *Lane) cancelListed(ctx context.Context, targets []*target) {
 
 // place sends one order, which must not be able to open anything, once its record is in the lane's
 // file, or after a moment without it: its id is in the record of the start.
-func (l *Lane) place(ctx context.Context, a *action, t *target, order exchange.NewOrder) (id string, outcome record.Body) {
+func (l *Lane) place(ctx context.Context, a *action, t *exposure, order exchange.NewOrder) (id string, outcome record.Body) {
 	if !order.Reduces() && (order.Market != exchange.Spot || order.Side != exchange.Sell) {
 		panic("lane: an order that may open: " + order.Symbol)
 	}
@@ -103,7 +103,7 @@ func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	defer cancel()
 	var answer exchange.Answer
 	var err error
-	if venue, punctual := l.config.Venue.(runtime.BudgetedVenue); punctual {
+	if venue, budgeted := l.config.Venue.(runtime.BudgetedVenue); budgeted {
 		answer, err = venue.DoBefore(limited, request, exchange.SendLimit{NotAfterMS: o.DeadlineMS})
 	} else {
 		answer, err = l.config.Venue.Do(limited, request)
@@ -119,12 +119,12 @@ func (l *Lane) report(a *action, market int, p progress) {
 	l.noteProgress(a)
 }
 
-// targetsOn returns a market's targets for which a halt closes something, with their current
+// exposuresOn returns a market's exposures for which a halt closes something, with their current
 // levels.
-func (l *Lane) targetsOn(a *action, market exchange.Market) (all []*target) {
+func (l *Lane) exposuresOn(a *action, market exchange.Market) (all []*exposure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, t := range a.targets {
+	for _, t := range a.exposures {
 		if t.Symbol.Market == market && t.requested.EndsOrders() {
 			t.level = t.requested
 			all = append(all, t)

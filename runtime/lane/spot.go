@@ -24,17 +24,17 @@ type sale struct {
 func (l *Lane) actOnSpot(ctx context.Context, a *action) {
 	first := true
 	for ctx.Err() == nil && !a.end.Load() {
-		targets := l.targetsOn(a, exchange.Spot)
-		if len(targets) == 0 {
+		exposures := l.exposuresOn(a, exchange.Spot)
+		if len(exposures) == 0 {
 			l.report(a, 1, progress{read: true})
 			pause(ctx, soon)
 			continue
 		}
 		if first {
 			first = false
-			l.cancelListed(ctx, targets)
+			l.cancelListed(ctx, exposures)
 		}
-		p := l.settleSpot(ctx, a, targets)
+		p := l.settleSpot(ctx, a, exposures)
 		l.report(a, 1, p)
 		if p.read && len(p.left) == 0 {
 			pause(ctx, later)
@@ -45,7 +45,7 @@ func (l *Lane) actOnSpot(ctx context.Context, a *action) {
 }
 
 // settleSpot reads the open orders and the wallet and acts on them.
-func (l *Lane) settleSpot(ctx context.Context, a *action, targets []*target) (p progress) {
+func (l *Lane) settleSpot(ctx context.Context, a *action, exposures []*exposure) (p progress) {
 	var orders, wallet exchange.Answer
 	var failed [2]error
 	var group sync.WaitGroup
@@ -61,7 +61,7 @@ func (l *Lane) settleSpot(ctx context.Context, a *action, targets []*target) (p 
 		return p
 	}
 	p.read = true
-	for _, t := range targets {
+	for _, t := range exposures {
 		var free exchange.Quantity
 		for _, b := range wallet.Balances.Items() {
 			if b.Asset == t.Symbol.Base {
@@ -76,7 +76,7 @@ func (l *Lane) settleSpot(ctx context.Context, a *action, targets []*target) (p 
 
 // settleSale acts on one symbol: first all own orders must have ended with a known fill; then the
 // rest is sold, one sale at a time.
-func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exchange.Order, free exchange.Quantity) (left, blind []string) {
+func (l *Lane) settleSale(ctx context.Context, a *action, t *exposure, open []exchange.Order, free exchange.Quantity) (left, blind []string) {
 	for i := range open {
 		o := &open[i]
 		if o.Symbol != t.Symbol.Name {
@@ -131,7 +131,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 }
 
 // lastPrice returns the newest price, or the list's.
-func (l *Lane) lastPrice(ctx context.Context, t *target) exchange.Price {
+func (l *Lane) lastPrice(ctx context.Context, t *exposure) exchange.Price {
 	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotTicker, Symbol: t.Symbol.Name})
 	if err == nil && answer.Tickers.Done() && len(answer.Tickers.Items()) > 0 && answer.Tickers.Items()[0].Last > 0 {
 		return answer.Tickers.Items()[0].Last
@@ -141,7 +141,7 @@ func (l *Lane) lastPrice(ctx context.Context, t *target) exchange.Price {
 
 // evidence finds the final fill of every own order in the order history. It returns what is still
 // unknown.
-func (l *Lane) evidence(ctx context.Context, t *target) (missing string) {
+func (l *Lane) evidence(ctx context.Context, t *exposure) (missing string) {
 	if t.known() {
 		return ""
 	}
@@ -164,9 +164,9 @@ func (l *Lane) evidence(ctx context.Context, t *target) (missing string) {
 			continue
 		}
 		if p := t.placement(o); p != nil {
-			t.settle(o.ID, o.Filled, l)
+			t.noteFinal(o.ID, o.Filled, l)
 			if p.OrderID() == 0 {
-				t.settle(keyWithoutOrderID(p), o.Filled, l)
+				t.noteFinal(keyWithoutOrderID(p), o.Filled, l)
 			}
 		}
 		if t.sale != nil && (o.ID == t.sale.orderID || t.sale.orderID == 0 && o.ClientOrderID == t.sale.clientID) {
@@ -183,7 +183,7 @@ func (l *Lane) evidence(ctx context.Context, t *target) (missing string) {
 // keyWithoutOrderID returns a key for an order whose exchange id was unknown in the list.
 func keyWithoutOrderID(p *account.Placement) int64 { return -p.SentMS() }
 
-func (t *target) settle(orderID int64, filled exchange.Quantity, l *Lane) {
+func (t *exposure) noteFinal(orderID int64, filled exchange.Quantity, l *Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.final[orderID] = filled
@@ -191,7 +191,7 @@ func (t *target) settle(orderID int64, filled exchange.Quantity, l *Lane) {
 
 // known reports whether all own orders have ended with a known fill. An opening that may never have
 // reached the exchange does not prevent the sale.
-func (t *target) known() bool {
+func (t *exposure) known() bool {
 	if t.sale != nil {
 		return false
 	}
@@ -210,7 +210,7 @@ func (t *target) known() bool {
 
 // leftToSell returns the quantity that the journal explained when the list was made, adjusted for
 // fills since.
-func (t *target) leftToSell() exchange.Quantity {
+func (t *exposure) leftToSell() exchange.Quantity {
 	left := t.Close - t.sold
 	for i := range t.Orders {
 		p := &t.Orders[i]
