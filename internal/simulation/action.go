@@ -94,7 +94,7 @@ func (w *world) crowd() bool {
 	d.low = true
 	w.say("the disk is nearly full")
 	d.handle(&engine.EventDisk{Reason: "nearly full"})
-	w.put(happening{atMS: w.nowMS + w.actions.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
+	w.put(scheduled{atMS: w.nowMS + w.actions.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
 	return true
 }
 

@@ -2,11 +2,11 @@ package simulation
 
 import "botd/runtime/engine"
 
-// happeningKind is the kind of a scheduled happening.
-type happeningKind uint8
+// scheduledKind is the kind of a scheduled event.
+type scheduledKind uint8
 
 const (
-	happenSend      happeningKind = iota + 1 // a worker sends a call: flight
+	happenSend      scheduledKind = iota + 1 // a worker sends a call: flight
 	happenArrive                             // a request reaches the exchange: flight
 	happenAnswer                             // an answer, or a timeout, reaches the daemon: flight
 	happenCommit                             // the disk has finished an append
@@ -21,11 +21,11 @@ const (
 	happenDecision                           // a strategy answers: thought
 )
 
-// happening is one entry of the agenda.
-type happening struct {
+// scheduled is one entry of the agenda.
+type scheduled struct {
 	atMS     int64
 	sequence int64
-	kind     happeningKind
+	kind     scheduledKind
 	fault    Fault
 	class    Class
 	episode  *episode
@@ -35,17 +35,17 @@ type happening struct {
 	thought  *engine.EventDecision
 }
 
-func (h *happening) before(other *happening) bool {
+func (h *scheduled) before(other *scheduled) bool {
 	return h.atMS < other.atMS || h.atMS == other.atMS && h.sequence < other.sequence
 }
 
 // agenda is a binary heap: earliest first, and in insertion order within a millisecond.
 type agenda struct {
-	entries  []happening
+	entries  []scheduled
 	sequence int64
 }
 
-func (a *agenda) put(h happening) {
+func (a *agenda) put(h scheduled) {
 	a.sequence++
 	h.sequence = a.sequence
 	a.entries = append(a.entries, h)
@@ -59,10 +59,10 @@ func (a *agenda) put(h happening) {
 	}
 }
 
-func (a *agenda) take() happening {
+func (a *agenda) take() scheduled {
 	first, last := a.entries[0], len(a.entries)-1
 	a.entries[0] = a.entries[last]
-	a.entries[last] = happening{}
+	a.entries[last] = scheduled{}
 	a.entries = a.entries[:last]
 	for i := 0; ; {
 		child := 2*i + 1

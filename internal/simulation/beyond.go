@@ -111,7 +111,7 @@ func (b *beyond) begin() {
 }
 
 func (b *beyond) schedule(c Class, afterMS int64) {
-	b.w.put(happening{atMS: b.w.nowMS + afterMS, kind: happenClass, class: c})
+	b.w.put(scheduled{atMS: b.w.nowMS + afterMS, kind: happenClass, class: c})
 }
 
 // due begins an episode.
@@ -130,7 +130,7 @@ func (b *beyond) due(c Class) {
 	b.injected[c]++
 	b.episodes = append(b.episodes, e)
 	w.say("%s: way %d, %s %s, for %d ms", c, e.way, e.key, e.operation, e.untilMS-w.nowMS)
-	w.put(happening{atMS: e.untilMS, kind: happenClassOver, episode: e})
+	w.put(scheduled{atMS: e.untilMS, kind: happenClassOver, episode: e})
 }
 
 // start performs the initial action of a class in an episode. It returns false without a target.
@@ -168,7 +168,7 @@ func (b *beyond) start(e *episode) bool {
 func (b *beyond) end(e *episode) {
 	b.episodes = slices.DeleteFunc(b.episodes, func(other *episode) bool { return other == e })
 	if d := b.w.daemon; d.up && d.pausedMS > b.w.nowMS && (e.class == LostJournal || e.class == CutJournal) { // the watch is suspended too
-		b.w.put(happening{atMS: d.pausedMS + 1, kind: happenClassOver, episode: e})
+		b.w.put(scheduled{atMS: d.pausedMS + 1, kind: happenClassOver, episode: e})
 		return
 	}
 	switch e.class {

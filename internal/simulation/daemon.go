@@ -172,7 +172,7 @@ func (w *world) end(how string) {
 	if !w.quiet && w.options.script == nil && w.storage.chance(0.2) {
 		pause = w.storage.between(3_000, 60_000)
 	}
-	w.put(happening{atMS: w.nowMS + pause, kind: happenBoot})
+	w.put(scheduled{atMS: w.nowMS + pause, kind: happenBoot})
 }
 
 // point marks an input or output at which the process may die. It reports whether it died.

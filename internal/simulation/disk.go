@@ -43,7 +43,7 @@ func (w *world) write(records []record.Record) {
 		w.stats.Faults[SlowDisk]++
 		latency = w.storage.between(500, 9_000)
 	}
-	w.put(happening{atMS: w.nowMS + latency, kind: happenCommit, life: w.daemon.life})
+	w.put(scheduled{atMS: w.nowMS + latency, kind: happenCommit, life: w.daemon.life})
 }
 
 // commit ends an append.

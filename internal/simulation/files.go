@@ -24,7 +24,7 @@ func (b *beyond) vanish(e *episode) bool {
 		return false
 	}
 	b.absences, b.absencesOf = &reload.Absences{}, w.daemon.life
-	w.put(happening{atMS: w.nowMS, kind: happenPoll, episode: e})
+	w.put(scheduled{atMS: w.nowMS, kind: happenPoll, episode: e})
 	return true
 }
 
@@ -34,7 +34,7 @@ func (b *beyond) pollFiles(e *episode) {
 	if w.nowMS >= e.untilMS {
 		return
 	}
-	w.put(happening{atMS: w.nowMS + pollFilesMS, kind: happenPoll, episode: e})
+	w.put(scheduled{atMS: w.nowMS + pollFilesMS, kind: happenPoll, episode: e})
 	if !d.listens() {
 		return
 	}
@@ -66,7 +66,7 @@ func (b *beyond) pollFiles(e *episode) {
 // reappear restores the files.
 func (b *beyond) reappear() {
 	if w := b.w; slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
-		w.put(happening{atMS: w.nowMS, kind: happenRelease, fault: Remove})
+		w.put(scheduled{atMS: w.nowMS, kind: happenRelease, fault: Remove})
 	}
 }
 

@@ -25,7 +25,7 @@ func (w *world) scheduleFault(f Fault) {
 		source = &w.changes
 	}
 	mean := 60_000 / w.weather[f]
-	w.put(happening{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenFault, fault: f})
+	w.put(scheduled{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenFault, fault: f})
 }
 
 // faultDue injects a spontaneous fault and schedules its next occurrence.
@@ -107,7 +107,7 @@ func (w *world) missClock() bool {
 	}
 	d.setClock(w.people.between(-8_000, 8_000))
 	w.say("the daemon's clock is wrong by %d ms", d.clockError)
-	w.put(happening{atMS: w.nowMS + w.people.between(1_000, 60_000), kind: happenRelease, fault: ClockError, life: d.life})
+	w.put(scheduled{atMS: w.nowMS + w.people.between(1_000, 60_000), kind: happenRelease, fault: ClockError, life: d.life})
 	return true
 }
 
@@ -121,7 +121,7 @@ func (w *world) stop() bool {
 	d.stopping = true
 	way := []string{engine.ShutdownLeave, engine.ShutdownLeave, engine.ShutdownCancel, engine.ShutdownFlatten}[w.people.below(4)]
 	w.say("SIGTERM: %s", way)
-	w.put(happening{atMS: w.nowMS + 10_000, kind: happenGiveUp, life: d.life})
+	w.put(scheduled{atMS: w.nowMS + 10_000, kind: happenGiveUp, life: d.life})
 	d.handle(&engine.EventStop{Shutdown: way})
 	return true
 }
@@ -143,7 +143,7 @@ func (w *world) halt() bool {
 		w.say("a person halts %s: %s", scope, level)
 		d.handle(&engine.EventHalt{Level: level, Scope: scope, Reason: byPerson})
 	}
-	w.put(happening{atMS: w.nowMS + w.people.between(5_000, 60_000), kind: happenRelease, fault: Halt})
+	w.put(scheduled{atMS: w.nowMS + w.people.between(5_000, 60_000), kind: happenRelease, fault: Halt})
 	return true
 }
 
@@ -177,7 +177,7 @@ func (w *world) rearm() {
 }
 
 // release ends the effect of a fault.
-func (w *world) release(h *happening) {
+func (w *world) release(h *scheduled) {
 	d := w.daemon
 	switch h.fault {
 	case ClockError:
@@ -311,7 +311,7 @@ func (w *world) driftRules() bool {
 	}
 	w.say("the rules of %s change: tick %d, minNotional %s, isTrade %t, isReduceOnly %t", symbol.Key(), symbol.PriceTick, symbol.MinNotional,
 		symbol.Tradable, symbol.ReduceOnly)
-	w.put(happening{atMS: w.nowMS + w.people.between(10_000, 90_000), kind: happenRelease, fault: RuleDrift})
+	w.put(scheduled{atMS: w.nowMS + w.people.between(10_000, 90_000), kind: happenRelease, fault: RuleDrift})
 	return true
 }
 

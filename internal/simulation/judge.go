@@ -17,8 +17,8 @@ const finest = 1_000
 // patienceMS is the time that a position may be without a stop after a read has shown it.
 const patienceMS = 5_000
 
-// aRoundMS bounds the age of the read on which an exit is based: a round each second, and its duration.
-const aRoundMS = 1_200
+// maxReadAgeMS bounds the age of the read on which an exit is based: a round each second, and its duration.
+const maxReadAgeMS = 1_200
 
 // slowMS is the duration of an append above which the disk explains a delayed stop.
 const slowMS = 100
@@ -252,7 +252,7 @@ func (j *judge) meet(f *flight) {
 // peerSold reports whether the other process, or an own stop, has just reduced the same position: no read has
 // shown a change between the exit and the read on which it is based.
 func (j *judge) peerSold(key exchange.SymbolKey, side exchange.Side) bool {
-	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= aRoundMS {
+	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= maxReadAgeMS {
 		return true
 	}
 	for _, other := range j.w.venue.placed {

@@ -6,7 +6,7 @@ import "botd/exchange"
 // allows, whatever its size (case 34). A strategy that has waited, such as a twap after an outage, may open more at once than it usually does.
 
 // atOnceMS is the maximum time between two openings of which no read could have shown the first before the second.
-const atOnceMS = aRoundMS
+const atOnceMS = maxReadAgeMS
 
 // openedAtOnce reports whether a process sends an opening on a symbol in the same moment as the other one, before any read has shown it an order of that one.
 func (j *judge) openedAtOnce(a *placed) bool {

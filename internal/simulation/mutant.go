@@ -41,7 +41,7 @@ func (w *world) misread(f *flight) bool {
 		case mutant.Is("blind_retry") && f.placed.sends < 3:
 			again := *f
 			again.doomed, again.fault, again.answered, again.err = false, FaultEnd, false, nil
-			w.put(happening{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})
+			w.put(scheduled{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})
 			return true
 		}
 	}

@@ -41,7 +41,7 @@ func (w *world) launch(call *engine.Call) {
 	if w.injects(Queued) {
 		wait = w.far(0, timeToLiveMS+500)
 	}
-	w.put(happening{atMS: w.nowMS + wait, kind: happenSend, life: f.life, flight: f})
+	w.put(scheduled{atMS: w.nowMS + wait, kind: happenSend, life: f.life, flight: f})
 }
 
 // recall recalls a call that no worker has sent yet.
@@ -130,10 +130,10 @@ func (w *world) route(f *flight) {
 		w.giveUp(f, "reset", w.patience())
 	case request.Operation.Places() && w.injects(Duplicate):
 		f.fault = Duplicate
-		w.put(happening{atMS: w.nowMS + latency + w.network.between(1, 4_000), kind: happenArrive, flight: &flight{
+		w.put(scheduled{atMS: w.nowMS + latency + w.network.between(1, 4_000), kind: happenArrive, flight: &flight{
 			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, copied: true, placed: f.placed}})
 	}
-	w.put(happening{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
+	w.put(scheduled{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
 }
 
 // patience draws the time until a broken connection is noticed.
@@ -168,7 +168,7 @@ func noAnswer(f *flight, why string) error {
 
 func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err error) {
 	f.answer, f.err = answer, err
-	w.put(happening{atMS: atMS, kind: happenAnswer, life: f.life, flight: f})
+	w.put(scheduled{atMS: atMS, kind: happenAnswer, life: f.life, flight: f})
 }
 
 // arrive handles a request that reaches the exchange.

@@ -9,8 +9,8 @@ type process struct {
 	retired   bool // it never starts again
 }
 
-// put schedules a happening for the current process.
-func (w *world) put(h happening) {
+// put schedules an event for the current process.
+func (w *world) put(h scheduled) {
 	h.process = w.process
 	w.agenda.put(h)
 }

@@ -80,12 +80,12 @@ func (w *world) remove() bool {
 		w.inspector.removed(r)
 	}
 	r.absent = true
-	w.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Remove})
+	w.put(scheduled{atMS: min(back, w.quietMS), kind: happenRelease, fault: Remove})
 	return true
 }
 
 // comeBack restores every removed strategy in the configuration.
-func (w *world) comeBack(h *happening) {
+func (w *world) comeBack(h *scheduled) {
 	d := w.daemon
 	if !d.listens() {
 		h.atMS = w.nowMS + 1_000
@@ -124,12 +124,12 @@ func (w *world) tighten() bool {
 	} else {
 		w.setLimit("0.00000001")
 	}
-	w.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Tighten})
+	w.put(scheduled{atMS: min(back, w.quietMS), kind: happenRelease, fault: Tighten})
 	return true
 }
 
 // loosen ends the effect of tighten.
-func (w *world) loosen(h *happening) {
+func (w *world) loosen(h *scheduled) {
 	if !w.daemon.listens() {
 		h.atMS = w.nowMS + 1_000
 		w.put(*h)

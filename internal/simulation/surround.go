@@ -81,9 +81,9 @@ func (b *beyond) startSecond(e *episode) bool {
 	}
 	if e.way%3 != 0 { // both start in the same second
 		w.end("is started again, and so is a second one")
-		w.put(happening{atMS: w.nowMS + 150, kind: happenBoot})
+		w.put(scheduled{atMS: w.nowMS + 150, kind: happenBoot})
 	}
-	w.as(p, func() { w.put(happening{atMS: w.nowMS + 150, kind: happenBoot}) })
+	w.as(p, func() { w.put(scheduled{atMS: w.nowMS + 150, kind: happenBoot}) })
 	return true
 }
 

@@ -59,7 +59,7 @@ func (b *beyond) thinks(ask *engine.Ask) bool {
 	default:
 		event.Result = ask.Task.Perform(ask.Strategy)
 	}
-	w.put(happening{atMS: w.nowMS + afterMS, kind: happenDecision, life: w.daemon.life, thought: event})
+	w.put(scheduled{atMS: w.nowMS + afterMS, kind: happenDecision, life: w.daemon.life, thought: event})
 	return true
 }
 
@@ -67,10 +67,10 @@ func (b *beyond) thinks(ask *engine.Ask) bool {
 // answer late themselves: no process can be ended there.
 func (b *beyond) killed(abandoned []int64) {
 	for _, id := range abandoned {
-		if !slices.ContainsFunc(b.w.agenda.entries, func(h happening) bool {
+		if !slices.ContainsFunc(b.w.agenda.entries, func(h scheduled) bool {
 			return h.kind == happenDecision && h.process == b.w.process && h.life == b.w.daemon.life && h.thought.AskID == id
 		}) {
-			b.w.put(happening{atMS: b.w.nowMS + 5, kind: happenDecision, life: b.w.daemon.life,
+			b.w.put(scheduled{atMS: b.w.nowMS + 5, kind: happenDecision, life: b.w.daemon.life,
 				thought: &engine.EventDecision{AskID: id, Result: strategy.Result{Lost: "it has not answered in time"}}})
 		}
 	}

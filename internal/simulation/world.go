@@ -73,7 +73,7 @@ type Violation struct {
 type Result struct {
 	Seed      uint64
 	CrashAt   int
-	Hash      uint64 // hash of all happenings: the same seed gives the same hash
+	Hash      uint64 // hash of all scheduled events: the same seed gives the same hash
 	Points    int    // inputs and outputs, at each of which the process may die
 	Weather   Weather
 	Given     bool // the weather was given, not drawn from the seed
@@ -132,7 +132,7 @@ type world struct {
 	inspector *inspector
 	judge     *judge
 	beyond    *beyond // nil within the bounds
-	*process          // process of the current happening; between happenings the first one
+	*process          // process of the current scheduled event; between scheduled events the first one
 	processes []*process
 
 	network, storage, market, people, actions draw
@@ -181,9 +181,9 @@ func newWorld(options Options) *world {
 	}
 	w.processes = []*process{w.process}
 	w.setUp()
-	w.put(happening{atMS: w.nowMS, kind: happenBoot})
+	w.put(scheduled{atMS: w.nowMS, kind: happenBoot})
 	if options.script == nil {
-		w.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+		w.put(scheduled{atMS: w.nowMS + priceStepMS, kind: happenPrices})
 	}
 	for f := Outage; f < FaultEnd; f++ {
 		w.scheduleFault(f)
@@ -259,7 +259,7 @@ func (w *world) setUp() {
 	w.settle = configuredBounds(w.bounds)
 }
 
-// loop processes all happenings in order.
+// loop processes all scheduled events in order.
 func (w *world) loop() {
 	for w.failure == nil {
 		woken, wakeMS := w.wakes()
@@ -308,7 +308,7 @@ func (w *world) endFaults() {
 }
 
 // happen processes one entry of the agenda.
-func (w *world) happen(h *happening) {
+func (w *world) happen(h *scheduled) {
 	d := w.daemon
 	switch h.kind {
 	case happenArrive:
@@ -378,7 +378,7 @@ func (w *world) tracef(who, format string, values ...any) {
 
 // movePrices moves every symbol's price.
 func (w *world) movePrices() {
-	w.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+	w.put(scheduled{atMS: w.nowMS + priceStepMS, kind: happenPrices})
 	for _, key := range w.venue.keys {
 		w.walk(key, 0)
 	}
