@@ -5,18 +5,18 @@ import "slices"
 // worstDrawdowns is the maximum number of drawdowns in a report.
 const worstDrawdowns = 10
 
-// drawdown tracks equity below its running peak.
-type drawdown struct {
-	fall   // the current one
-	peak   float64
-	low    float64 // equity at the trough of the current one
-	lowest float64 // equity until the current one
-	worst  []fall  // the deepest, deepest first
-	long   fall    // the longest so far, ended or current
+// drawdowns tracks equity below its running peak.
+type drawdowns struct {
+	drawdown // the current one
+	peak     float64
+	low      float64    // equity at the trough of the current one
+	lowest   float64    // equity until the current one
+	worst    []drawdown // the deepest, deepest first
+	long     drawdown   // the longest so far, ended or current
 }
 
-// fall is one drawdown, from the peak to the recovery.
-type fall struct {
+// drawdown is one drawdown, from the peak to the recovery.
+type drawdown struct {
 	depth       float64 // as a share of the peak
 	fromMS      int64   // when the peak was reached
 	troughMS    int64
@@ -24,12 +24,12 @@ type fall struct {
 }
 
 // within reports whether equity changes nothing: it is below the peak, and above the trough of a drawdown.
-func (d *drawdown) within(equity float64) bool {
+func (d *drawdowns) within(equity float64) bool {
 	return equity < d.peak && equity >= d.low && d.depth > 0
 }
 
 // take processes equity in order of time.
-func (d *drawdown) take(atMS int64, equity float64) {
+func (d *drawdowns) take(atMS int64, equity float64) {
 	if d.within(equity) {
 		return
 	}
@@ -41,8 +41,8 @@ func (d *drawdown) take(atMS int64, equity float64) {
 	}
 	if d.depth > 0 {
 		d.recoveredMS, d.lowest = atMS, min(d.lowest, d.low)
-		d.keep(d.fall)
-		d.fall = fall{fromMS: atMS}
+		d.keep(d.drawdown)
+		d.drawdown = drawdown{fromMS: atMS}
 	}
 	if equity > d.peak {
 		d.peak, d.fromMS = equity, atMS
@@ -50,7 +50,7 @@ func (d *drawdown) take(atMS int64, equity float64) {
 }
 
 // keep adds a drawdown to the deepest ones, if it belongs there.
-func (d *drawdown) keep(f fall) {
+func (d *drawdowns) keep(f drawdown) {
 	if f.length(f.recoveredMS) > d.long.length(d.long.recoveredMS) {
 		d.long = f
 	}
@@ -66,11 +66,11 @@ func (d *drawdown) keep(f fall) {
 }
 
 // end closes the current drawdown and reports it as not recovered.
-func (d *drawdown) end(atMS int64) {
+func (d *drawdowns) end(atMS int64) {
 	if d.depth == 0 {
 		return
 	}
-	open := d.fall
+	open := d.drawdown
 	longest := d.long
 	d.keep(open)
 	if open.length(atMS) > longest.length(longest.recoveredMS) {
@@ -79,12 +79,12 @@ func (d *drawdown) end(atMS int64) {
 }
 
 // length returns the time from the peak to the recovery, or to the given time.
-func (f *fall) length(untilMS int64) int64 { return untilMS - f.fromMS }
+func (f *drawdown) length(untilMS int64) int64 { return untilMS - f.fromMS }
 
 // deepest returns the deepest drawdown so far.
-func (d *drawdown) deepest() fall {
+func (d *drawdowns) deepest() drawdown {
 	if len(d.worst) > 0 && d.worst[0].depth >= d.depth {
 		return d.worst[0]
 	}
-	return d.fall
+	return d.drawdown
 }

@@ -64,10 +64,10 @@ func (r *run) figures(fromMS int64) Figures {
 	if l.hours.every > 0 && r.nowMS-fromMS < shortRun.Milliseconds() {
 		f.Hourly = new(measure(l.hours.values, daysPerYear*24, rate.Float()))
 	}
-	for i := range l.drawdown.worst {
-		f.Drawdowns = append(f.Drawdowns, *l.drawdown.worst[i].figure())
+	for i := range l.drawdowns.worst {
+		f.Drawdowns = append(f.Drawdowns, *l.drawdowns.worst[i].figure())
 	}
-	f.LongestDrawdown = l.drawdown.long.figure()
+	f.LongestDrawdown = l.drawdowns.long.figure()
 	if f.Regimes, f.Years = []RegimeRow{}, []YearRow{}; !r.config.auxiliary {
 		days, bench := &l.days, r.bench()
 		f.Bootstrap, f.Regimes = bootstrap(days.values), regimes(days.values, bench)

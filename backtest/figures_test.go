@@ -167,13 +167,13 @@ func TestFiguresWithoutLossesOrWinsAreNull(t *testing.T) {
 // TestWorstDrawdownsAreListedDeepestFirst also distinguishes the longest from the deepest.
 func TestWorstDrawdownsAreListedDeepestFirst(t *testing.T) {
 	t.Parallel()
-	var d drawdown
+	var d drawdowns
 	curve := []float64{100, 80, 100, 95, 96, 97, 98, 99, 101, 50, 102, 90}
 	for i, equity := range curve {
 		d.take(int64(i), equity)
 	}
 	d.end(int64(len(curve)))
-	want := []fall{{51.0 / 101, 8, 9, 10}, {0.2, 0, 1, 2}, {12.0 / 102, 10, 11, 0}, {0.05, 2, 3, 8}}
+	want := []drawdown{{51.0 / 101, 8, 9, 10}, {0.2, 0, 1, 2}, {12.0 / 102, 10, 11, 0}, {0.05, 2, 3, 8}}
 	if len(d.worst) != len(want) {
 		t.Fatalf("want %d falls, have %+v", len(want), d.worst)
 	}

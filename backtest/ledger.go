@@ -28,7 +28,7 @@ type measurement struct {
 	holds   bool            // there are holdings
 
 	equity       exchange.Amount
-	drawdown     drawdown
+	drawdowns    drawdowns
 	slots        int             // closes seen
 	exposed      int             // closes with a position
 	days, hours  sampler         // of equity: at UTC midnight, and at full hours where candles end at them
@@ -133,8 +133,8 @@ func (l *measurement) begin(r *run) {
 	}
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.level = l.initial.Float()
-	l.drawdown.low, l.drawdown.lowest = l.level, l.level
-	l.drawdown.take(openMS, l.level)
+	l.drawdowns.low, l.drawdowns.lowest = l.level, l.level
+	l.drawdowns.take(openMS, l.level)
 	if l.nextCurve = math.MaxInt; r.config.summary() {
 		l.reuseRows()
 	} else {
@@ -154,7 +154,7 @@ func (l *measurement) mark(closeMS int64) {
 			l.exposed++
 		}
 		l.level = l.equity.Float()
-		l.drawdown.take(closeMS, l.level)
+		l.drawdowns.take(closeMS, l.level)
 	}
 	l.pass(closeMS, before)
 }
@@ -209,8 +209,8 @@ func (l *measurement) hold(leg *leg, last int) {
 	}
 	l.equities, l.leverage = equities, leverage
 	for i, level := range l.levels {
-		if !l.drawdown.within(level) {
-			l.drawdown.take(candles.CloseMS(from+i), level)
+		if !l.drawdowns.within(level) {
+			l.drawdowns.take(candles.CloseMS(from+i), level)
 		}
 	}
 	l.sample(leg, last)
@@ -386,7 +386,7 @@ func (l *measurement) end(closeMS int64) {
 	if last := len(l.curve) - 1; last >= 0 && l.curve[last].AtMS != closeMS {
 		l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 	}
-	l.drawdown.end(closeMS)
+	l.drawdowns.end(closeMS)
 }
 
 // worth returns the exact value of an amount of the base asset at a price.

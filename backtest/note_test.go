@@ -210,14 +210,14 @@ func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 		{"54535", "40 2 3 4, 20 0 1 2", "20 0 1 2"},
 		{"8478", "50 0 1 3", "50 0 1 3"}, {"84784", "50 0 1 3, 50 3 4 0", "50 0 1 3"},
 	} {
-		var d drawdown
+		var d drawdowns
 		d.peak = float64(c.equity[0] - '0')
 		for i, digit := range c.equity {
 			d.take(int64(i), float64(digit-'0'))
 		}
 		deepest := d.deepest()
 		d.end(int64(len(c.equity) - 1))
-		text := func(f fall) string {
+		text := func(f drawdown) string {
 			return fmt.Sprintf("%.0f %d %d %d", 100*f.depth, f.fromMS, f.troughMS, f.recoveredMS)
 		}
 		var worst []string
@@ -231,7 +231,7 @@ func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 			t.Errorf("%s: want %s the deepest before the end, have %s", c.equity, worst[0], text(deepest))
 		}
 	}
-	var d drawdown
+	var d drawdowns
 	d.peak = 100
 	for i := range int64(worstDrawdowns + 3) {
 		d.take(2*i+1, 90-float64(i%5))

@@ -152,7 +152,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		return nil, err
 	}
 	l.end(r.nowMS)
-	deepest := l.drawdown.deepest()
+	deepest := l.drawdowns.deepest()
 	fromMS, candles := int64(never), 0
 	for i := range r.legs {
 		fromMS, candles = min(fromMS, r.legs[i].candles.OpenMS[0]), candles+r.legs[i].candles.Len()
@@ -227,7 +227,7 @@ func (r *run) dataSHA() string {
 
 func utc(atMS int64) time.Time { return time.UnixMilli(atMS).UTC() }
 
-func (f *fall) figure() *Drawdown {
+func (f *drawdown) figure() *Drawdown {
 	if f.depth == 0 {
 		return nil
 	}

@@ -76,12 +76,12 @@ func percentile(ordered []float64, percent float64) float64 {
 // drawdowns finds the drawdowns: from a peak to the first close that is not below it.
 func (c check) drawdowns(r *backtest.Result, s *second) {
 	c.t.Helper()
-	type fall struct {
+	type drawdown struct {
 		depth                  float64
 		peak, trough, recovery int64
 	}
-	var all []fall
-	now, peak := fall{peak: s.fromMS}, s.initial
+	var all []drawdown
+	now, peak := drawdown{peak: s.fromMS}, s.initial
 	for i, e := range s.equity {
 		if e < peak-1e-9 {
 			if depth := 1 - e/peak; depth > now.depth {
@@ -91,7 +91,7 @@ func (c check) drawdowns(r *backtest.Result, s *second) {
 		}
 		if now.depth > 0 {
 			now.recovery = s.closesMS[i]
-			all, now = append(all, now), fall{peak: s.closesMS[i]}
+			all, now = append(all, now), drawdown{peak: s.closesMS[i]}
 		}
 		if e > peak+1e-9 {
 			peak, now.peak = e, s.closesMS[i]

@@ -73,7 +73,7 @@ func TestFallAndGrowthEqualEmpyricals(t *testing.T) {
 			continue
 		}
 		returns := vectors.Series[c[1].(string)]
-		equity, d := 1.0, drawdown{}
+		equity, d := 1.0, drawdowns{}
 		d.take(0, equity)
 		for i, percent := range returns {
 			if percent != nil {
@@ -120,7 +120,7 @@ func TestEqualReturnsHaveNoSharpe(t *testing.T) {
 
 func TestADeeperFallForgetsAnEarlierRecovery(t *testing.T) {
 	t.Parallel()
-	var d drawdown
+	var d drawdowns
 	for i, equity := range []float64{100, 90, 100, 110, 80, 109} {
 		d.take(int64(i+1), equity)
 	}

@@ -59,7 +59,7 @@ func (s StopWhen) String() string {
 // same ones with either machine, and at the end of the run.
 func (r *run) stops() bool {
 	when, l := r.config.StopWhen, &r.ledger
-	fall, lost := l.drawdown.deepest().depth, 1-min(l.drawdown.low, l.drawdown.lowest)/l.initial.Float()
+	fall, lost := l.drawdowns.deepest().depth, 1-min(l.drawdowns.low, l.drawdowns.lowest)/l.initial.Float()
 	switch {
 	case when.Drawdown > 0 && fall > when.Drawdown.Float():
 		r.stopped = &EndedBy{Limit: Stopped, Value: fmt.Sprintf("%.2f%%", 100*fall)}
