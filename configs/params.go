@@ -179,7 +179,7 @@ func (r *strategyReader) build() {
 	setting, err := c.Setting(r.symbol)
 	if err == nil {
 		made, err = r.into.definition.New(setting, c.Params)
-		if why := c.protectable(made); err == nil && why != nil {
+		if why := c.checkProtection(made); err == nil && why != nil {
 			r.fail(r.lineOf("protect"), "trade futures, or omit protect and limit the loss by risk", "%v", why)
 		}
 	}

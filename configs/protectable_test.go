@@ -28,7 +28,7 @@ func TestSpotStopWithRestingExitsIsRefused(t *testing.T) {
 		{"without a stop", StrategyConfig{Market: exchange.Spot, Kind: "grid"}, resting{}, false},
 		{"a strategy by targets", StrategyConfig{Market: exchange.Spot, Kind: "rsi", Protect: stop}, nil, false},
 	} {
-		err := c.config.protectable(c.made)
+		err := c.config.checkProtection(c.made)
 		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "cannot both reserve the asset") {
 			t.Errorf("%s: want it refused: %t, have %v", c.name, c.refused, err)
 		}

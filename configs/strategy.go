@@ -194,9 +194,9 @@ func (c *StrategyConfig) reentry(made strategy.Strategy) strategy.Reentry {
 	return strategy.ReentryOf(made)
 }
 
-// protectable refuses a stop for a strategy whose resting orders sell the position: on spot both would need the
+// checkProtection refuses a stop for a strategy whose resting orders sell the position: on spot both would need the
 // asset, and the exchange accepts only one.
-func (c *StrategyConfig) protectable(made strategy.Strategy) error {
+func (c *StrategyConfig) checkProtection(made strategy.Strategy) error {
 	stops := !c.Protect.StopLoss.IsZero() || !c.Protect.TakeProfit.IsZero() || c.Exits.TrailingDistance != 0
 	if c.Market != exchange.Spot || !stops || !strategy.RestsExits(made) {
 		return nil
@@ -218,7 +218,7 @@ func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: build strategy %s: %w", c.File, c.Line, c.Kind, err)
 	}
-	if err := c.protectable(built); err != nil {
+	if err := c.checkProtection(built); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", c.File, c.Line, err)
 	}
 	protection, err := c.Protection(symbol)

@@ -224,7 +224,7 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
 	case !standing && p.twin.HasTwin():
-		return decidedMS + p.twin.yieldMS()
+		return decidedMS + p.twin.exitDelayMS()
 	case !standing:
 		return 0
 	case p.younger():

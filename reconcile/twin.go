@@ -38,10 +38,10 @@ func (t *twin) noteOwn(p *account.Placement) {
 // HasTwin reports whether such orders have revealed another botd since the start.
 func (t *twin) HasTwin() bool { return t.firstID != 0 }
 
-// yieldMS returns for how long an exit is left to the twin. Of the two botds, the one with the smaller mark sells first. If marks do not decide, it
+// exitDelayMS returns for how long an exit is left to the twin. Of the two botds, the one with the smaller mark sells first. If marks do not decide, it
 // is the one whose newest order is older; because the twin may have seen marks, the waiting times differ from those by marks. A botd that since then
 // has placed nothing by which the twin may have recognized it also yields, because the twin does not wait at all.
-func (t *twin) yieldMS() int64 {
+func (t *twin) exitDelayMS() int64 {
 	switch {
 	case t.firstID == 0, t.ownID > t.firstID && t.rank < 0:
 		return 0

@@ -87,7 +87,7 @@ func twinsYield(t testing.TB) {
 		{"the larger mark, and such an order", twin{firstID: 3, lastID: 9, ownID: 3, rank: 1}, yieldMS},
 		{"no mark, and an order there with the number of the twin's newest", twin{firstID: 3, lastID: 9, ownID: 9}, yieldMS},
 	} {
-		if have := c.of.yieldMS(); have != c.want {
+		if have := c.of.exitDelayMS(); have != c.want {
 			t.Errorf("%s: want to yield for %d ms, have %d", c.name, c.want, have)
 		}
 	}

@@ -129,7 +129,7 @@ var peer = []Row{
 		}},
 	{"twins_sell_together", "two botds with copies of one journal sell the same coins, though lists without ids have shown them to each other", "42",
 		"reconcile TestOneOfTwoTwinsSellsFirst", []Edit{
-			{"reconcile.twin.yieldMS", "t.rank > 0", "false"},
+			{"reconcile.twin.exitDelayMS", "t.rank > 0", "false"},
 		}},
 	{"beside_a_twins_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
 		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{

@@ -250,8 +250,8 @@ func TestHangingOrderPrice(t *testing.T) {
 	} {
 		q := &quoter{hanging: c.hanging}
 		var now turn
-		now[quoteHeld], now[quoteHung], now[quoteBid], now[quoteAsk] = int64(c.before), c.hung, c.bid, c.ask
-		if have := q.hung(now, c.held, c.center); have != c.want {
+		now[quoteHeld], now[quoteHanging], now[quoteBid], now[quoteAsk] = int64(c.before), c.hung, c.bid, c.ask
+		if have := q.hangingPrice(now, c.held, c.center); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -299,7 +299,7 @@ func TestQuotesOfEachSide(t *testing.T) {
 		q := newStrategy(t, "market_making", c.market, values).(*quoter)
 		view, plan := &strategy.View{Symbol: q.symbol, Last: exchange.Price(c.last*10+0.5) * 1e7}, &strategy.Plan{}
 		var now turn
-		now[quoteHeld], now[quoteBid], now[quoteAsk], now[quoteHung] = c.held, 990e8, 1010e8, c.hung
+		now[quoteHeld], now[quoteBid], now[quoteAsk], now[quoteHanging] = c.held, 990e8, 1010e8, c.hung
 		q.quote(view, plan, &now, exchange.Buy)
 		q.quote(view, plan, &now, exchange.Sell)
 		var have []string

@@ -64,9 +64,9 @@ const (
 	quoteCenter          // the mid price at that time
 	quoteBid             // the best prices
 	quoteAsk
-	quoteHeld   // the position of the turn
-	quoteFilled // time at which a fill was first seen, 0 before
-	quoteHung   // price at which the order opposite to the fills stays, 0 for none
+	quoteHeld    // the position of the turn
+	quoteFilled  // time at which a fill was first seen, 0 before
+	quoteHanging // price at which the order opposite to the fills stays, 0 for none
 )
 
 var turnNames = [...]string{"turn", "sell_turn", "at", "center", "bid", "ask", "held", "filled", "hung"}
@@ -183,15 +183,15 @@ func (q *quoter) middle(view *strategy.View) exchange.Price {
 // turn; otherwise only the side whose price deviates by more than the tolerance.
 func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 	held, center := view.Position.Quantity, q.middle(view)
-	t[quoteHung] = q.hung(t, held, center)
+	t[quoteHanging] = q.hangingPrice(t, held, center)
 	away := float64(held - q.target)
 	bidAway, askAway := q.model.distances(max(-1, min(1, away/float64(q.maxPosition))), away/float64(q.quantity))
 	bid, ask := max(0, float64(center)*(1-bidAway)), float64(float64(center)*(1+askAway))
-	if hung := float64(t[quoteHung]); hung > 0 {
+	if price := float64(t[quoteHanging]); price > 0 {
 		if held > 0 {
-			ask = max(ask, hung)
+			ask = max(ask, price)
 		} else {
-			bid = min(bid, hung)
+			bid = min(bid, price)
 		}
 	}
 	bid, ask = q.passive(view, center, bid, ask)
@@ -206,13 +206,13 @@ func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 	return t
 }
 
-// hung returns the price at which the order opposite to the fills stays: the price quoted with
+// hangingPrice returns the price at which the order opposite to the fills stays: the price quoted with
 // them, or the mean price if several turns filled. It is 0 if the price has moved too far from it
 // or there is no position.
-func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int64 {
+func (q *quoter) hangingPrice(t turn, held exchange.Quantity, center exchange.Price) int64 {
 	before := exchange.Quantity(t[quoteHeld])
 	grown := held.Abs() - before.Abs()
-	hung, nearest := t[quoteHung], t[quoteAsk]
+	price, nearest := t[quoteHanging], t[quoteAsk]
 	if held < 0 {
 		nearest = t[quoteBid]
 	}
@@ -220,15 +220,15 @@ func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int
 	case q.hanging == 0 || held == 0 || nearest == 0:
 		return 0
 	case before == 0 || (held > 0) != (before > 0):
-		hung = nearest
-	case grown > 0 && hung > 0:
+		price = nearest
+	case grown > 0 && price > 0:
 		share := float64(grown) / float64(held.Abs())
-		hung = int64(float64(float64(hung)*(1-share)) + float64(float64(nearest)*share))
+		price = int64(float64(float64(price)*(1-share)) + float64(float64(nearest)*share))
 	}
-	if math.Abs(float64(hung)-float64(center)) > q.hanging*float64(center) {
+	if math.Abs(float64(price)-float64(center)) > q.hanging*float64(center) {
 		return 0
 	}
-	return hung
+	return price
 }
 
 // name builds the keys of a side's turn.
@@ -265,7 +265,7 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 	}
 	lean := float64((held-q.target)*sign) / float64(q.maxPosition)
 	each := view.Symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - float64(q.skew*max(0, min(1, lean))))))
-	hangs := reduces && t[quoteHung] > 0
+	hangs := reduces && t[quoteHanging] > 0
 	if hangs {
 		each = room
 	}
