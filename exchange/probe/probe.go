@@ -173,7 +173,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	}
 	p.report.RateLimits, p.report.Requests, p.report.RateLimited, p.report.NullLists = p.headers, p.calls, p.limited, p.habits.seen[habitNull]
 	p.report.take(p.habits)
-	p.report.settle()
+	p.report.deriveSettings()
 	return p.report, nil
 }
 
@@ -278,8 +278,8 @@ func (r *Report) Failed() (count int) {
 	return count
 }
 
-// settle converts the measurements into safe bounds.
-func (r *Report) settle() {
+// deriveSettings converts the measurements into safe bounds.
+func (r *Report) deriveSettings() {
 	s := &r.Settings
 	s.WindowMS, s.VisibilityMS, s.StalenessMS = unmeasuredWindow.Milliseconds(), unmeasuredVisibility.Milliseconds(), unmeasuredStaleness.Milliseconds()
 	s.Measured = []string{}

@@ -122,7 +122,7 @@ func TestSettingsFollowFromMeasurements(t *testing.T) {
 			Measured: []string{"visibility", "staleness"}}},
 	} {
 		r := Report{Window: c.window, Delays: c.delays}
-		r.settle()
+		r.deriveSettings()
 		if have := r.Settings; have.WindowMS != c.want.WindowMS || have.VisibilityMS != c.want.VisibilityMS || have.StalenessMS != c.want.StalenessMS ||
 			!slices.Equal(have.Measured, c.want.Measured) {
 			t.Errorf("want %+v, have %+v", c.want, have)

@@ -324,12 +324,12 @@ func TestSettlingEndsEventsOfOneKind(t *testing.T) {
 	if have := changes(tracker, 1); have != "opened lane 1, opened liquidation 2" {
 		t.Fatalf("have %q", have)
 	}
-	tracker.Settle(1_000, "lane")
+	tracker.Close(1_000, "lane")
 	changes(tracker, 1_000)
 	if have := changes(tracker, 31_000); have != "closed lane 1" {
 		t.Errorf("want the lane's alone ended, have %q", have)
 	}
-	tracker.Settle(40_000, "lane")
+	tracker.Close(40_000, "lane")
 	if one := tracker.All()[0]; one.UntilMS != 1_000 || one.ClosedMS != 1_000 {
 		t.Errorf("want what has ended left, have %+v", one)
 	}

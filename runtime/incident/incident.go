@@ -107,8 +107,8 @@ func (t *Tracker) Raise(nowMS int64, d *engine.Degraded) {
 	one.UntilMS = nowMS + eventForMS
 }
 
-// Settle ends the incidents of a kind that were raised.
-func (t *Tracker) Settle(nowMS int64, kind string) {
+// Close ends the incidents of a kind that were raised.
+func (t *Tracker) Close(nowMS int64, kind string) {
 	for i := range t.all {
 		if one := &t.all[i]; one.Open() && one.Kind == kind && one.UntilMS > nowMS {
 			one.UntilMS = nowMS

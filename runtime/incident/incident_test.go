@@ -319,7 +319,7 @@ func TestAnEventIsAnIncidentUntilItIsSettledOrOld(t *testing.T) {
 	if reports := tracker.Update(120_000, nil, true); len(reports) != 0 {
 		t.Errorf("want it to go on, have %+v", reports)
 	}
-	tracker.Settle(120_001, "ledger")
+	tracker.Close(120_001, "ledger")
 	tracker.Update(120_001, nil, true)
 	if reports := tracker.Update(150_001, nil, true); len(reports) != 1 || reports[0].Change != Closed {
 		t.Errorf("want it closed, have %+v", reports)

@@ -189,7 +189,7 @@ func (b *Board) noteIncident(n *engine.Note) {
 		b.incidents.tracker.Raise(n.AtMS, &engine.Degraded{State: "ledger", Cause: fact.Text, SinceMS: n.AtMS,
 			Remedy: "compare botd ledger with the exchange; if it was a deposit or a withdrawal: botd ledger transfer"})
 	case engine.NoteTransfer:
-		b.incidents.tracker.Settle(n.AtMS, "ledger")
+		b.incidents.tracker.Close(n.AtMS, "ledger")
 	}
 }
 

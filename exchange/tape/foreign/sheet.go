@@ -92,7 +92,7 @@ func (s *sheet) given(columns string, rows [][]string) error {
 		return ErrUnknown
 	}
 	s.at = at
-	return s.settle(rows)
+	return s.arrange(rows)
 }
 
 // firstRow finds the first row below the header, and the time column if its name is unknown: Yahoo
@@ -118,7 +118,7 @@ func (s *sheet) firstRow(rows [][]string) error {
 	if volCcy := slices.IndexFunc(rows[s.begin-1], func(name string) bool { return word(name) == "volccy" }); volCcy >= 0 {
 		s.chooseVolume(rows[s.begin:], volCcy)
 	}
-	return s.settle(rows)
+	return s.arrange(rows)
 }
 
 // findClock finds a column for the time of day in addition to the date's.
@@ -177,7 +177,7 @@ func (s *sheet) withoutHeader(rows [][]string) error {
 			if len(rows[s.begin]) == okxFields {
 				s.chooseVolume(rows[s.begin:], 6)
 			}
-			return s.settle(rows)
+			return s.arrange(rows)
 		}
 	}
 	return ErrUnknown
@@ -216,8 +216,8 @@ func (s *sheet) plausible(rows [][]string) bool {
 	return seen
 }
 
-// settle skips the lines before the first time and finds the order of the rows.
-func (s *sheet) settle(rows [][]string) error {
+// arrange skips the lines before the first time and finds the order of the rows.
+func (s *sheet) arrange(rows [][]string) error {
 	last := min(len(rows), s.begin+preamble)
 	for ; s.begin < last; s.begin++ {
 		if _, ok := s.timeOf(rows[s.begin]); ok {
