@@ -20,22 +20,22 @@ type knownStart struct {
 
 // starts are the known starts, sorted, at most maxStarts.
 type starts struct {
-	newest   placement.Start
-	known    []knownStart
-	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or whose id was forgotten
-	former   int64 // its value before the newest such report
+	newest        placement.Start
+	known         []knownStart
+	reportedEpoch int64 // the newest epoch with an unknown id that was reported to a person for the account, or whose id was forgotten
+	former        int64 // its value before the newest such report
 
-	reportedOn map[exchange.SymbolKey]reported
+	reportedOn map[exchange.SymbolKey]reportedIDs
 }
 
-// reported are the unknown ids on one symbol that a person was notified of, or that were adopted.
-type reported struct {
+// reportedIDs are the unknown ids on one symbol that a person was notified of, or that were adopted.
+type reportedIDs struct {
 	before int64              // ids of earlier epochs are reported
 	former int64              // the value of before until the newest such report
 	ids    []placement.Serial // the newest reported id of each start that is not earlier: it covers the start's ids before it
 }
 
-// maxReported limits the number of starts in reported.ids, per symbol; the starts reported first are dropped.
+// maxReported limits the number of starts in reportedIDs.ids, per symbol; the starts reported first are dropped.
 const maxReported = 64
 
 // Epoch returns the highest journalled epoch.
@@ -84,7 +84,7 @@ func (s *starts) noteID(r *record.Record) {
 		s.note(knownStart{Start: id.Start, sequence: id.Sequence})
 	case record.Halt:
 		s.note(knownStart{Start: id.Start, sequence: id.Sequence})
-		s.former, s.reported = s.reported, max(s.reported, s.boundedEpoch(id))
+		s.former, s.reportedEpoch = s.reportedEpoch, max(s.reportedEpoch, s.boundedEpoch(id))
 	default:
 		s.noteOn(r.Symbol, id)
 	}
@@ -109,7 +109,7 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	on.ids = append(on.ids, id)
 	on.ids = on.ids[max(0, len(on.ids)-maxReported):]
 	if s.reportedOn == nil {
-		s.reportedOn = map[exchange.SymbolKey]reported{}
+		s.reportedOn = map[exchange.SymbolKey]reportedIDs{}
 	}
 	s.reportedOn[key] = on
 }
@@ -126,7 +126,7 @@ func (s *starts) note(one knownStart) {
 	}
 	s.known[i].sequence, s.known[i].booted = max(s.known[i].sequence, one.sequence), s.known[i].booted || one.booted
 	if len(s.known) > maxStarts {
-		s.reported = max(s.reported, s.known[0].Epoch)
+		s.reportedEpoch = max(s.reportedEpoch, s.known[0].Epoch)
 		s.known = slices.Delete(s.known, 0, 1)
 	}
 }
@@ -146,7 +146,7 @@ func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 func (s *starts) OnlyReported(key exchange.SymbolKey, id placement.Serial) bool {
 	_, found := s.find(id.Start)
 	on := s.reportedOn[key]
-	return !found && id.Start.Epoch >= max(s.former, on.former) && id.Start.Epoch < max(s.reported, on.before)
+	return !found && id.Start.Epoch >= max(s.former, on.former) && id.Start.Epoch < max(s.reportedEpoch, on.before)
 }
 
 // accounts reports whether the journal accounts for an id on any symbol.
@@ -154,5 +154,5 @@ func (s *starts) accounts(id placement.Serial) bool {
 	if i, found := s.find(id.Start); found {
 		return id.Sequence <= s.known[i].sequence
 	}
-	return id.Start.Epoch < s.reported
+	return id.Start.Epoch < s.reportedEpoch
 }
