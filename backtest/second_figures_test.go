@@ -100,7 +100,7 @@ func (c check) drawdowns(r *backtest.Result, s *second) {
 	if now.depth > 0 {
 		all = append(all, now)
 	}
-	slices.SortStableFunc(all, func(a, b fall) int { return cmp.Compare(b.depth, a.depth) })
+	slices.SortStableFunc(all, func(a, b drawdown) int { return cmp.Compare(b.depth, a.depth) })
 	if len(all) > 0 {
 		c.equal("maximum drawdown", 100*all[0].depth, r.MaxDrawdown)
 	}
