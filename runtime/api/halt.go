@@ -49,6 +49,12 @@ type RearmRequest struct {
 	ReasonRequest
 }
 
+// scopeAndReason is what a halt and a rearm have in common.
+type scopeAndReason struct {
+	HaltScope
+	ReasonRequest
+}
+
 // HaltScope names a part of the account; empty means the whole account.
 type HaltScope struct {
 	Strategy string `json:"strategy,omitempty"` // the strategy to which it is limited
@@ -94,17 +100,17 @@ type manual struct {
 func manualOf(s *Server) *manual { return &s.manual }
 
 func (m *manual) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
-	return m.engage(r, body.Level, &RearmRequest{body.HaltScope, body.ReasonRequest})
+	return m.engage(r, body.Level, &scopeAndReason{body.HaltScope, body.ReasonRequest})
 }
 
 func (m *manual) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer, error) {
-	return m.engage(r, body.Level, &RearmRequest{HaltScope{Strategy: r.PathValue("name")}, body.ReasonRequest})
+	return m.engage(r, body.Level, &scopeAndReason{HaltScope{Strategy: r.PathValue("name")}, body.ReasonRequest})
 }
 
 // haltingAt halts the strategy that the path names, at the given level.
 func haltingAt(level record.HaltLevel) func(*manual, *request, *ReasonRequest) (HaltAnswer, error) {
 	return func(m *manual, r *request, body *ReasonRequest) (HaltAnswer, error) {
-		return m.engage(r, level, &RearmRequest{HaltScope{Strategy: r.PathValue("name")}, *body})
+		return m.engage(r, level, &scopeAndReason{HaltScope{Strategy: r.PathValue("name")}, *body})
 	}
 }
 
@@ -115,7 +121,7 @@ func (m *manual) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, er
 const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, ` +
 	`dry_run to see what it would send`
 
-func (m *manual) engage(r *request, level record.HaltLevel, body *RearmRequest) (HaltAnswer, error) {
+func (m *manual) engage(r *request, level record.HaltLevel, body *scopeAndReason) (HaltAnswer, error) {
 	if err := body.need(r, wantHalt); err != nil || level == record.LevelNone {
 		return HaltAnswer{}, badBody(wantHalt)
 	}
@@ -126,7 +132,7 @@ func (m *manual) rearm(r *request, body *RearmRequest) (HaltAnswer, error) {
 	if strings.TrimSpace(body.Reason) == "" {
 		body.Reason = "rearmed by the operator"
 	}
-	out, err := m.setHalt(r, record.LevelNone, body)
+	out, err := m.setHalt(r, record.LevelNone, (*scopeAndReason)(body))
 	if err == nil && !r.dryRun {
 		// Another halt may still be in force, and must not be missed.
 		_ = m.controls.query(r, func() { out.Still = view.DegradedOf(m.config.Engine.Status().Degraded) })
@@ -135,7 +141,7 @@ func (m *manual) rearm(r *request, body *RearmRequest) (HaltAnswer, error) {
 }
 
 // setHalt passes a halt or its end to the engine, and answers with the requests that it sends.
-func (m *manual) setHalt(r *request, level record.HaltLevel, body *RearmRequest) (HaltAnswer, error) {
+func (m *manual) setHalt(r *request, level record.HaltLevel, body *scopeAndReason) (HaltAnswer, error) {
 	if err := knownMarket(body.Market); err != nil {
 		return HaltAnswer{}, err
 	}
