@@ -56,7 +56,7 @@ func everyKind() []record.Record {
 		{AtMS: 10, Body: record.Transfer{Transfer: ledger.Transfer{Market: exchange.Futures, Asset: "USDT", Amount: exchange.AmountOf(-5), Note: "out"}}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Declined{Purpose: placement.Order, Key: "low", Side: exchange.Buy, Quantity: 5,
 			Rule: "balance", Reason: "too little"}},
-		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news",
+		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Object: "account", Detail: "news",
 			RequestID: "r1"}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Withdrawn{OrderID: 98, Reason: "why"}},
 		{AtMS: 11, Body: record.Checkpoint{Layout: "of another botd", Epoch: 36, Account: binding.Text(), State: []byte{1, 2, 3}}},

@@ -216,7 +216,7 @@ type Audit struct {
 	Role      string `json:"role"`
 	From      string `json:"from"`   // address
 	Action    string `json:"action"` // the route
-	Target    string `json:"target,omitempty"`
+	Object    string `json:"target,omitempty"`
 	Detail    string `json:"detail,omitempty"` // the request and its reason
 	RequestID string `json:"request_id"`
 }

@@ -120,7 +120,7 @@ func everyKind() []Record {
 		{AtMS: 10, Body: posting},
 		{
 			AtMS: 10,
-			Body: Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news", RequestID: "r1"},
+			Body: Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Object: "account", Detail: "news", RequestID: "r1"},
 		},
 		order(10, "bmain-9-8", Withdrawn{OrderID: 98, Reason: "why"}),
 		{AtMS: 11, Body: Limit{Rule: "max_open_orders", Value: "5", By: "socket", Reason: "a quiet week"}},

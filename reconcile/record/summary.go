@@ -184,7 +184,7 @@ func (b Transfer) summarize(s *summary) {
 	s.texts(b.Note)
 }
 
-func (b Audit) summarize(s *summary) { s.texts(b.Actor, b.Action, b.Target, b.Detail) }
+func (b Audit) summarize(s *summary) { s.texts(b.Actor, b.Action, b.Object, b.Detail) }
 
 func (b Withdrawn) summarize(s *summary) {
 	s.orderID(b.OrderID)

@@ -82,7 +82,7 @@ func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 	if out := <-first; out.Backup == nil || out.Backup.File != "a.db" || out.Backup.Records != 3 {
 		t.Errorf("want the backup, have %+v", out)
 	}
-	if len(d.sent) != 1 || d.sent[0].Event != nil || d.sent[0].Audit.Target != "journal" {
+	if len(d.sent) != 1 || d.sent[0].Event != nil || d.sent[0].Audit.Object != "journal" {
 		t.Errorf("want it audited once, have %+v", d.sent)
 	}
 }
@@ -157,7 +157,7 @@ func TestOpeningOrdersAreCanceledByFilter(t *testing.T) {
 		code, _, text = post[HaltAnswer](d, "/api/v1/orders/cancel", "{"+body+`,"reason":"news"}`)
 		var have []string
 		for _, e := range d.sent {
-			if w, is := e.Event.(*engine.EventWithdraw); is && w.Reason == "news" && e.Audit.Target == "order "+w.ClientOrderID {
+			if w, is := e.Event.(*engine.EventWithdraw); is && w.Reason == "news" && e.Audit.Object == "order "+w.ClientOrderID {
 				have = append(have, w.ClientOrderID)
 			}
 		}

@@ -35,7 +35,7 @@ func TestInternalCallersHaveRolesAndAreAudited(t *testing.T) {
 	if len(d.sent) != 1 {
 		t.Fatalf("want one event, have %d", len(d.sent))
 	}
-	want := record.Audit{Actor: "telegram", Role: "operator", From: "user 11", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: a test",
+	want := record.Audit{Actor: "telegram", Role: "operator", From: "user 11", Action: "POST /api/v1/risk/halt", Object: "account", Detail: "pause: a test",
 		RequestID: "telegram-2"}
 	if have := *d.sent[0].Audit; have != want {
 		t.Errorf("audit: want %+v, have %+v", want, have)

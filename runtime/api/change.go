@@ -21,16 +21,16 @@ type Change struct {
 }
 
 // audit returns the journal's entry for the sender of a change.
-func (r *request) audit(target, detail string) *record.Audit {
+func (r *request) audit(object, detail string) *record.Audit {
 	requester := requester(r.Request)
 	return &record.Audit{Actor: requester.Actor(), Role: requester.Role.String(), From: requester.From,
-		Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
+		Action: r.Method + " " + r.URL.Path, Object: object, Detail: detail,
 		RequestID: requestID(r.Request)}
 }
 
 // audited wraps an event with its audit entry; without an event only the entry is journalled.
-func (r *request) audited(target, detail string, event engine.Event) engine.Event {
-	return &engine.EventAudited{Audit: r.audit(target, detail), Event: event}
+func (r *request) audited(object, detail string, event engine.Event) engine.Event {
+	return &engine.EventAudited{Audit: r.audit(object, detail), Event: event}
 }
 
 // controls pass events to the engine and read it, each within a time.
@@ -57,8 +57,8 @@ func (c controls) send(r *request, event engine.Event) error {
 }
 
 // record journals the sender of a change that is not the engine's. The change waits for the record.
-func (c controls) record(r *request, target, detail string) error {
-	if c.send(r, r.audited(target, detail, nil)) != nil {
+func (c controls) record(r *request, object, detail string) error {
+	if c.send(r, r.audited(object, detail, nil)) != nil {
 		return &failure{http.StatusServiceUnavailable, "stopped", "the request cannot be journalled now: nothing was done"}
 	}
 	return nil

@@ -129,7 +129,7 @@ func (v *visitor) live() {
 		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: placement.Entry}},
 		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Reason: "the answer was lost"}},
 		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "news"}},
-		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account",
+		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Object: "account",
 			Detail: "pause: news", RequestID: "X"}},
 	} {
 		v.history.Take(&r)

@@ -127,14 +127,14 @@ func TestChangesAreReadFromJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt",
-		Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
+		Object: "strategy trend", Detail: "pause: news", RequestID: "R"}},
 		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "news"}},
 		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Reason: "over"}},
 		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // without a caller
 	want := []view.Audit{
-		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Target: "strategy trend", Detail: "over"},
-		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Target: "strategy trend", Detail: "news"},
-		{ID: "1", AtMS: 1, Kind: "audit", Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend",
+		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Object: "strategy trend", Detail: "over"},
+		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Object: "strategy trend", Detail: "news"},
+		{ID: "1", AtMS: 1, Kind: "audit", Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Object: "strategy trend",
 			Detail: "pause: news", RequestID: "R"},
 	}
 	have := decoded[List[view.Audit]](t, d.want(200, "/api/v1/audit")).Items

@@ -42,7 +42,7 @@ func TestHaltWorksWhileEngineHangs(t *testing.T) {
 	}
 	want := engine.EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "trend"}, Reason: "it hangs"}
 	if len(d.sent) != 1 || *d.sent[0].Event.(*engine.EventHalt) != want || d.sent[0].Audit.Detail != "flatten: it hangs" ||
-		d.sent[0].Audit.Target != "strategy trend" {
+		d.sent[0].Audit.Object != "strategy trend" {
 		t.Fatalf("want one halt sent, have %+v", d.sent)
 	}
 	for body, code := range map[string]int{`{"level":"pause","dry_run":true}`: 200, `{"level":"pause","strategy":"trnd","reason":"a"}`: 404} {

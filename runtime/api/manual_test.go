@@ -65,7 +65,7 @@ func TestAManualOrderIsOneEventWithItsAudit(t *testing.T) {
 		if want, have := fmt.Sprintf("%T %+v", c.event, c.event), fmt.Sprintf("%T %+v", have.Event, have.Event); want != have {
 			t.Errorf("%s: want %s, have %s", c.path, want, have)
 		}
-		if have.Audit == nil || have.Audit.Action != "POST "+c.path || have.Audit.Target != c.audit || !strings.HasSuffix(have.Audit.Detail, ": news") ||
+		if have.Audit == nil || have.Audit.Action != "POST "+c.path || have.Audit.Object != c.audit || !strings.HasSuffix(have.Audit.Detail, ": news") ||
 			have.Audit.Role != "operator" {
 			t.Errorf("%s: want it audited, have %+v", c.path, have.Audit)
 		}

@@ -65,7 +65,7 @@ func TestBacktestReportIsListed(t *testing.T) {
 	if have := entries(t, reports); len(have) != 1 || have[0] != "mine" {
 		t.Errorf("want the report alone, have %q", have)
 	}
-	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Event != nil || a.Target != "backtest mine" || a.Action != "POST /api/v1/backtests" ||
+	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Event != nil || a.Object != "backtest mine" || a.Action != "POST /api/v1/backtests" ||
 		a.Role != "operator" {
 		t.Errorf("want it audited, have %+v", d.sent)
 	}
@@ -104,7 +104,7 @@ func TestOneBacktestRunsAtATimeAndCanBeCanceled(t *testing.T) {
 	if have := entries(t, reports); len(have) != 0 {
 		t.Errorf("want nothing left of it, have %q", have)
 	}
-	if a := d.sent[1].Audit; a.Target != "backtest long" || a.Detail != "cancel" {
+	if a := d.sent[1].Audit; a.Object != "backtest long" || a.Detail != "cancel" {
 		t.Errorf("want the cancel audited, have %+v", a)
 	}
 	bench.run = writes

@@ -107,7 +107,7 @@ func TestASweepIsStartedAndAudited(t *testing.T) {
 	if runs := d.sweepRuns(); len(runs) != 1 || runs[0].State != "done" || runs[0].Kind != "run" || runs[0].By != "token" || runs[0].EndedMS == 0 {
 		t.Errorf("want it done, have %+v", runs)
 	}
-	if len(d.sent) != 1 || d.sent[0].Audit.Target != "sweep mine" || d.sent[0].Audit.Action != "POST /api/v1/sweeps" || !slices.Equal(stub.asked,
+	if len(d.sent) != 1 || d.sent[0].Audit.Object != "sweep mine" || d.sent[0].Audit.Action != "POST /api/v1/sweeps" || !slices.Equal(stub.asked,
 		[]string{"run mine"}) {
 		t.Errorf("want it audited, have %+v, %q", d.sent, stub.asked)
 	}
@@ -137,7 +137,7 @@ func TestOneSweepRunsAtATimeAndCanBeCanceled(t *testing.T) {
 	if runs := d.sweepRuns(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "by a person") {
 		t.Errorf("want it canceled, have %+v", runs)
 	}
-	if a := d.sent[1].Audit; a.Target != "sweep cut" || a.Detail != "cancel" {
+	if a := d.sent[1].Audit; a.Object != "sweep cut" || a.Detail != "cancel" {
 		t.Errorf("want the cancel audited, have %+v", a)
 	}
 	if code, _, _ := post[Change](d, "/api/v1/sweeps/cut/cancel", `{}`); code != 409 {

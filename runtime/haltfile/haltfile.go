@@ -152,7 +152,7 @@ func (h *Halt) audit(path string, scope account.Scope, code func(text []byte) st
 	if code != nil && !hmac.Equal([]byte(h.Code), []byte(h.codeOf(code))) {
 		unproven = "; not written with the key of journal_key_file"
 	}
-	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
+	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Object: scope.String(),
 		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).
 			UTC().
 			Format(time.RFC3339) +

@@ -61,7 +61,7 @@ func (s *start) journalled(t *testing.T) (lines []string) {
 	if err := s.store.Replay(t.Context(), func(r *record.Record) error {
 		switch body := r.Body.(type) {
 		case record.Audit:
-			lines = append(lines, fmt.Sprintf("%d %s %s: %s %s: %s", r.AtMS, body.Actor, body.Role, body.Action, body.Target, body.Detail))
+			lines = append(lines, fmt.Sprintf("%d %s %s: %s %s: %s", r.AtMS, body.Actor, body.Role, body.Action, body.Object, body.Detail))
 		case record.Halt:
 			lines = append(lines, fmt.Sprintf("%d halt of %s: %s: %s", r.AtMS, account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}, body.Level, body.Reason))
 		}
@@ -281,7 +281,7 @@ func newWatched(t *testing.T) *watched {
 	w.Send = func(_ context.Context, event engine.Event) error {
 		line := fmt.Sprintf("%ds", int(time.Since(began).Seconds()))
 		if audited, is := event.(*engine.EventAudited); is {
-			line, event = line+" audit of "+audited.Audit.Target, audited.Event
+			line, event = line+" audit of "+audited.Audit.Object, audited.Event
 		}
 		if halt, is := event.(*engine.EventHalt); is {
 			line += fmt.Sprintf(" %s of %s: %s", halt.Level, halt.Scope, halt.Reason)

@@ -66,7 +66,7 @@ func (m *memory) audits() (lines []string) {
 	defer m.mu.Unlock()
 	for i := range m.records {
 		if a, is := m.records[i].Body.(record.Audit); is {
-			lines = append(lines, a.Actor+" "+a.Action+" ["+a.Target+"]: "+a.Detail)
+			lines = append(lines, a.Actor+" "+a.Action+" ["+a.Object+"]: "+a.Detail)
 		}
 	}
 	return lines

@@ -388,7 +388,7 @@ func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences 
 		names = append(names, s.Name)
 	}
 	names = append(append(names, reload.Removed...), reload.Confirmed...)
-	audit.Target, audit.Detail = strings.Join(names, ", "), Changes(differences)
+	audit.Object, audit.Detail = strings.Join(names, ", "), Changes(differences)
 	event := &engine.EventAudited{Audit: audit, Event: &engine.EventReload{Reload: reload}}
 	if len(names) == 0 && len(differences) == 0 {
 		if audit.Actor == "file" {

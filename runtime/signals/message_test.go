@@ -147,7 +147,7 @@ func TestAnswersOfTheServer(t *testing.T) {
 		}
 	}
 	audit := d.events()[0].Audit
-	if audit.From != "192.0.2.7" || audit.Detail != "id 17 2026-01-31T12:00:00Z: long, size 50%: crossed" || audit.Target != "follow" ||
+	if audit.From != "192.0.2.7" || audit.Detail != "id 17 2026-01-31T12:00:00Z: long, size 50%: crossed" || audit.Object != "follow" ||
 		audit.RequestID != "17 2026-01-31T12:00:00Z" || audit.Role != "signal" || audit.Action != "signal" {
 		t.Errorf("have %+v", audit)
 	}

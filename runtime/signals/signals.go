@@ -172,7 +172,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 		Role:      "signal",
 		From:      host,
 		Action:    "signal",
-		Target:    m.Strategy,
+		Object:    m.Strategy,
 		Detail:    m.String(),
 		RequestID: string(m.ID),
 	})

@@ -149,7 +149,7 @@ func (s *Story) Record(r *journal.Stored) {
 	}
 	if body, is := r.Body.(record.Audit); is {
 		e.Source, e.Event = "audit", body.Action
-		e.Text = strings.Join(strings.Fields(body.Actor+" "+body.Role+" "+body.Target+" "+body.Detail), " ")
+		e.Text = strings.Join(strings.Fields(body.Actor+" "+body.Role+" "+body.Object+" "+body.Detail), " ")
 	}
 	s.add(e)
 }

@@ -17,14 +17,14 @@ type Audit struct {
 	Role      string `json:"role,omitempty"`
 	From      string `json:"from,omitempty"`
 	Action    string `json:"action"`
-	Target    string `json:"target,omitempty"`
+	Object    string `json:"target,omitempty"`
 	Detail    string `json:"detail,omitempty"`
 	RequestID string `json:"request_id,omitempty"`
 }
 
 // audited lists the records of changes.
 func (h *History) audited(r *record.Record) {
-	a := Audit{AtMS: r.AtMS, Kind: r.Kind().String(), Actor: "botd", Target: targetOf(r)}
+	a := Audit{AtMS: r.AtMS, Kind: r.Kind().String(), Actor: "botd", Object: objectOf(r)}
 	if !a.describe(r) {
 		return
 	}
@@ -38,7 +38,7 @@ func (a *Audit) describe(r *record.Record) bool {
 	switch body := r.Body.(type) {
 	case record.Audit:
 		a.Actor, a.Role, a.From, a.Action = body.Actor, body.Role, body.From, body.Action
-		a.Target, a.Detail, a.RequestID = body.Target, body.Detail, body.RequestID
+		a.Object, a.Detail, a.RequestID = body.Object, body.Detail, body.RequestID
 	case record.Halt:
 		a.Action, a.Detail = "halt "+body.Level.String(), body.Reason
 		if body.Level == record.LevelNone {
@@ -60,7 +60,7 @@ func (a *Audit) describe(r *record.Record) bool {
 	case record.Found:
 		a.Action, a.Detail = a.Kind, body.Evidence
 	case record.Withdrawn:
-		a.Action, a.Target, a.Detail = "cancel", "order "+r.ClientOrderID, body.Reason
+		a.Action, a.Object, a.Detail = "cancel", "order "+r.ClientOrderID, body.Reason
 	case record.Breaker:
 		a.Action, a.Detail = "breaker", body.Reason
 	case record.Boot:
@@ -73,7 +73,7 @@ func (a *Audit) describe(r *record.Record) bool {
 	return true
 }
 
-func targetOf(r *record.Record) string {
+func objectOf(r *record.Record) string {
 	return account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}.String()
 }
 

@@ -196,7 +196,7 @@ func TestWhatTheAuditShows(t *testing.T) {
 		body     record.Body
 		want     string // empty: it is no change
 	}{
-		{"", none, record.Audit{Actor: "phone", Role: "operator", From: "10.0.0.1", Action: "POST /api/v1/halt", Target: "account", Detail: "news",
+		{"", none, record.Audit{Actor: "phone", Role: "operator", From: "10.0.0.1", Action: "POST /api/v1/halt", Object: "account", Detail: "news",
 			RequestID: "r1"},
 			`{"kind":"audit","actor":"phone","role":"operator","from":"10.0.0.1","action":"POST /api/v1/halt","target":"account","detail":"news",
 		"request_id":"r1"}`},
