@@ -25,7 +25,11 @@ func (o *observedAccount) walletLags(symbol *SymbolState) bool {
 		return false
 	}
 	t := &symbol.spot.lag
-	return (o.balanceBeyondFills(symbol) - t.excess).Abs() > max(t.fees, t.unexpectedFees(symbol))
+	by := (o.balanceBeyondFills(symbol) - t.excess).Abs()
+	if !t.compared && symbol.last > 0 && symbol.tooSmallToTrade(by) { // what rounded fees left before the start
+		return false
+	}
+	return by > max(t.fees, t.unexpectedFees(symbol))
 }
 
 // unexpectedFees returns the largest amount by which the fees of purchases since then may exceed the expected ones.

@@ -165,6 +165,27 @@ func TestAWalletAfterAStartIsComparedWithTheFills(t *testing.T) {
 	}
 }
 
+// What rounded fees of earlier positions have left in the wallet is too little for an order, and delays no limit after a start.
+func TestRestOfEarlierPositionsDelaysNoLimitAfterAStart(t *testing.T) {
+	t.Parallel()
+	restAfterAStart(t, "a unit", 1_001, 2_500e8, false)
+	restAfterAStart(t, "two units, which are worth an order", 1_002, 2_500e8, true)
+	restAfterAStart(t, "a unit, at an unknown price", 1_001, 0, true)
+}
+
+func restAfterAStart(t testing.TB, name string, shows exchange.Quantity, price exchange.Price, want bool) {
+	w := explains(t, 10, 0)
+	order := w.places(placement.Exit, 8, saleOf(10))
+	w.bought(&order, 10)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
+	w.now -= 500
+	w.restoresWith(testSettle)
+	w.book.Symbol(coin).last = price
+	if have := w.looks(shows, false); have != want {
+		t.Errorf("%s: want it ahead %t, have %t: %+v", name, want, have, w.book.Symbol(coin).spot.lag)
+	}
+}
+
 // A wallet that was read longer after the last fill than it may be old shows that fill, however short the reads since then have watched it: what still
 // differs is another's.
 func TestWalletYoungerThanItsAgeAfterTheLastFillDoesNotLag(t *testing.T) {

@@ -15,6 +15,10 @@ var wallet = []Row{
 		"reconcile TestRestOfRoundedFeesDelaysNoLimit", []Edit{
 			{"reconcile/account.Symbol.FeeRounding", "min(s.fees, 1)", "0"},
 		}},
+	{"rest_suspends_a_start", "what rounded fees left before a start suspends the limits after it", "limits",
+		"reconcile TestRestOfEarlierPositionsDelaysNoLimitAfterAStart", []Edit{
+			{"reconcile.observedAccount.walletLags", "!t.compared && symbol.last > 0 && symbol.tooSmallToTrade(by)", "false"},
+		}},
 	{"rest_inherited", "a stop from before the start that covers such a unit quarantines the symbol", "1",
 		"reconcile TestStopsOfBeforeTheStartBeyondTheFills", []Edit{
 			{"reconcile.Book.inheritedStops", "beyond <= symbol.FeeRounding()", "false"},
