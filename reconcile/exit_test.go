@@ -297,6 +297,30 @@ func refusedExitReleased(t testing.TB, restarts bool, margin string, laterMS int
 	}
 }
 
+// An exit that the exchange refuses again and again displaces no refused opening from what a start remembers.
+func TestRefusedExitsDisplaceNoRefusedOpening(t *testing.T) {
+	t.Parallel()
+	refusedExitsBesideOpening(t)
+}
+
+func refusedExitsBesideOpening(t testing.TB) {
+	d := newDesk(t)
+	d.hold(20)
+	opening := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
+		Quantity: 5})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: opening, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	for range 40 {
+		d.now += 1_000
+		id := d.places(placement.Exit, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder,
+			Quantity: 10, ReduceOnly: true})
+		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	}
+	d.restores()
+	if refused := d.book.Refused(); len(refused) != 2 || !refused[0].Opens() {
+		t.Errorf("want the opening and the newest exit remembered, have %d refusals", len(refused))
+	}
+}
+
 // Before the next read the refused part may be sold again: how often is up to the engine's pause between attempts. While reads fail it waits, unless the
 // exit is of the whole position or nothing was refused.
 func TestExitOfAPartIsRepeatedUnlessReadsFail(t *testing.T) {

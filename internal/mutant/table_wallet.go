@@ -37,7 +37,11 @@ var wallet = []Row{
 		}},
 	{"refused_exit_forgotten", "a start forgets a refused exit on futures", "3",
 		"reconcile TestOldListRepeatsNoRefusedExitThatReleasedItsMargin", []Edit{
-			{"reconcile/account.refusedPlacements.note", "p.purpose == placement.Exit", "false"},
+			{"reconcile/account.refusedPlacements.note", "p.purpose.Opens() || «p.purpose == placement.Exit»", "false"},
+		}},
+	{"exits_displace", "refused exits displace a refused opening from what a start remembers", "3",
+		"reconcile TestRefusedExitsDisplaceNoRefusedOpening", []Edit{
+			{"reconcile/account.refusedPlacements.note", "onFutures && p.purpose == placement.Exit", "false"},
 		}},
 	{"lag_suspends", "a wallet that others changed suspends the limits for as long as orders rest", "limits",
 		"reconcile TestWalletThatStaysAheadLagsForTenReads", []Edit{

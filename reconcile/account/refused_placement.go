@@ -29,11 +29,17 @@ type refusedPlacements struct{ refused []RefusedPlacement }
 // RefusedPlacements returns the refused orders that may have been executed, oldest first.
 func (r *refusedPlacements) RefusedPlacements() []RefusedPlacement { return slices.Clone(r.refused) }
 
-// note records the refusal of an opening or exit on futures, or of a spot order whose wallet was read before it was sent.
+// note records the refusal of an opening or exit on futures, or of a spot order whose wallet was read before it was sent. Of the exits of a futures
+// symbol only the newest counts, so that an exit that is refused again and again displaces no opening.
 func (r *refusedPlacements) note(p *Placement, atMS int64) {
 	onFutures := p.order.Market == exchange.Futures && (p.purpose.Opens() || p.purpose == placement.Exit)
 	if !onFutures && p.wallet.ReadMS == 0 {
 		return
+	}
+	if onFutures && p.purpose == placement.Exit {
+		r.refused = slices.DeleteFunc(r.refused, func(one RefusedPlacement) bool {
+			return one.Purpose == placement.Exit && one.Order.Key() == p.order.Key()
+		})
 	}
 	if len(r.refused) == maxRefusedPlacements {
 		r.refused = slices.Delete(r.refused, 0, 1)
