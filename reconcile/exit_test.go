@@ -300,10 +300,10 @@ func refusedExitReleased(t testing.TB, restarts bool, margin string, laterMS int
 // An exit that the exchange refuses again and again displaces no refused opening from what a start remembers.
 func TestRefusedExitsDisplaceNoRefusedOpening(t *testing.T) {
 	t.Parallel()
-	refusedExitsBesideOpening(t)
+	refusedOpeningAndExits(t)
 }
 
-func refusedExitsBesideOpening(t testing.TB) {
+func refusedOpeningAndExits(t testing.TB) {
 	d := newDesk(t)
 	d.hold(20)
 	opening := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,

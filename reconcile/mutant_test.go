@@ -229,7 +229,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"exit_shown_confirms":    func(t testing.TB) { refusedExitReleased(t, false, "50", 0, 0) },
 		"refused_exit_forgotten": func(t testing.TB) { refusedExitReleased(t, true, "50", 1_000, 0) },
 		"rest_suspends_a_start":  func(t testing.TB) { restAfterAStart(t, "a unit", 1_001, 2_500e8, false) },
-		"exits_displace":         refusedExitsBesideOpening,
+		"exits_displace":         refusedOpeningAndExits,
 		"two_are_twice":          twoPurchasesOfOneWallet,
 		"rest_suspends":          func(t testing.TB) { aheadByRest(t, "fees leave a unit", 2, 1_009, false) },
 		"rest_inherited":         func(t testing.TB) { stopsBeforeTheStart(t, "the unit", func(w *wallet) { w.stopsBeyondFees(9) }, 0) },
