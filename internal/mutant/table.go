@@ -141,7 +141,7 @@ var protocol = []Row{
 		{"runtime/engine.Engine.take", "e.halts.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings are sent after a loss limit was exceeded", "limit", "", []Edit{
-		{"runtime/engine.limits.breached", "!b.Expired(l.nowMS)", "false"},
+		{"runtime/engine.base.breached", "!one.Expired(b.nowMS)", "false"},
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{
@@ -151,7 +151,7 @@ var protocol = []Row{
 		uncheckedLimit("max_position"),
 	}},
 	{"terms_ignored", "an opening approved under earlier limits is sent", "risk", "", []Edit{
-		{"runtime/engine.permission.withdrawn", "w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
+		{"runtime/engine.permission.withdrawn", "w.limitsVersion != p.limitsVersionOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
 		{"reconcile.derivation.setLeverage", "desired.Leverage == d.symbol.leverage", "true"},
@@ -193,7 +193,7 @@ var protocol = []Row{
 
 	// Orders and positions that botd did not make.
 	{"prefix_ignored", "another botd under our prefix is ignored", "15", "", []Edit{
-		{"runtime/engine.alarms.guardPrefix", `id == ""`, "true"},
+		{"runtime/engine.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
 		{"reconcile.otherBotds.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
@@ -354,7 +354,7 @@ var protocol = []Row{
 		}},
 	{"halt_waits_for_reads", "a halt cancels and closes nothing while reads hang", "kill switch",
 		"runtime/engine TestHaltCancelsAndClosesWithoutReads", []Edit{
-			{"runtime/engine.dispatcher.emergencyOn", "d.halts.stopped || !d.endsSomething(leg, level)", "true"},
+			{"runtime/engine.dispatcher.emergencyOn", "d.stopped || !d.endsSomething(leg, level)", "true"},
 		}},
 	{"repetition_ends", "the refusal of a request that arrived twice ends the order that a list has shown", "41",
 		"runtime/engine TestRefusalOfDuplicateRequestIsIgnored", []Edit{
@@ -380,8 +380,8 @@ var protocol = []Row{
 		{"reconcile/account.State.adopted", "symbol.known != 0 || symbol.key.Market != exchange.Futures", "true"},
 	}},
 	{"transfer_is_profit", "money from outside counts as a gain or a loss", "47", "runtime/engine TestDepositOrWithdrawalIsNeitherGainNorLoss", []Edit{
-		{"runtime/engine.accounting.flow", "a.futures.flow.Add(a.spot.flow)", "exchange.Amount{}"},
-		{"runtime/engine.accounting.fromOutside", "return «a.futures.flow»", "exchange.Amount{}"},
+		{"runtime/engine.limits.unbooked", "l.flow[exchange.Futures].Add(l.flow[exchange.Spot])", "exchange.Amount{}"},
+		{"runtime/engine.accounting.fromOutside", "return «a.limits.flow[exchange.Futures]»", "exchange.Amount{}"},
 		{"runtime/engine.accounting.transferred", "amount.IsZero()", "true"},
 	}},
 	{"declaration_is_profit", "a declared transfer does not move the references of the loss limits", "47",
@@ -389,7 +389,7 @@ var protocol = []Row{
 			{"runtime/engine.accounting.transfer", "t.Asset == ledger.FuturesAsset", "false"},
 		}},
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestLiquidationIsAnEventAndHaltsStrategy", []Edit{
-		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
+		{"runtime/engine.liquidated", "b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
 	{"refusal_trusted", "a refused order counts as not executed, whatever a list shows", "3",
 		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
@@ -419,7 +419,7 @@ var protocol = []Row{
 		{"reconcile.derivation.convergeTarget", "max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees()))", "size.Abs()"},
 	}},
 	{"unread_waits", "nothing is done on a market while one of its lists is unread", "23", "", []Edit{
-		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.sendsNothing(leg, level)", "true"},
+		{"runtime/engine.dispatcher.actUnread", "d.stopped || d.sendsNothing(leg, level)", "true"},
 	}},
 	{"lost_journal_opens", "openings are sent though the journal's files are lost", "48", "", []Edit{
 		{"runtime/engine.permission.disk", "p.low, p.lost = event.Reason, event.Lost", `p.low, p.lost = "", event.Lost`},

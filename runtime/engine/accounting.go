@@ -26,7 +26,6 @@ const (
 // accounting books the exchange's reports of the account's money.
 type accounting struct {
 	*base
-	alarms        *alarms
 	limits        *limits
 	futures, spot bookkeeping // progress of the ledger
 }
@@ -40,13 +39,12 @@ type bookkeeping struct {
 	due      bool           // the newest reading contains something unbooked
 	dueMS    int64          // since when; 0 while it does not
 
-	flow     exchange.Amount // USDT that apparently moved in or out since the last posting
-	reading  ledger.Reading  // the reading that further reads are completing
-	unstable bool            // the reading was not confirmed as consistent: it is booked if all of it is explained
-	between  int             // number of answers received while it was completed
-	refused  int             // number of consecutive readings that were not fully explained
-	pending  int             // number of pending answers
-	failed   bool            // one of its reads failed: the next round reads again
+	reading  ledger.Reading // the reading that further reads are completing
+	unstable bool           // the reading was not confirmed as consistent: it is booked if all of it is explained
+	between  int            // number of answers received while it was completed
+	refused  int            // number of consecutive readings that were not fully explained
+	pending  int            // number of pending answers
+	failed   bool           // one of its reads failed: the next round reads again
 	ended    []ledger.Position
 	found    int64 // base units of executions found so far
 	expected int64 // base units of executions that the orders' fills require
@@ -80,9 +78,9 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
 	m.last = r
-	m.due, m.flow = a.book.Ledger().Due(&r), exchange.Amount{}
+	m.due, a.limits.flow[r.Market] = a.book.Ledger().Due(&r), exchange.Amount{}
 	if m.due && a.book.Ledger().Opened(r.Market) { // the first reading contains what existed before
-		m.flow = a.book.Ledger().Flow(a.book.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
+		a.limits.flow[r.Market] = a.book.Ledger().Flow(a.book.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
 	}
 	if !m.due {
 		m.dueMS = 0
@@ -284,17 +282,13 @@ func (a *accounting) post(m *bookkeeping) {
 	if !first {
 		a.transferred(m, posting, flow)
 	}
-	a.alarms.bookedLiquidations(m.reading.Closed)
+	bookedLiquidations(a.base, m.reading.Closed)
 	for _, one := range left {
 		market := m.reading.Market
 		a.note("", nil, NoteUnexplained{market, one.Name, one.Amount,
 			market.String() + " wallet: " + one.Amount.String() + " " + one.Name + " that no fill, fee or funding explains"})
 	}
 }
-
-// flow returns the unbooked amount that apparently moved into or out of the account: it is neither a
-// gain nor a loss.
-func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.flow) }
 
 // fromOutside returns the unbooked part of the futures wallet's change that is an external
 // transfer. While an order's outcome is unknown or the fills do not explain a position, a change
@@ -305,13 +299,13 @@ func (a *accounting) fromOutside() exchange.Amount {
 	}) {
 		return exchange.Amount{}
 	}
-	return a.futures.flow
+	return a.limits.flow[exchange.Futures]
 }
 
 // transferred applies the external transfers of a posting: the equity from which losses are
 // measured moves with them.
 func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount exchange.Amount) {
-	m.flow = exchange.Amount{}
+	a.limits.flow[m.reading.Market] = exchange.Amount{}
 	for i := range posting.Lines {
 		l := &posting.Lines[i]
 		if l.Account == ledger.Transferred && l.Strategy == "" {

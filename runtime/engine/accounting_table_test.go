@@ -15,8 +15,7 @@ import (
 func accountant(t testing.TB, opened bool) *accounting {
 	t.Helper()
 	b := valued(t, 1, 0)
-	a := &accounting{base: b, alarms: &alarms{b}}
-	a.limits = &limits{base: b, accounting: a}
+	a := &accounting{base: b, limits: &limits{base: b}}
 	if opened {
 		a.futures.reading, a.futures.last = walletRead(1_000), walletRead(1_000)
 		a.post(&a.futures)

@@ -19,13 +19,12 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]bool{overdueMS: false, overdueMS + 1: true} {
 		w := settled(t)
-		a := &alarms{w.engine.base}
 		id := w.sends(placement.Entry)
 		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "lost"}})
 		w.engine.nowMS = w.engine.book.Placement(id).Fence(w.engine.book.Settle()) + after
 		w.out.Reset()
-		a.guardOverdue()
-		a.guardOverdue()
+		guardOverdue(w.engine.base)
+		guardOverdue(w.engine.base)
 		halt := w.engine.book.HaltOf(account.Scope{Strategy: "one"})
 		why := "placement " + id + " is unknown 2 minutes after it could have been decided: no valid snapshot"
 		notes := facts[NoteHalt](w.out.Notes)
@@ -66,11 +65,10 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 		for _, with := range c.with {
 			with(w)
 		}
-		a := &alarms{w.engine.base}
 		w.out.Reset()
-		a.guardPrefix()
+		guardPrefix(w.engine.outbox)
 		first := w.engine.book.Halted().Unknown
-		a.guardPrefix()
+		guardPrefix(w.engine.outbox)
 		halts := facts[NoteHalt](w.out.Notes)
 		if first != c.unknown || (w.symbol().Quarantine() != "") != c.quarantined || (len(halts) == 1) != (c.unknown != "") {
 			t.Errorf("%s: want it to stand down for %q, quarantined %t, have %q, %q, %+v", c.name, c.unknown, c.quarantined, first,
@@ -87,12 +85,11 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 func TestContradictionIsReportedAtBeginAndEnd(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	a := &alarms{w.engine.base}
 	w.out.Reset()
 	var have []string
 	for _, why := range []string{"", "a witness", "another", "", ""} {
 		see(w.symbol(), func(o *seen) { o.Contradicted = why })
-		a.watchContradicted()
+		watchContradicted(w.engine.outbox)
 	}
 	for _, fact := range facts[NoteContradicted](w.out.Notes) {
 		have = append(have, fmt.Sprint(fact.Reason, " ", fact.Ended))
@@ -132,7 +129,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 		}
 		w.out.Reset()
 		before := len(w.engine.unwritten)
-		(&alarms{w.engine.base}).bookedLiquidations(c.rows)
+		bookedLiquidations(w.engine.base, c.rows)
 		journals := 0
 		for _, r := range w.engine.unwritten[before:] {
 			if body, is := r.Body.(record.Liquidated); is && body.PositionID == 9 && body.Quantity == 0 {

@@ -113,8 +113,8 @@ func TestQuestionTiming(t *testing.T) {
 		{"it waits to be asked again", func(w *world, one *leg) { one.question.retryMS = w.engine.nowMS + 5 }, -1},
 		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, -1},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, -1},
-		{"botd has stopped", func(w *world, _ *leg) { w.engine.halts.stopped = true }, -1},
-		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.halts.closing = record.LevelCancel }, -1},
+		{"botd has stopped", func(w *world, _ *leg) { w.engine.stopped = true }, -1},
+		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.closing = record.LevelCancel }, -1},
 		{"its symbol was not read", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Read = false }) }, -1},
 	} {
 		w := settled(t, offload)
@@ -163,8 +163,8 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 		{"by a schedule newer candles do not matter", decided, func(_ *world, one *leg) {
 			one.question.givenMS = one.series.candles.OpenMS[3]
 		}, "30   1"},
-		{"botd has stopped", decided, func(w *world, _ *leg) { w.engine.halts.stopped = true }, "0   0"},
-		{"botd cancels and stops", decided, func(w *world, _ *leg) { w.engine.halts.closing = record.LevelCancel }, "0   0"},
+		{"botd has stopped", decided, func(w *world, _ *leg) { w.engine.stopped = true }, "0   0"},
+		{"botd cancels and stops", decided, func(w *world, _ *leg) { w.engine.closing = record.LevelCancel }, "0   0"},
 		{"its process has ended", strategy.Result{Lost: "it was killed"}, nil, "0 it was killed  0"},
 		{"it failed", strategy.Result{Failure: "a bug"}, nil, "0  a bug 0"},
 	} {

@@ -74,7 +74,8 @@ type backoff struct {
 // backoffs makes intents that the exchange refuses wait, longer each time: protection and exits up to a
 // minute, openings up to five.
 type backoffs struct {
-	*base
+	*outbox
+	feed bool       // Config.Feed: a backtest
 	all  []*backoff // in the order of their first refusal
 	spin struct {   // in a backtest: refusals of one intent at one moment
 		attempt
@@ -125,7 +126,7 @@ func (a *attempt) sellsAtOnce() bool {
 // repeatedly at the same moment waits: that happens on spot, where a cancel frees the asset after a
 // delay.
 func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
-	if !b.config.Feed || b.repeatsAtOnce(a) {
+	if !b.feed || b.repeatsAtOnce(a) {
 		b.count(a, code, text, unauthorized, b.nowMS)
 	}
 }
@@ -134,7 +135,7 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 // repeatedly sends no more orders than one that keeps running.
 func (b *backoffs) restore() {
 	for _, r := range b.book.Refusals() {
-		if b.config.Feed || b.nowMS-r.LastMS > forgetBackoffMS {
+		if b.feed || b.nowMS-r.LastMS > forgetBackoffMS {
 			continue
 		}
 		for _, one := range r.Of {

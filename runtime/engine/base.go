@@ -8,20 +8,27 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
 )
 
-// base is the shared state of the engine's parts: the configuration, the book, the strategies, the
-// agenda, and the outbox of the current event.
+// base is the shared state of the engine's parts: the configuration with the limits in force, the book, the
+// strategies, the agenda, the shutdown, and the outbox of the current event.
 type base struct {
 	*outbox
 	dueTimes
-	config        Config // Limits are the limits in force
-	legs          []*leg // sorted by name
+	config        Config     // Limits are the limits in force
+	gate          *risk.Gate // applies the limits in force
+	limitsVersion int        // the number of the last change of the account's limits
+	legs          []*leg     // sorted by name
 	legBySymbol   map[exchange.SymbolKey]*leg
 	legsPerMarket [exchange.Spot + 1]int
-	started       bool
-	startMS       int64
 	measure       func(what Measured, strategy string) (done func()) // nil: nothing is measured
+
+	started bool
+	startMS int64
+	closing record.HaltLevel // level of the shutdown; LevelNone while trading
+	stopped bool             // nothing more is sent
 }
 
 // dueTimes holds the due times; never if nothing is due.
@@ -89,14 +96,6 @@ func (b *base) noStrategy(name string) error {
 
 // legOn returns the strategy that trades a symbol.
 func (b *base) legOn(key exchange.SymbolKey) *leg { return b.legBySymbol[key] }
-
-// symbolOf returns the rules of a symbol, or nil if they are not known.
-func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
-	if symbol := b.book.Symbol(key); symbol != nil {
-		return symbol.Rules()
-	}
-	return nil
-}
 
 // errorText returns an error's text for a note: short, and without secrets.
 func errorText(err error) string {

@@ -92,8 +92,8 @@ func bookedWhenStable(t testing.TB) {
 			have = "asked " + strings.ReplaceAll(asked(a.base), " ", "_")
 			want = "asked " + strings.ReplaceAll(exchange.FuturesOpenPositions.String(), " ", "_")
 		}
-		if have != want || m.flow != moved || m.unstable != strings.HasPrefix(want, "asked") {
-			t.Errorf("%s: want it %s, a flow of %s, have it %s, %s", c.name, want, moved, have, m.flow)
+		if have != want || a.limits.flow[exchange.Futures] != moved || m.unstable != strings.HasPrefix(want, "asked") {
+			t.Errorf("%s: want it %s, a flow of %s, have it %s, %s", c.name, want, moved, have, a.limits.flow[exchange.Futures])
 		}
 		if due := have == "put off" || strings.HasPrefix(have, "asked"); due && (m.dueMS != dueMS && dueMS != 0 || m.dueMS == 0) || !due && m.dueMS != 0 {
 			t.Errorf("%s: have it due since %d", c.name, m.dueMS)
@@ -102,7 +102,7 @@ func bookedWhenStable(t testing.TB) {
 		if len(slices.Collect(a.book.InFlight())) > 0 {
 			outside = exchange.Amount{} // an uncertain order may have caused it
 		}
-		if ready := m.due && pending == 0 && len(a.out.Calls) == 0; a.ready() != ready || a.flow() != moved || a.fromOutside() != outside {
+		if ready := m.due && pending == 0 && len(a.out.Calls) == 0; a.ready() != ready || a.limits.unbooked() != moved || a.fromOutside() != outside {
 			t.Errorf("%s: want it ready to be booked %t, have %t, from outside %s", c.name, ready, a.ready(), a.fromOutside())
 		}
 	}
@@ -143,8 +143,7 @@ func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
 func spotAccountant(t *testing.T) *accounting {
 	t.Helper()
 	b := valued(t, 0, 1)
-	a := &accounting{base: b, alarms: &alarms{b}}
-	a.limits = &limits{base: b, accounting: a}
+	a := &accounting{base: b, limits: &limits{base: b}}
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy, Quantity: 60, ClientOrderID: "bought"}
 	about := func(body record.Body) {
 		a.record(record.Record{Strategy: b.legs[0].config.Name, Symbol: coin, ClientOrderID: "bought", Body: body})
@@ -296,8 +295,7 @@ func TestDeclaredTransferPreview(t *testing.T) {
 	} {
 		b := valued(t, c.futures, 1)
 		b.config.Ledger = true
-		a := &accounting{base: b, alarms: &alarms{b}}
-		a.limits = &limits{base: b, accounting: a}
+		a := &accounting{base: b, limits: &limits{base: b}}
 		key := exchange.SymbolKey{Market: exchange.Futures}
 		a.record(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: walletRead(1_000)}}})
 		a.record(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: walletRead(950), Lines: []ledger.Line{

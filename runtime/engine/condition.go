@@ -29,7 +29,7 @@ type candidate struct {
 // derives no openings and a queued opening is withdrawn; Degraded declares the conditions in this order.
 func conditions() []condition {
 	return []condition{
-		{name: "stopping", blocks: func(p *permission, _ candidate) bool { return p.halts.closing != record.LevelNone }, meanwhile: "botd is stopping"},
+		{name: "stopping", blocks: func(p *permission, _ candidate) bool { return p.closing != record.LevelNone }, meanwhile: "botd is stopping"},
 		{name: "journal", declare: (*reporter).journalFails}, // nothing is sent without a record
 		{name: "disk", blocks: func(p *permission, _ candidate) bool { return p.low != "" },
 			meanwhile: "the journal's disk was nearly full or its files lost meanwhile", declare: (*reporter).diskLow},
@@ -37,7 +37,7 @@ func conditions() []condition {
 		{name: "breaker", blocks: gated("breaker"), meanwhile: "the breaker was tripped meanwhile", declare: (*reporter).breaking},
 		{name: "standing_down", declare: (*reporter).standingDown}, // the account is halted in this state
 		{name: "halted", blocks: gated("halted"), meanwhile: "trading was halted meanwhile", declare: (*reporter).halted},
-		{name: "limit", blocks: func(p *permission, o candidate) bool { return p.limits.breached(o.Strategy) }, meanwhile: "a limit was crossed meanwhile",
+		{name: "limit", blocks: func(p *permission, o candidate) bool { return p.breached(o.Strategy) }, meanwhile: "a limit was crossed meanwhile",
 			declare: func(r *reporter) []Degraded { return r.limits.limitedBy("") },
 			ofLeg:   func(r *reporter, leg *leg) []Degraded { return r.limits.limitedBy(leg.config.Name) }},
 		{name: "quarantined", blocks: gated("quarantined"), meanwhile: "the symbol was quarantined meanwhile", declare: ofSymbols((*reporter).quarantined)},

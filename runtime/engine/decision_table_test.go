@@ -300,7 +300,7 @@ func TestEquityLimitsUseCompleteReads(t *testing.T) {
 		{"before the account was read", true, true, func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
 	} {
 		b := valued(t, 1, 0)
-		l := &limits{base: b, accounting: &accounting{base: b}, watching: c.watches}
+		l := &limits{base: b, watching: c.watches}
 		b.legs[0].state = b.book.Strategy(b.legs[0].config.Name)
 		b.legs[0].config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
 		b.record(record.Record{Strategy: b.legs[0].config.Name, Symbol: b.legs[0].symbol.Key(), Body: record.Result{Base: exchange.AmountOf(900)}})
@@ -325,7 +325,7 @@ func TestDayStoresEquityPeakAndBreaches(t *testing.T) {
 
 func dayStored(t testing.TB) {
 	b := valued(t, 1, 0)
-	l := &limits{base: b, accounting: &accounting{base: b}}
+	l := &limits{base: b}
 	limit := risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}
 	day := b.nowMS
 	for i, c := range []struct {
@@ -356,7 +356,7 @@ func TestRearmEndsDrawdown(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"", "futures BTC-USDT", "nobody"} {
 		b := valued(t, 1, 0)
-		l := &limits{base: b, accounting: &accounting{base: b}}
+		l := &limits{base: b}
 		for _, rule := range []string{risk.MaxDrawdown, risk.MaxDailyLoss} {
 			b.record(record.Record{Strategy: scope, Body: record.Breach{Rule: rule, Reason: "a test", UntilMS: b.nowMS + 60_000}})
 			b.record(record.Record{Strategy: "another", Body: record.Breach{Rule: rule, Reason: "a test"}})

@@ -61,7 +61,7 @@ func (r *reporter) standingDown() []Degraded {
 func (r *reporter) halted() (all []Degraded) {
 	for _, h := range r.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Reason, SinceMS: h.AtMS,
-			Remedy: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
+			Remedy: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.halts.requestedMS)),
 			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}
 	return all
@@ -173,7 +173,7 @@ func (r *reporter) refused() (all []Degraded) {
 // protectionRemedy describes how an unprotected position recovers, and what botd does meanwhile.
 func (r *reporter) protectionRemedy(leg *leg) string {
 	way := "remove the cause that prevents the stop, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
-	desired := r.dispatcher.desired(leg)
+	desired := reconcile.Desired{Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg)}
 	if level := r.book.StopLevel(&desired); level > 0 {
 		way += "; botd exits at market itself when the price passes " + leg.config.Symbol.PriceDecimal(level).String()
 	}
@@ -189,9 +189,9 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 			continue
 		}
 		failed = max(failed, r.readHealth.failing(leg.symbol.Key()))
-		if position := r.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !r.dust(leg, position) {
+		if position := r.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !dust(leg, position) {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(position).String())
-			if refused := r.dispatcher.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
+			if refused := r.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
 				obstacle = "the exit of " + leg.symbol.Key().String() + " is refused by " + refused
 			}
 			if refused := r.backoffs.exitReason(leg); refused != "" {

@@ -16,8 +16,6 @@ type dispatcher struct {
 	*base
 	readHealth *readHealth
 	breaker    *breaker
-	ruleset    *ruleset
-	halts      *halts
 	permission *permission
 	sender     *sender
 	refusals   *refusals
@@ -33,13 +31,13 @@ func (d *dispatcher) sendsNothing(leg *leg, level record.HaltLevel) bool {
 // returns the number of intents sent.
 func (d *dispatcher) act(leg *leg) int {
 	d.noteListed(leg)
-	level := d.halts.levelOn(leg, record.LevelNone)
+	level := d.levelOn(leg, record.LevelNone)
 	if d.sendsNothing(leg, level) {
 		return 0 // its position's protection stays unchanged
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Repeat = desired.Flatten && !d.sender.recallLate(leg.symbol.Key())
-	d.halts.latchFlattened(leg, level)
+	d.latchFlattened(leg, level)
 	intents, priced := d.book.Derive(&desired, d.nowMS)
 	if priced != nil {
 		d.record(*priced)
@@ -64,14 +62,14 @@ func (d *dispatcher) act(leg *leg) int {
 // actUnread acts for a strategy whose market could not be read completely: protection and one exit
 // at a time use the known state, and existing orders stay. It returns the number of intents sent.
 func (d *dispatcher) actUnread(leg *leg) (acted int) {
-	level := d.halts.levelOn(leg, record.LevelNone)
+	level := d.levelOn(leg, record.LevelNone)
 	if d.endsSomething(leg, level) {
 		d.emergencyOn(leg)
 		if leg.symbol.Key().Market == exchange.Futures && level >= record.LevelFlatten {
 			return 0
 		}
 	}
-	if d.halts.stopped || d.sendsNothing(leg, level) {
+	if d.stopped || d.sendsNothing(leg, level) {
 		return 0
 	}
 	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
@@ -149,10 +147,10 @@ func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (appro
 		defer d.measure(MeasuredCheck, intent.Strategy)()
 	}
 	if d.config.Feed {
-		approved, refusal = d.ruleset.gate.Check(intent, facts)
+		approved, refusal = d.gate.Check(intent, facts)
 		return approved, refusal, nil
 	}
-	return d.ruleset.gate.CheckExplained(intent, facts)
+	return d.gate.CheckExplained(intent, facts)
 }
 
 // facts returns the facts by which the gate judges a strategy's intents.
@@ -221,7 +219,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 		call:          Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
 		purpose:       pendingCall{kind: callPlace, clientID: order.ClientOrderID, sentMS: d.nowMS},
 		intent:        intent,
-		limitsVersion: d.ruleset.limitsVersionOf(intent.Strategy),
+		limitsVersion: d.limitsVersionOf(intent.Strategy),
 	}
 	d.sender.queued = append(d.sender.queued, w)
 }
@@ -293,7 +291,7 @@ func (s *sender) neverSent(w *queued, why string) {
 // missed makes a strategy decide again if its plan is newer than an opening that was never sent: the
 // plan relies on that opening and would open both parts at once.
 func (s *sender) missed(leg *leg, purpose placement.Purpose) {
-	if purpose == placement.Entry && s.permission.halts.closing == record.LevelNone && !s.permission.halts.stopped {
+	if purpose == placement.Entry && s.closing == record.LevelNone && !s.stopped {
 		s.tick.decideAgain(leg)
 	}
 }
@@ -416,7 +414,7 @@ func (d *dispatcher) replaceReleased() {
 // replace places the replacement of a stop that was just canceled: stops and exits, from the last
 // read.
 func (d *dispatcher) replace(leg *leg) {
-	level := d.halts.levelOn(leg, record.LevelNone)
+	level := d.levelOn(leg, record.LevelNone)
 	if d.sendsNothing(leg, level) {
 		return
 	}

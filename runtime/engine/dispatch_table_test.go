@@ -73,7 +73,7 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	w := settled(t)
 	d, one := w.engine.dispatcher, w.engine.legs[0]
 	limited := func(most string) {
-		w.engine.ruleset.gate = risk.NewGate(risk.Limits{MaxPosition: exchange.MustAmount(most)})
+		w.engine.gate = risk.NewGate(risk.Limits{MaxPosition: exchange.MustAmount(most)})
 	}
 	for i, c := range []struct {
 		most          string
@@ -158,7 +158,7 @@ func TestApprovedOrderRecord(t *testing.T) {
 		see(w.engine.book.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		c.order.Symbol = "BTC-USDT"
 		before := w.engine.emitted + int64(len(w.engine.unwritten))
-		w.engine.ruleset.limitsVersion = 8
+		w.engine.limitsVersion = 8
 		w.engine.dispatcher.place(reconcile.Intent{Strategy: "one", Purpose: c.of, Key: "k", Order: c.order, Last: c.last, Before: 3})
 		r := w.engine.unwritten[len(w.engine.unwritten)-1]
 		body, _ := r.Body.(record.Sending)

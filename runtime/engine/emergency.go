@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -12,7 +14,7 @@ import (
 // last read. It sends that exit only once, because reduceOnly cannot reverse the position. Whatever its
 // outcome, another exit requires a fresh read (class R). Protection stays until then.
 func (d *dispatcher) emergencyHalt() {
-	if d.halts.stopped {
+	if d.stopped {
 		return
 	}
 	d.emergencyMS = d.nowMS + haltRetryMS
@@ -23,12 +25,12 @@ func (d *dispatcher) emergencyHalt() {
 
 // emergencyOn applies emergencyHalt to one strategy.
 func (d *dispatcher) emergencyOn(leg *leg) {
-	level := d.halts.levelOn(leg, record.LevelNone)
-	if d.halts.stopped || !d.endsSomething(leg, level) {
+	level := d.levelOn(leg, record.LevelNone)
+	if d.stopped || !d.endsSomething(leg, level) {
 		return
 	}
 	desired := d.desiredAt(leg, level)
-	d.halts.latchFlattened(leg, level)
+	d.latchFlattened(leg, level)
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		if d.withoutRead(leg, &intents[i], level) {
@@ -57,4 +59,19 @@ func (d *dispatcher) withoutRead(leg *leg, intent *reconcile.Intent, level recor
 		return true
 	}
 	return false
+}
+
+// latchFlattened latches a strategy whose position a halt closes, so that the plan in force does
+// not open it again.
+func (d *dispatcher) latchFlattened(leg *leg, level record.HaltLevel) {
+	sign := leg.state.Plan().Target().Sign()
+	if level != record.LevelFlatten || leg.symbol.Known() == 0 || sign == 0 || leg.state.Latch() == sign || leg.config.Removed {
+		return
+	}
+	d.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
+	d.note(
+		leg.config.Name,
+		leg.config.Symbol,
+		NoteLatch{Side: sign, Reason: "its position is being closed by " + cmp.Or(d.book.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
+	)
 }

@@ -56,8 +56,8 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	}
 	book.Configure(reconcile.Settings{Instance: config.Instance, Foreign: config.Foreign, SpotFee: config.TakerFee})
 	config.Offload = config.Offload && !config.Rehearse
-	b := &base{config: config, legBySymbol: map[exchange.SymbolKey]*leg{}, dueTimes: dueTimes{roundMS: never, replaceMS: never, rulesMS: never},
-		outbox: newOutbox(book)}
+	b := &base{config: config, gate: risk.NewGate(config.Limits), legBySymbol: map[exchange.SymbolKey]*leg{},
+		dueTimes: dueTimes{roundMS: never, replaceMS: never, rulesMS: never}, outbox: newOutbox(book)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
 	for i := range config.Strategies {
@@ -76,47 +76,28 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 
 // assemble creates the parts, each after the parts that it uses.
 func assemble(b *base) *Engine {
-	e := &Engine{base: b}
-	e.backoffs = &backoffs{base: b}
-	e.readHealth = &readHealth{base: b, backoffs: e.backoffs, readingMS: never}
-	e.breaker = &breaker{base: b}
 	refusals := newRefusals()
-	e.protection = &protection{base: b, backoffs: e.backoffs, refusals: refusals}
-	alarms := &alarms{b}
-	e.accounting = &accounting{base: b, alarms: alarms}
-	e.limits = &limits{base: b}
-	e.limits.accounting, e.accounting.limits = e.accounting, e.limits
+	e := &Engine{base: b, quarantines: &quarantines{b}, tick: &tick{b}, limits: &limits{base: b}, breaker: &breaker{base: b},
+		readHealth: &readHealth{outbox: b.outbox, readingMS: never}, backoffs: &backoffs{outbox: b.outbox, feed: b.config.Feed}}
+	e.protection = &protection{outbox: b.outbox, feed: b.config.Feed, backoffs: e.backoffs, refusals: refusals}
+	e.accounting = &accounting{base: b, limits: e.limits}
 	e.results = &results{base: b, limits: e.limits, accounting: e.accounting}
-	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits, gate: risk.NewGate(b.config.Limits)}
-	e.halts = &halts{base: b, limits: e.limits}
-	e.permission = &permission{base: b, readHealth: e.readHealth, limits: e.limits, ruleset: e.ruleset, halts: e.halts,
-		protection: e.protection, conditions: conditions()}
-	e.sender = &sender{base: b, permission: e.permission}
-	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, ruleset: e.ruleset, halts: e.halts,
-		permission: e.permission, sender: e.sender, refusals: refusals, backoffs: e.backoffs}
-	e.tick = &tick{base: b, halts: e.halts, ruleset: e.ruleset}
-	e.halts.tick, e.sender.tick = e.tick, e.tick
+	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits}
+	e.halts = &halts{base: b, limits: e.limits, tick: e.tick}
 	e.market = &market{base: b, limits: e.limits, tick: e.tick, strict: map[exchange.SymbolKey]int64{}}
-	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting, alarms: alarms,
+	e.permission = &permission{base: b, readHealth: e.readHealth, protection: e.protection, conditions: conditions()}
+	e.sender = &sender{base: b, permission: e.permission, tick: e.tick}
+	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, permission: e.permission, sender: e.sender,
+		refusals: refusals, backoffs: e.backoffs}
+	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting,
 		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
 		backoffs: e.backoffs, took: map[exchange.Operation]int64{},
 		singly: map[exchange.Market]int64{}, listFrom: polling.TickersFrom}
-	e.roster = &roster{base: b, accounting: e.accounting, limits: e.limits, ruleset: e.ruleset, results: e.results, halts: e.halts, tick: e.tick,
-		market: e.market, round: e.round}
-	e.reporter = &reporter{
-		base:       b,
-		readHealth: e.readHealth,
-		protection: e.protection,
-		limits:     e.limits,
-		ruleset:    e.ruleset,
-		permission: e.permission,
-		dispatcher: e.dispatcher,
-		market:     e.market,
-		backoffs:   e.backoffs,
-	}
-	e.previews = &previews{base: b, ruleset: e.ruleset, halts: e.halts, dispatcher: e.dispatcher, tick: e.tick, reporter: e.reporter}
+	e.roster = &roster{base: b, accounting: e.accounting, ruleset: e.ruleset, results: e.results, tick: e.tick, market: e.market, round: e.round}
+	e.reporter = &reporter{base: b, readHealth: e.readHealth, protection: e.protection, limits: e.limits, permission: e.permission, halts: e.halts,
+		market: e.market, backoffs: e.backoffs, refusals: refusals}
+	e.previews = &previews{base: b, dispatcher: e.dispatcher, backoffs: e.backoffs, tick: e.tick, reporter: e.reporter}
 	e.manual = &manual{base: b, halts: e.halts, previews: e.previews}
-	e.quarantines = &quarantines{b}
 	return e
 }
 
@@ -318,12 +299,12 @@ func (e *Engine) wake() {
 	if e.journalMS <= e.nowMS {
 		e.journalMS = never // flush passes the records on again, also while botd stops
 	}
-	if e.halts.stopped {
+	if e.stopped {
 		return
 	}
 	e.readHealth.watch()
 	e.breaker.guardBreaker()
-	if e.halts.closing == record.LevelNone {
+	if e.closing == record.LevelNone {
 		e.decideDue()
 	}
 	if e.replaceMS <= e.nowMS {
@@ -368,7 +349,7 @@ func (e *Engine) decideDue() {
 // NextMS returns when the engine needs an EventWake; math.MaxInt64 for never.
 func (e *Engine) NextMS() int64 {
 	next := e.journalMS
-	if e.halts.stopped {
+	if e.stopped {
 		return next
 	}
 	next = min(next, e.replaceMS)
@@ -377,7 +358,7 @@ func (e *Engine) NextMS() int64 {
 	} else {
 		next = min(next, e.emergencyMS, e.round.reading.lateMS)
 	}
-	if e.halts.closing != record.LevelNone {
+	if e.closing != record.LevelNone {
 		return next
 	}
 	if e.config.Feed {
@@ -405,7 +386,7 @@ func (e *Engine) NextMS() int64 {
 // InFlight reports whether a placement waits for its record or its answer, records are not written yet,
 // or the shutdown still has something to close. Reads and cancels in progress do not count.
 func (e *Engine) InFlight() bool {
-	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.halts.closing != record.LevelNone && !e.halts.stopped {
+	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.closing != record.LevelNone && !e.stopped {
 		return true
 	}
 	for _, p := range e.calls {

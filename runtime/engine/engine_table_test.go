@@ -145,7 +145,7 @@ func TestUnprotectedCause(t *testing.T) {
 		{"it has its stop", 0, func(w *world) { see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = 0 }) }, ""},
 		{"not for long", unprotectedAfterMS - 1, func(*world) {}, ""},
 		{"for long", unprotectedAfterMS, func(*world) {}, "no stop is confirmed on the exchange"},
-		{"in a backtest", unprotectedAfterMS, func(w *world) { w.engine.config.Feed = true }, ""},
+		{"in a backtest", unprotectedAfterMS, func(w *world) { w.engine.protection.feed = true }, ""},
 		{"a rule", unprotectedAfterMS, func(w *world) {
 			w.engine.protection.refusals.isNew("one stop_loss ", "shape: a test", w.engine.nowMS)
 		}, "the stop is refused by shape: a test"},
@@ -283,10 +283,10 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 	}{
 		{1_010, "", nil, true}, {1_060, "", nil, false}, {1_010, "nobody", nil, false},
 		{1_010, "", func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
-		{1_010, "", func(l *limits) { l.accounting.futures.flow = exchange.AmountOf(60) }, false},
+		{1_010, "", func(l *limits) { l.flow[exchange.Futures] = exchange.AmountOf(60) }, false},
 	} {
 		b := valued(t, 1, 0)
-		l := &limits{base: b, accounting: &accounting{base: b}}
+		l := &limits{base: b}
 		b.config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(50)}}
 		b.record(record.Record{Strategy: c.strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(c.peak), Peak: exchange.AmountOf(c.peak)}})
 		b.record(record.Record{Strategy: c.strategy, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})

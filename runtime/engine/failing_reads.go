@@ -20,8 +20,7 @@ const (
 // readHealth tracks which parts of the exchange can be read. A failing read affects only its own
 // domain: a symbol, a market, or the account.
 type readHealth struct {
-	*base
-	backoffs  *backoffs
+	*outbox
 	readingMS int64     // start of the current round; never between rounds
 	endedMS   int64     // end of the last round that read something
 	soundMS   int64     // end of the last complete round
@@ -104,8 +103,9 @@ func (s *readHealth) worst() (rounds int) {
 }
 
 // take counts a round's failed reads. Everything up to the round's end that neither failed nor is late
-// counts as read. A late read is not a failure yet, but its duration counts.
-func (s *readHealth) take(failures, late []failure, finished bool) {
+// counts as read. A late read is not a failure yet, but its duration counts. It returns the domains that were
+// blind and can be read again.
+func (s *readHealth) take(failures, late []failure, finished bool) (sighted []exchange.SymbolKey) {
 	for _, f := range failures {
 		s.failedOn(f)
 	}
@@ -122,7 +122,7 @@ func (s *readHealth) take(failures, late []failure, finished bool) {
 		}
 		if d.blind {
 			s.noteBlind(d, true)
-			s.backoffs.readAgain(d.key)
+			sighted = append(sighted, d.key)
 		}
 		return true
 	})
@@ -136,6 +136,7 @@ func (s *readHealth) take(failures, late []failure, finished bool) {
 	case !slices.ContainsFunc(late, wide):
 		s.failed, s.soundMS = 0, s.nowMS
 	}
+	return sighted
 }
 
 // domain returns the domain of a missing read.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 
 	"botd/exchange"
@@ -14,9 +13,7 @@ type halts struct {
 	*base
 	limits      *limits
 	tick        *tick
-	requestedMS int64            // time of the last request
-	closing     record.HaltLevel // level of the shutdown; LevelNone while trading
-	stopped     bool
+	requestedMS int64 // time of the last request
 }
 
 // halt applies a request to the kill switch: a halt can be escalated but not made milder; LevelNone
@@ -56,11 +53,11 @@ func (h *halts) decideAgain(scope account.Scope) {
 
 // levelOn returns the severest level for a strategy: of the kill switch, of stopping, of its
 // removal from the configuration, of a crossed limit, and the given one.
-func (h *halts) levelOn(leg *leg, level record.HaltLevel) record.HaltLevel {
-	if h.limits.breached(leg.config.Name) {
+func (b *base) levelOn(leg *leg, level record.HaltLevel) record.HaltLevel {
+	if b.breached(leg.config.Name) {
 		level = max(level, record.LevelCancel) // a resting order might still open
 	}
-	return max(level, h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Level, h.closing, leg.removal())
+	return max(level, b.book.HaltOn(leg.config.Name, leg.symbol.Key()).Level, b.closing, leg.removal())
 }
 
 // stop ends all new activity. With leave, nothing more is sent. With cancel or flatten, rounds continue
@@ -92,11 +89,11 @@ func (h *halts) finishShutdown(acted, queued int) {
 }
 
 // unfinished reports whether anything remains that a halt of this level closes.
-func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
-	if position := h.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !h.dust(leg, position) {
+func (b *base) unfinished(leg *leg, level record.HaltLevel) bool {
+	if position := b.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !dust(leg, position) {
 		return true
 	}
-	for p := range h.book.Live() {
+	for p := range b.book.Live() {
 		if p.Symbol() == leg.symbol.Key() && level.Ends(p.Purpose()) {
 			return true
 		}
@@ -106,12 +103,12 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 
 // dust reports whether a spot position is worth less than the smallest possible order, both by the rules
 // at the start and by the current ones: none of it can be sold, and its value is small.
-func (b *base) dust(leg *leg, position exchange.Quantity) bool {
-	return b.unsellable(leg, position) && worth(leg, position).Less(leg.config.Symbol.MinNotional)
+func dust(leg *leg, position exchange.Quantity) bool {
+	return unsellable(leg, position) && worth(leg, position).Less(leg.config.Symbol.MinNotional)
 }
 
 // unsellable reports whether a spot position is below the exchange's current minimum.
-func (b *base) unsellable(leg *leg, position exchange.Quantity) bool {
+func unsellable(leg *leg, position exchange.Quantity) bool {
 	rules := leg.symbol.Rules()
 	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && rules.BelowMinimum(leg.symbol.Last(), position.Abs())
 }
@@ -122,8 +119,8 @@ func worth(leg *leg, position exchange.Quantity) exchange.Amount {
 
 // minimumText explains that a position is too small for an order, although it is more than dust;
 // empty if an order is possible.
-func (b *base) minimumText(leg *leg, position exchange.Quantity) string {
-	if position == 0 || !b.unsellable(leg, position) || b.dust(leg, position) {
+func minimumText(leg *leg, position exchange.Quantity) string {
+	if position == 0 || !unsellable(leg, position) || dust(leg, position) {
 		return ""
 	}
 	return fmt.Sprintf("%s is worth %s USDT: the exchange currently accepts no order below %s USDT", leg.symbol.Key(), worth(leg, position),
@@ -151,19 +148,4 @@ func (h *halts) pending() bool {
 		}
 	}
 	return h.book.AnyLive(func(p *account.Placement) bool { return p.Withdrawn() != "" })
-}
-
-// latchFlattened latches a strategy whose position a halt closes, so that the plan in force does
-// not open it again.
-func (h *halts) latchFlattened(leg *leg, level record.HaltLevel) {
-	sign := leg.state.Plan().Target().Sign()
-	if level != record.LevelFlatten || leg.symbol.Known() == 0 || sign == 0 || leg.state.Latch() == sign || leg.config.Removed {
-		return
-	}
-	h.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
-	h.note(
-		leg.config.Name,
-		leg.config.Symbol,
-		NoteLatch{Side: sign, Reason: "its position is being closed by " + cmp.Or(h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
-	)
 }

@@ -218,7 +218,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		}
 		w.out.Reset()
 		for range 2 {
-			w.engine.halts.latchFlattened(w.engine.legs[0], c.level)
+			w.engine.dispatcher.latchFlattened(w.engine.legs[0], c.level)
 		}
 		notes := facts[NoteLatch](w.out.Notes)
 		if latch := w.engine.legs[0].state.Latch(); latch != c.side || (len(notes) == 1) != (c.side != 0) || len(notes) > 1 ||
@@ -243,7 +243,8 @@ func TestStopIsDone(t *testing.T) {
 		{"a position stays where it only cancels", record.LevelCancel, 0, 0, 5, true}, {"it does not stop", record.LevelNone, 0, 0, 0, false},
 	} {
 		b := valued(t, 1, 0)
-		h := &halts{base: b, closing: c.closing}
+		h := &halts{base: b}
+		b.closing = c.closing
 		see(b.legs[0].symbol, func(o *seen) { o.Position, b.roundMS = c.held, b.nowMS })
 		h.finishShutdown(c.acted, c.queued)
 		if h.stopped != c.want || (b.roundMS == never) != c.want {
@@ -283,17 +284,17 @@ func TestDustRules(t *testing.T) {
 		see(one.symbol, func(o *seen) { one.config.Symbol, o.Rules, o.Last = &before, &now, c.last })
 		cent, _ := now.Quantity(exchange.MustAmount("0.01").Decimal())
 		held := cent * c.held
-		if b.unsellable(one, held) != c.below || b.dust(one, held) != c.isDust {
-			t.Errorf("%s: want it below the minimum %t, dust %t, have %t, %t", c.name, c.below, c.isDust, b.unsellable(one, held), b.dust(one, held))
+		if unsellable(one, held) != c.below || dust(one, held) != c.isDust {
+			t.Errorf("%s: want it below the minimum %t, dust %t, have %t, %t", c.name, c.below, c.isDust, unsellable(one, held), dust(one, held))
 		}
 		want := ""
 		if c.below && !c.isDust {
 			want = fmt.Sprintf("%s is worth %d USDT: the exchange currently accepts no order below %d USDT", one.symbol.Key(), c.held, c.now)
 		}
-		if have := b.minimumText(one, held); have != want {
+		if have := minimumText(one, held); have != want {
 			t.Errorf("%s: want %q, have %q", c.name, want, have)
 		}
-		if see(one.symbol, func(o *seen) { o.Rules = nil }); b.unsellable(one, held) {
+		if see(one.symbol, func(o *seen) { o.Rules = nil }); unsellable(one, held) {
 			t.Errorf("%s: want nothing reported without rules", c.name)
 		}
 	}

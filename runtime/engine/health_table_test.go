@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func emptyBase(nowMS int64) *base {
 
 // reads returns the health of reads, just after a round.
 func reads(b *base) *readHealth {
-	return &readHealth{base: b, backoffs: &backoffs{base: b}, readingMS: never, endedMS: b.nowMS, soundMS: b.nowMS}
+	return &readHealth{outbox: b.outbox, readingMS: never, endedMS: b.nowMS, soundMS: b.nowMS}
 }
 
 // notes returns the reported facts in short form.
@@ -196,11 +197,10 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 		s.take([]failure{{bitcoin, errors.New("broken")}}, nil, true)
 		s.watch()
 	}
-	refused := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
-	s.backoffs.count(refused, 7, "no", false, b.nowMS)
-	s.backoffs.of(refused).untilMS = b.nowMS + 60_000
 	b.nowMS += 5_000
-	s.take(nil, nil, true)
+	if sighted := s.take(nil, nil, true); !slices.Equal(sighted, []exchange.SymbolKey{bitcoin}) {
+		t.Errorf("want what was refused on %s sent again now, have %v", bitcoin, sighted)
+	}
 	want := []string{"failed BTC-USDT futures: 1", "failed BTC-USDT futures: 2", "failed BTC-USDT futures: 3", "blind BTC-USDT futures: broken, over false",
 		"blind BTC-USDT futures: broken, over true"}
 	have := b.notes()
@@ -209,9 +209,6 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	}
 	if strings.Join(have, "; ") != strings.Join(want, "; ") {
 		t.Errorf("want %q\nhave %q", want, have)
-	}
-	if until := s.backoffs.of(refused).untilMS; until != b.nowMS {
-		t.Errorf("want what was refused sent again now, have %d ms later", until-b.nowMS)
 	}
 	for range 5 {
 		s.take([]failure{{account0, errors.New("broken")}}, nil, true)
@@ -243,7 +240,7 @@ func TestRefusedIntentBackoff(t *testing.T) {
 		{"an entry at a wrong time", entry, exchange.CodeInvalidTimestamp, false, []int64{1, 2, 4, 8, 15, 15}},
 	} {
 		b := emptyBase(1_000_000)
-		all := &backoffs{base: b}
+		all := &backoffs{outbox: b.outbox}
 		intent := reconcile.Intent{Strategy: "one", Purpose: c.of.purpose}
 		intent.Order.Market, intent.Order.Symbol = bitcoin.Market, bitcoin.Name
 		if all.holds(&intent) {
@@ -264,7 +261,7 @@ func TestRefusedIntentBackoff(t *testing.T) {
 		}
 	}
 	b := emptyBase(1_000_000)
-	all := &backoffs{base: b}
+	all := &backoffs{outbox: b.outbox}
 	for code := range 40 { // each code is counted separately, up to sixteen
 		all.refused(exit, 100+code, "no", false)
 	}
@@ -277,8 +274,7 @@ func TestRefusedIntentBackoff(t *testing.T) {
 func TestBacktestRetriesAtOneMomentAreBounded(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
-	b.config.Feed = true
-	all := &backoffs{base: b}
+	all := &backoffs{outbox: b.outbox, feed: true}
 	exit := attempt{strategy: "one", symbol: coin, purpose: placement.Exit}
 	for i := range 9 {
 		all.refused(exit, 7, "no", false)
@@ -319,7 +315,7 @@ func TestRepeatedRefusalIsDeclared(t *testing.T) {
 		{"one stop", placement.StopLoss, 1, 0, false, false},
 	} {
 		b := emptyBase(1_000_000)
-		all := &backoffs{base: b}
+		all := &backoffs{outbox: b.outbox}
 		of := attempt{strategy: "one", symbol: bitcoin, purpose: c.purpose}
 		for range c.refused {
 			all.refused(of, 7, "no", false)
@@ -338,7 +334,7 @@ func TestRepeatedRefusalIsDeclared(t *testing.T) {
 		}
 	}
 	b := emptyBase(1_000_000)
-	all := &backoffs{base: b}
+	all := &backoffs{outbox: b.outbox}
 	for i, kind := range []exchange.OrderType{exchange.StopMarket, exchange.MarketOrder, exchange.StopLimit} {
 		for range 2 {
 			all.count(attempt{"one", bitcoin, placement.StopLoss, "", kind}, 7, "no", false, []int64{5, 9, 7}[i])
@@ -370,7 +366,7 @@ func TestSaleWaitsAfterRefusedSale(t *testing.T) {
 			sale(placement.StopLoss, exchange.MarketOrder, bitcoin), 0, false},
 	} {
 		b := emptyBase(1_000_000)
-		all := &backoffs{base: b}
+		all := &backoffs{outbox: b.outbox}
 		all.refused(attemptOf(c.refused), 7, "no", false)
 		b.nowMS += c.agoMS
 		if have := all.holds(c.next); have != c.want {
@@ -383,7 +379,7 @@ func TestSaleWaitsAfterRefusedSale(t *testing.T) {
 func TestNextRetryTime(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
-	all := &backoffs{base: b}
+	all := &backoffs{outbox: b.outbox}
 	if all.nextMS() != never {
 		t.Error("want none")
 	}
@@ -424,7 +420,7 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 		if c.of.symbol.Market == exchange.Spot {
 			on = coin
 		}
-		all := &backoffs{base: b}
+		all := &backoffs{outbox: b.outbox}
 		for id, purpose := range map[string]placement.Purpose{"stop": placement.StopLoss, "bid": placement.Order} {
 			order := exchange.NewOrder{Market: on.Market, Symbol: on.Name, Side: exchange.Sell, ClientOrderID: id, Quantity: 1}
 			b.record(record.Record{Strategy: "one", Symbol: on, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
@@ -468,7 +464,7 @@ func TestRefusedIntentText(t *testing.T) {
 		}
 	}
 	b := emptyBase(1_767_225_600_000) // 2026-01-01T00:00:00Z
-	all := &backoffs{base: b}
+	all := &backoffs{outbox: b.outbox}
 	of := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
 	all.refused(of, 7, "no\x1b[2J", false)
 	if have := all.reason(of); have != "the exchange refuses the exit, once: 7 no [2J; retried at 00:00:01" {

@@ -37,7 +37,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	if !d.mayExtend(leg) {
 		return
 	}
-	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
+	desired := d.desiredAt(leg, d.levelOn(leg, record.LevelNone))
 	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	maxOpening := d.unlistedAllowance(before.Symbol(), intents)
@@ -82,6 +82,6 @@ func (d *dispatcher) noteListed(leg *leg) {
 // mayExtend reports whether a strategy's openings may be based on the last read: between rounds, and
 // only if its symbol could be read.
 func (d *dispatcher) mayExtend(leg *leg) bool {
-	return !d.halts.stopped && !d.config.Rehearse && !leg.config.Removed && d.nowMS-leg.readMS <= ladderMS &&
+	return !d.stopped && !d.config.Rehearse && !leg.config.Removed && d.nowMS-leg.readMS <= ladderMS &&
 		d.readHealth.readingMS == never && !d.readHealth.incomplete(leg.symbol.Key())
 }

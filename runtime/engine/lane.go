@@ -61,7 +61,7 @@ func (d *dispatcher) takeLane(event *EventLane) {
 		p := d.book.Placement(id)
 		if p == nil {
 			if leg := d.legNamed(o.Strategy); leg != nil {
-				d.halts.latchFlattened(leg, record.LevelFlatten)
+				d.latchFlattened(leg, record.LevelFlatten)
 			}
 			d.recordAt(min(o.SentMS, d.nowMS), record.Record{Strategy: o.Strategy, Symbol: o.Order.Key(), ClientOrderID: id, Body: record.Sending{
 				Order: o.Order, Purpose: placement.Exit, DeadlineMS: o.DeadlineMS, Before: o.Before}})

@@ -15,12 +15,12 @@ import (
 // openings until it ends.
 type limits struct {
 	*base
-	accounting *accounting
-	watching   bool            // limits are also checked between rounds
-	mixed      bool            // positions and money are from two different moments, so the equity would mix them
-	ahead      bool            // a wallet includes a fill that no list shows yet
-	unmixed    exchange.Amount // the account's equity when they were last from one moment; zero before
-	unpricedMS int64           // since when a position has had no price; 0: all have one
+	watching   bool                               // limits are also checked between rounds
+	mixed      bool                               // positions and money are from two different moments, so the equity would mix them
+	ahead      bool                               // a wallet includes a fill that no list shows yet
+	unmixed    exchange.Amount                    // the account's equity when they were last from one moment; zero before
+	unpricedMS int64                              // since when a position has had no price; 0: all have one
+	flow       [exchange.Spot + 1]exchange.Amount // USDT that apparently moved into or out of each market since the ledger's last posting
 	peaks
 }
 
@@ -61,7 +61,7 @@ func (l *limits) watchLimits(fetched bool) {
 	}
 	if !l.awaitsPrice(l.legs...) {
 		l.unmixed = total
-		total = total.Sub(l.accounting.flow()) // a transfer is neither a gain nor a loss
+		total = total.Sub(l.unbooked()) // a transfer is neither a gain nor a loss
 		l.regroup()
 		l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
 	}
@@ -70,6 +70,11 @@ func (l *limits) watchLimits(fetched bool) {
 			l.watch(l.book.Watch(leg.config.Name), leg, l.strategyEquity(leg), &leg.config.Limits)
 		}
 	}
+}
+
+// unbooked returns the amount that apparently moved into or out of the account and is in no posting yet.
+func (l *limits) unbooked() exchange.Amount {
+	return l.flow[exchange.Futures].Add(l.flow[exchange.Spot])
 }
 
 // watch updates the day and the peak of one scope, ends expired breaches and records crossed limits. The
@@ -191,10 +196,10 @@ func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 }
 
 // breached reports whether a breach blocks a strategy's entries.
-func (l *limits) breached(strategy string) bool {
+func (b *base) breached(strategy string) bool {
 	for _, name := range [...]string{"", strategy} {
-		for b := range l.book.Watch(name).Breaches() {
-			if !b.Expired(l.nowMS) {
+		for one := range b.book.Watch(name).Breaches() {
+			if !one.Expired(b.nowMS) {
 				return true
 			}
 		}

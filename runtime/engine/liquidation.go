@@ -13,34 +13,34 @@ import (
 // watchLiquidations finds positions on the strategies' symbols that positions/history shows as
 // liquidated, before they are adopted as closed (case 46). In a backtest a liquidation ends a position
 // like anything else, and the strategy's own latch applies.
-func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
-	if a.config.Feed {
+func watchLiquidations(b *base, snapshot *reconcile.Snapshot) {
+	if b.config.Feed {
 		return
 	}
-	for _, leg := range a.legs {
+	for _, leg := range b.legs {
 		if row := leg.symbol.Liquidation(snapshot); row != nil {
-			a.liquidated(leg.symbol, row.ID, leg.symbol.Known(), row.ClosePrice, row.RealizedPNL)
+			liquidated(b, leg.symbol, row.ID, leg.symbol.Known(), row.ClosePrice, row.RealizedPNL)
 		}
 	}
 }
 
 // bookedLiquidations handles liquidations among the ended positions that the ledger read and no round
 // saw.
-func (a *alarms) bookedLiquidations(closed []ledger.Position) {
-	if a.config.Feed {
+func bookedLiquidations(b *base, closed []ledger.Position) {
+	if b.config.Feed {
 		return
 	}
 	for i := range closed {
 		if c := &closed[i]; c.Liquidated {
-			symbol := a.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
-			a.liquidated(symbol, c.ID, 0, c.Close, c.Realized)
+			symbol := b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
+			liquidated(b, symbol, c.ID, 0, c.Close, c.Realized)
 		}
 	}
 }
 
 // liquidated journals a liquidation once and halts the strategies of its symbol: a plan that has lost
 // its margin does not continue without a person's decision.
-func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, quantity exchange.Quantity, price, realized exchange.Amount) {
+func liquidated(b *base, symbol *reconcile.SymbolState, positionID int64, quantity exchange.Quantity, price, realized exchange.Amount) {
 	if positionID == symbol.LiquidatedID() {
 		return
 	}
@@ -49,21 +49,21 @@ func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, qua
 		why += " at " + price.String()
 	}
 	why += ", realized " + realized.String() + " USDT before fees"
-	a.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
+	b.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
 		PositionID: positionID, Quantity: quantity, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
 	traded := false
-	for _, leg := range a.legs {
+	for _, leg := range b.legs {
 		if leg.symbol != symbol {
 			continue
 		}
 		traded = true
-		a.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{realized, why})
-		if a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
-			a.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
-			a.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
+		b.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{realized, why})
+		if b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
+			b.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+			b.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 		}
 	}
 	if !traded {
-		a.note("", nil, NoteLiquidated{realized, why})
+		b.note("", nil, NoteLiquidated{realized, why})
 	}
 }

@@ -413,7 +413,7 @@ func TestRecentRefusalsAreRestoredAtStart(t *testing.T) {
 		id := w.sends(placement.Entry)
 		w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, ClientOrderID: id, Body: record.Refused{Reason: "no", Code: 7}})
 		w.engine.nowMS += c.agoMS
-		w.engine.config.Feed = c.feed
+		w.engine.backoffs.feed = c.feed
 		w.engine.backoffs.all = nil
 		if w.engine.backoffs.restore(); len(w.engine.backoffs.all) != c.want {
 			t.Errorf("%d ms ago, in a backtest %t: want %d, have %+v", c.agoMS, c.feed, c.want, w.engine.backoffs.all)

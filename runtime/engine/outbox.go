@@ -43,6 +43,14 @@ func (o *outbox) recordAt(atMS int64, r record.Record) {
 	o.unwritten = append(o.unwritten, r)
 }
 
+// symbolOf returns the rules of a symbol, or nil if they are not known.
+func (o *outbox) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
+	if symbol := o.book.Symbol(key); symbol != nil {
+		return symbol.Rules()
+	}
+	return nil
+}
+
 // enqueue queues a record that has been applied.
 func (o *outbox) enqueue(r record.Record) { o.unwritten = append(o.unwritten, r) }
 

@@ -57,7 +57,7 @@ func endedBeforeItsPrice(t testing.TB) {
 func peakOf(t testing.TB, scope string, held exchange.Quantity, steps []peakStep, want string) {
 	t.Helper()
 	b := valued(t, 2, 0)
-	l := &limits{base: b, accounting: &accounting{base: b}}
+	l := &limits{base: b}
 	key := func(name string) exchange.SymbolKey { return exchange.SymbolKey{Market: exchange.Futures, Name: name} }
 	for _, one := range b.legs {
 		see(one.symbol, func(o *seen) { o.Position = held })

@@ -12,9 +12,6 @@ import (
 type permission struct {
 	*base
 	readHealth *readHealth
-	limits     *limits
-	ruleset    *ruleset
-	halts      *halts
 	protection *protection
 	conditions []condition
 	low        string // why the journal's disk is nearly full; empty if it is not
@@ -52,7 +49,7 @@ func (p *permission) candidate(strategy string, key exchange.SymbolKey, leg *leg
 func (p *permission) withdrawn(w *queued) string {
 	key := w.intent.Order.Key()
 	switch {
-	case p.halts.stopped:
+	case p.stopped:
 		return "botd is stopping"
 	case p.nowMS > w.call.DeadlineMS:
 		return exchange.ReasonExpired
@@ -65,7 +62,7 @@ func (p *permission) withdrawn(w *queued) string {
 		return why
 	}
 	switch {
-	case w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy):
+	case w.limitsVersion != p.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
 	case opposes(p.book.Symbol(key), w.intent.Order.Side):
 		return "a position on the other side was opened meanwhile"
@@ -88,7 +85,7 @@ func (p *permission) outdated(leg *leg) bool {
 	if leg == nil {
 		return false
 	}
-	desired := reconcile.Desired{Strategy: leg.state.Halted(p.halts.levelOn(leg, record.LevelNone)), Symbol: leg.symbol}
+	desired := reconcile.Desired{Strategy: leg.state.Halted(p.levelOn(leg, record.LevelNone)), Symbol: leg.symbol}
 	return p.book.ExitOutdated(&desired)
 }
 

@@ -77,9 +77,8 @@ func CancelText(orderID int64, clientOrderID string, symbol exchange.SymbolKey) 
 // previews describe the next actions without performing them.
 type previews struct {
 	*base
-	ruleset    *ruleset
-	halts      *halts
 	dispatcher *dispatcher
+	backoffs   *backoffs
 	tick       *tick
 	reporter   *reporter
 }
@@ -125,7 +124,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 		desired.Protection = o.Plan.Protection
 	}
 	o.Latch = desired.Strategy.Latch()
-	desired.Strategy = desired.Strategy.Halted(p.halts.levelOn(leg, record.LevelNone))
+	desired.Strategy = desired.Strategy.Halted(p.levelOn(leg, record.LevelNone))
 	intents, _ := p.book.Derive(&desired, p.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // further intents follow once the leverage is set
@@ -168,11 +167,11 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 // judge returns every rule's verdict on an intent.
 func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 	facts := p.dispatcher.facts(leg)
-	verdicts := p.ruleset.gate.Explain(intent, &facts)
+	verdicts := p.gate.Explain(intent, &facts)
 	return PreviewedIntent{
 		Intent:    *intent,
 		Approved:  !slices.ContainsFunc(verdicts, func(v risk.Verdict) bool { return v.Outcome != risk.Passed }),
-		RefusedBy: p.dispatcher.backoffs.reason(attemptOf(intent)),
+		RefusedBy: p.backoffs.reason(attemptOf(intent)),
 		Verdicts:  verdicts,
 	}
 }
@@ -236,7 +235,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		desired := p.dispatcher.desiredAt(leg, p.halts.levelOn(leg, level))
+		desired := p.dispatcher.desiredAt(leg, p.levelOn(leg, level))
 		desired.Entries = false
 		intents, _ := p.book.Derive(&desired, p.nowMS)
 		exits := false

@@ -9,7 +9,8 @@ import (
 
 // protection measures the time that positions lack their stops.
 type protection struct {
-	*base
+	*outbox
+	feed     bool // Config.Feed: a backtest
 	backoffs *backoffs
 	refusals *refusals
 }
@@ -21,9 +22,9 @@ type protection struct {
 func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)
 	switch {
-	case leg.symbol.TrustedPosition() == 0 || p.dust(leg, leg.symbol.TrustedPosition()) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
+	case leg.symbol.TrustedPosition() == 0 || dust(leg, leg.symbol.TrustedPosition()) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
 		leg.symbol.EndUnprotected(p.nowMS)
-	case leg.symbol.UnprotectedSinceMS() == 0 && p.config.Feed:
+	case leg.symbol.UnprotectedSinceMS() == 0 && p.feed:
 		leg.symbol.BeginUnprotected(p.nowMS)
 	case leg.symbol.UnprotectedSinceMS() == 0:
 		leg.symbol.BeginUnprotected(cmp.Or(leg.readMS, p.nowMS))
@@ -44,7 +45,7 @@ func (p *protection) hasStop(leg *leg) bool {
 			left -= order.Remaining()
 		}
 	}
-	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.TrustedPosition() && (left <= 0 || p.unsellable(leg, left))
+	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.TrustedPosition() && (left <= 0 || unsellable(leg, left))
 }
 
 // unprotectedAfterMS is the time for which a position may lack its stop, whatever the reason,
@@ -55,7 +56,7 @@ const unprotectedAfterMS = 15_000
 // the stop, or the state has lasted too long; empty if it is not declared.
 func (p *protection) cause(leg *leg) string {
 	since := leg.symbol.UnprotectedSinceMS()
-	if since == 0 || p.config.Feed {
+	if since == 0 || p.feed {
 		return ""
 	}
 	if one := p.backoffs.stopRefused(leg.symbol.Key()); one != nil {
@@ -64,7 +65,7 @@ func (p *protection) cause(leg *leg) string {
 	if p.nowMS-since < unprotectedAfterMS {
 		return ""
 	}
-	if why := p.minimumText(leg, leg.symbol.TrustedPosition()); why != "" {
+	if why := minimumText(leg, leg.symbol.TrustedPosition()); why != "" {
 		return why
 	}
 	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {

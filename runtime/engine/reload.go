@@ -24,7 +24,7 @@ type Reload struct {
 // obstacles lists what prevents a reload now.
 func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
-	if r.halts.stopped || r.halts.closing != record.LevelNone {
+	if r.stopped || r.closing != record.LevelNone {
 		refuse("botd is stopping")
 	}
 	for _, name := range reload.Removed {
@@ -137,9 +137,7 @@ func (r *roster) reload(reload *Reload) {
 		}
 	}
 	r.ruleset.lapse()
-	r.ruleset.enforce()
-	r.limits.watchLimits(false)
-	r.roundMS = r.nowMS
+	r.ruleset.apply()
 }
 
 // replace replaces a running strategy with another version: its code, parameters, size, protection,

@@ -420,20 +420,20 @@ func TestNoTwoLimitsVersionsAreTheSame(t *testing.T) {
 	w := standing(t)
 	config := w.config.Strategies[0]
 	config.OnRemove = "leave"
-	last := w.engine.ruleset.limitsVersionOf("one")
+	last := w.engine.limitsVersionOf("one")
 	changes := []Reload{
 		{Strategies: []*StrategyConfig{&config}}, {Removed: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}},
 		{Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}},
 	}
 	for i, change := range changes {
 		w.change(change)
-		if now := w.engine.ruleset.limitsVersionOf("one"); now <= last {
+		if now := w.engine.limitsVersionOf("one"); now <= last {
 			t.Errorf("change %d: want a limits version after %d, have %d", i, last, now)
 		} else {
 			last = now
 		}
 	}
-	if w.engine.ruleset.limitsVersionOf("nobody") >= 0 {
+	if w.engine.limitsVersionOf("nobody") >= 0 {
 		t.Error("want no limits version of a removed strategy")
 	}
 }

@@ -280,7 +280,7 @@ func TestUnreadMarketAllowsExitsAndStops(t *testing.T) {
 		{"a position without its stop", func(*world) {}, "stop_loss"},
 		{"it is to be closed", func(w *world) { w.plan(strategy.Flat()) }, "exit"},
 		{"it is to grow", func(w *world) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}) }, "stop_loss"},
-		{"botd has stopped", func(w *world) { w.engine.halts.stopped = true }, ""},
+		{"botd has stopped", func(w *world) { w.engine.stopped = true }, ""},
 		{"a rehearsal", func(w *world) { w.engine.config.Rehearse = true }, ""},
 		{"it was removed", func(w *world) { w.engine.legs[0].config.Removed = true }, ""},
 		{"it was removed, and is flattened", func(w *world) {
@@ -382,7 +382,7 @@ func TestLiquidationText(t *testing.T) {
 		w := settled(t)
 		w.out.Reset()
 		for range 2 {
-			(&alarms{w.engine.base}).liquidated(w.symbol(), 9, 10, exchange.MustAmount(price), exchange.AmountOf(-40))
+			liquidated(w.engine.base, w.symbol(), 9, 10, exchange.MustAmount(price), exchange.AmountOf(-40))
 		}
 		notes := facts[NoteLiquidated](w.out.Notes)
 		if len(notes) != 1 || notes[0].Text != want || notes[0].Realized != exchange.AmountOf(-40) {
@@ -398,15 +398,14 @@ func TestLiquidationText(t *testing.T) {
 func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	a := &alarms{w.engine.base}
 	w.out.Reset()
-	a.guardUnknownOrders()
+	guardUnknownOrders(w.engine.outbox)
 	if len(w.out.Notes) != 0 || w.symbol().Quarantine() != "" {
 		t.Errorf("want nothing without such an order, have %+v", w.out.Notes)
 	}
 	see(w.symbol(), func(o *seen) { o.UnknownEnded = "bt-9" })
-	a.guardUnknownOrders()
-	a.guardUnknownOrders()
+	guardUnknownOrders(w.engine.outbox)
+	guardUnknownOrders(w.engine.outbox)
 	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup was restored"
 	if notes := facts[NoteQuarantine](w.out.Notes); len(notes) != 1 || notes[0].Reason != want || notes[0].Ended || w.symbol().Quarantine() != want {
 		t.Errorf("want %q once, have %+v", want, notes)
@@ -416,17 +415,16 @@ func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	a := &alarms{w.engine.base}
 	w.out.Reset()
-	a.watchForeign()
+	watchForeign(w.engine.outbox)
 	foreignOpening(w, w.engine.legs[0])
 	see(w.symbol(), func(o *seen) { o.ForeignSinceMS = 0 })
-	a.watchForeign()
+	watchForeign(w.engine.outbox)
 	since := w.symbol().ForeignSinceMS()
 	w.engine.nowMS += 1_000
-	a.watchForeign()
+	watchForeign(w.engine.outbox)
 	see(w.symbol(), func(o *seen) { o.Foreign = nil })
-	a.watchForeign()
+	watchForeign(w.engine.outbox)
 	notes := facts[NoteForeign](w.out.Notes)
 	if len(notes) != 2 || notes[0].Ended || notes[0].OrderID != 9 || !notes[1].Ended || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS() != 0 ||
 		notes[0].Reason != "order 9, not placed by botd, may open a position: BUY LIMIT 0.01" {

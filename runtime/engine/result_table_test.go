@@ -18,8 +18,8 @@ import (
 func resulted(t testing.TB, futures, spot int) *results {
 	t.Helper()
 	b := valued(t, futures, spot)
-	r := &results{base: b, limits: &limits{base: b}, accounting: &accounting{base: b}, following: true}
-	r.limits.accounting = r.accounting
+	l := &limits{base: b}
+	r := &results{base: b, limits: l, accounting: &accounting{base: b, limits: l}, following: true}
 	for _, leg := range b.legs {
 		see(leg.symbol, func(o *seen) { leg.state, o.Read, o.Mark = b.book.EnsureStrategy(leg.config.Name), true, o.Last })
 	}
@@ -179,7 +179,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 		}, true, 0},
 		{"it seems to come from outside beside a trade", func(r *results, _ *reconcile.Snapshot) {
 			r.fills(r.legs[0], 3)
-			r.walletMS, r.accounting.futures.flow = now-5_000, exchange.AmountOf(40)
+			r.walletMS, r.limits.flow[exchange.Futures] = now-5_000, exchange.AmountOf(40)
 		}, true, 0},
 		{"it is waited for already", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.outstandingMS = now - 59_999 }, true, 59_999},
 		{"it was waited for a minute", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.outstandingMS = now - 60_000 }, false, -1},
@@ -253,7 +253,7 @@ func TestAccountedRecords(t *testing.T) {
 			reconciletest.Of(r.book).Account.WalletBalance, *reconciletest.Of(r.book).AccountMS = exchange.AmountOf(990), 0
 		}, "0 0 1000", 0},
 		{"money came from outside", func(r *results) {
-			reconciletest.Of(r.book).Account.WalletBalance, r.accounting.futures.flow = exchange.AmountOf(1_040), exchange.AmountOf(40)
+			reconciletest.Of(r.book).Account.WalletBalance, r.limits.flow[exchange.Futures] = exchange.AmountOf(1_040), exchange.AmountOf(40)
 		}, "0 0 1000", 0},
 	} {
 		r := resulted(t, 2, 0)

@@ -19,10 +19,8 @@ import (
 type roster struct {
 	*base
 	accounting *accounting
-	limits     *limits
 	ruleset    *ruleset
 	results    *results
-	halts      *halts
 	tick       *tick
 	market     *market
 	round      *round
@@ -102,7 +100,7 @@ func (r *roster) watchFor(leg *leg) error {
 // position remains on the symbol, the symbol is halted until a person accepts it: its protection stays.
 func (r *roster) claim(leg *leg) {
 	r.pauseNewStrategy(leg)
-	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
+	holds := leg.symbol.Known() != 0 || r.unfinished(leg, record.LevelFlatten)
 	owner := leg.symbol.Owner()
 	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove ||
 		leg.state.WatchesEvents() != leg.watched.watching.Events) {

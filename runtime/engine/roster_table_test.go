@@ -248,7 +248,7 @@ func TestReloadObjections(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", nil, func(*world) *Reload { return &Reload{} }, nil},
-		{"botd cancels and stops", func(w *world) { w.engine.halts.closing = record.LevelCancel }, func(*world) *Reload { return &Reload{} },
+		{"botd cancels and stops", func(w *world) { w.engine.closing = record.LevelCancel }, func(*world) *Reload { return &Reload{} },
 			[]string{"botd is stopping"}},
 		{"a removal of what is missing on the exchange", func(w *world) { w.engine.config.Missing = []MissingStrategy{{Name: "gone"}} },
 			func(*world) *Reload { return &Reload{Removed: []string{"gone"}} }, nil},

@@ -27,7 +27,6 @@ type round struct {
 	breaker          *breaker
 	protection       *protection
 	accounting       *accounting
-	alarms           *alarms
 	limits           *limits
 	results          *results
 	halts            *halts
@@ -254,7 +253,7 @@ func (r *round) roundFailed() {
 	r.note("", nil, NoteRound{DurationMS: r.nowMS - r.reading.snapshot.BeganMS})
 	r.end()
 	r.readHealth.watch()
-	r.alarms.guardOverdue()
+	guardOverdue(r.base)
 	r.dispatcher.emergencyHalt()
 	r.roundMS = r.nowMS + r.retryMS()
 }
@@ -301,10 +300,12 @@ func (r *round) finishRound() bool {
 		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(r.reading.history), !r.reading.partial
 	}
 	r.end()
-	r.readHealth.take(r.reading.failures, r.reading.late, true)
+	for _, key := range r.readHealth.take(r.reading.failures, r.reading.late, true) {
+		r.backoffs.readAgain(key)
+	}
 	r.readHealth.watch()
 	r.settle(snapshot)
-	if !r.halts.stopped {
+	if !r.stopped {
 		r.accounting.observe(snapshot)
 	}
 	r.breaker.guardBreaker()
@@ -316,8 +317,8 @@ func (r *round) finishRound() bool {
 	if whole {
 		r.limits.watchLimits(true)
 	}
-	r.alarms.guardPrefix()
-	r.alarms.guardOverdue()
+	guardPrefix(r.outbox)
+	guardOverdue(r.base)
 	r.backoffs.watch() // before anything opens: refusals that concern an earlier position have ended
 	acted := 0
 	r.book.BeginPass()
@@ -345,7 +346,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		fills = append(fills, p.Filled())
 	}
 	r.before, r.live, r.filled = before, live, fills
-	r.alarms.watchLiquidations(snapshot)
+	watchLiquidations(r.base, snapshot)
 	stale := r.book.Stale()
 	for _, observed := range r.book.Observe(snapshot) {
 		r.enqueue(observed)
@@ -372,8 +373,8 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 			r.tick.decideAgain(leg)
 		}
 	}
-	r.alarms.watchForeign()
-	r.alarms.watchContradicted()
+	watchForeign(r.outbox)
+	watchContradicted(r.outbox)
 }
 
 // walletAhead reports whether the equity would mix two moments, those of a wallet and of
@@ -401,7 +402,7 @@ func (r *round) actOn(leg *leg) (acted int) {
 		r.protection.measure(leg)
 		r.protection.noteState(leg)
 		return acted
-	case !r.halts.stopped:
+	case !r.stopped:
 		r.tick.follow(leg)
 		acted = r.dispatcher.act(leg)
 	}

@@ -61,9 +61,9 @@ func TestNextWakeTime(t *testing.T) {
 			case "feeds":
 				e.config.Feed = true
 			case "stops":
-				e.halts.closing = record.LevelCancel
+				e.closing = record.LevelCancel
 			case "stopped":
-				e.halts.stopped = true
+				e.stopped = true
 			}
 			c.with(e, one, w.now+77)
 			if have := e.NextMS() == w.now+77; have != due {
@@ -95,8 +95,8 @@ func TestEngineInFlight(t *testing.T) {
 		{"a read", func(e *Engine) { e.begin(pendingCall{kind: callRound}) }, false},
 		{"a placement that waits for its record", func(e *Engine) { e.sender.queued = []queued{{}} }, true},
 		{"a record", func(e *Engine) { e.unwritten = []record.Record{{}} }, true},
-		{"it cancels and stops", func(e *Engine) { e.halts.closing = record.LevelCancel }, true},
-		{"it has canceled and stopped", func(e *Engine) { e.halts.closing, e.halts.stopped = record.LevelCancel, true }, false},
+		{"it cancels and stops", func(e *Engine) { e.closing = record.LevelCancel }, true},
+		{"it has canceled and stopped", func(e *Engine) { e.closing, e.stopped = record.LevelCancel, true }, false},
 	} {
 		w := settled(t)
 		clear(w.engine.calls)

@@ -26,12 +26,10 @@ type Setting struct{ Rule, Value string }
 // ruleset holds the limits in force: those of the configuration, tightened by people.
 type ruleset struct {
 	*base
-	limits        *limits
-	results       *results
-	written       risk.Limits // of the account, as configured
-	gate          *risk.Gate
-	limitsVersion int // the number of the last change of the account's limits
-	changes       int // number of changes so far
+	limits  *limits
+	results *results
+	written risk.Limits // of the account, as configured
+	changes int         // number of changes so far
 }
 
 // preview describes the effect of setting limits, or returns why it is impossible.
@@ -95,6 +93,11 @@ func (r *ruleset) tighten(t *LimitChange) {
 		}
 		r.set(account.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Reason: t.Reason})
 	}
+	r.apply()
+}
+
+// apply puts changed limits in force and checks them.
+func (r *ruleset) apply() {
 	r.enforce()
 	r.limits.watchLimits(false)
 	r.roundMS = r.nowMS
@@ -110,8 +113,8 @@ func (r *ruleset) set(s account.SetLimit) {
 	r.note(s.Strategy, r.legNamed(s.Strategy).noteSymbol(), NoteLimitSet{s.Rule, text, s.Value == ""})
 }
 
-func (r *ruleset) setLimit(strategy, rule string) *account.SetLimit {
-	all := r.book.SetLimits()
+func (b *base) setLimit(strategy, rule string) *account.SetLimit {
+	all := b.book.SetLimits()
 	for i := range all {
 		if all[i].Strategy == strategy && all[i].Rule == rule {
 			return &all[i]
@@ -176,9 +179,9 @@ func (r *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
 
 // limitsVersionOf returns the number of the last change of the limits for a strategy's orders, or
 // none if the strategy no longer exists.
-func (r *ruleset) limitsVersionOf(strategy string) int {
-	if leg := r.legNamed(strategy); leg != nil {
-		return max(r.limitsVersion, leg.limitsVersion)
+func (b *base) limitsVersionOf(strategy string) int {
+	if leg := b.legNamed(strategy); leg != nil {
+		return max(b.limitsVersion, leg.limitsVersion)
 	}
 	return -1
 }

@@ -232,7 +232,7 @@ func TestOpeningBetweenRoundsNeedsFreshRead(t *testing.T) {
 	}{
 		{"read five seconds ago", func(w *world, one *leg) { one.readMS = w.engine.nowMS - 5_000 }, true},
 		{"read longer ago", func(w *world, one *leg) { one.readMS = w.engine.nowMS - 5_001 }, false},
-		{"botd has stopped", func(w *world, _ *leg) { w.engine.halts.stopped = true }, false},
+		{"botd has stopped", func(w *world, _ *leg) { w.engine.stopped = true }, false},
 		{"a rehearsal", func(w *world, _ *leg) { w.engine.config.Rehearse = true }, false},
 		{"the strategy was removed", func(_ *world, one *leg) { one.config.Removed = true }, false},
 		{"a round is under way", func(w *world, _ *leg) { w.engine.round.beginRound() }, false},
@@ -334,7 +334,7 @@ func TestUnprotectedSince(t *testing.T) {
 		{"a short one", -1, func(*world, *leg) {}, 7_000},
 		{"none", 0, func(*world, *leg) {}, -1},
 		{"the first read since the start", 1, func(_ *world, one *leg) { one.readMS = 0 }, 0},
-		{"a backtest", 1, func(w *world, _ *leg) { w.engine.config.Feed = true }, 0},
+		{"a backtest", 1, func(w *world, _ *leg) { w.engine.protection.feed = true }, 0},
 		{"since an earlier read", 1, func(w *world, one *leg) {
 			see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - 20_000 })
 		}, 20_000},
@@ -392,7 +392,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		{"protected", 0, nil, ""},
 		{"for a moment", 14_999, nil, ""},
 		{"for fifteen seconds", 15_000, nil, "no stop is confirmed on the exchange"},
-		{"a backtest", 20_000, func(w *world) { w.engine.config.Feed = true }, ""},
+		{"a backtest", 20_000, func(w *world) { w.engine.protection.feed = true }, ""},
 		{"its stop was refused once", 1, refuses(1), ""},
 		{"its stop was refused twice", 1, refuses(2), "the exchange refuses the stop, 2 times in a row: 7 no; retried at "},
 		{"protected, though one was refused", 0, refuses(2), ""},

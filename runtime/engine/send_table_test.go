@@ -69,8 +69,8 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		entry, exit string // prefix of the reason for not sending; empty if it is sent
 	}{
 		{"nothing", func(*world, *queued) {}, "", ""},
-		{"botd has stopped", func(w *world, _ *queued) { w.engine.halts.stopped = true }, "botd is stopping", "botd is stopping"},
-		{"botd cancels and stops", func(w *world, _ *queued) { w.engine.halts.closing = record.LevelCancel }, "botd is stopping", ""},
+		{"botd has stopped", func(w *world, _ *queued) { w.engine.stopped = true }, "botd is stopping", "botd is stopping"},
+		{"botd cancels and stops", func(w *world, _ *queued) { w.engine.closing = record.LevelCancel }, "botd is stopping", ""},
 		{"at the end of its time", func(w *world, q *queued) { q.call.DeadlineMS = w.engine.nowMS }, "", ""},
 		{"its time is over", func(w *world, q *queued) { q.call.DeadlineMS = w.engine.nowMS - 1 }, "its time to live had passed",
 			"its time to live had passed"},
@@ -111,7 +111,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		w := settled(t)
 		p := w.engine.permission
 		queuedFor := func(purpose placement.Purpose) *queued {
-			q := &queued{intent: *w.entry(), limitsVersion: w.engine.ruleset.limitsVersionOf("one")}
+			q := &queued{intent: *w.entry(), limitsVersion: w.engine.limitsVersionOf("one")}
 			q.intent.Purpose, q.call.DeadlineMS = purpose, w.engine.nowMS+5_000
 			q.intent.Order.ClientOrderID = "bt-own"
 			return q
@@ -160,7 +160,7 @@ func TestStrategyMayOpen(t *testing.T) {
 	}{
 		{"nothing is against it", func(*world, *leg) {}, true},
 		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.low = "full" }, false},
-		{"botd stops", func(w *world, _ *leg) { w.engine.halts.closing = record.LevelCancel }, false},
+		{"botd stops", func(w *world, _ *leg) { w.engine.closing = record.LevelCancel }, false},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, false},
 		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, false},
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" }, false},
@@ -222,8 +222,8 @@ func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 		{"its plan is older", placement.Entry, -1, func(*world) {}, false},
 		{"an exit", placement.Exit, 1, func(*world) {}, false},
 		{"an order with a key", placement.Order, 1, func(*world) {}, false},
-		{"botd has stopped", placement.Entry, 1, func(w *world) { w.engine.halts.stopped = true }, false},
-		{"botd cancels and stops", placement.Entry, 1, func(w *world) { w.engine.halts.closing = record.LevelCancel }, false},
+		{"botd has stopped", placement.Entry, 1, func(w *world) { w.engine.stopped = true }, false},
+		{"botd cancels and stops", placement.Entry, 1, func(w *world) { w.engine.closing = record.LevelCancel }, false},
 	} {
 		w := settled(t, offload)
 		one := w.engine.legs[0]

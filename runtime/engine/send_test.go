@@ -66,7 +66,7 @@ func TestExpiredOpeningsAreRecalledWithinTenthOfSecond(t *testing.T) {
 	}{{"99 ms ago", 99, false, 0, 1}, {"100 ms ago", 100, false, 1, 0}, {"answered", 100, true, 0, 0}} {
 		w := settled(t)
 		s := w.engine.sender
-		q := &queued{intent: *w.entry(), limitsVersion: w.engine.ruleset.limitsVersionOf("one")}
+		q := &queued{intent: *w.entry(), limitsVersion: w.engine.limitsVersionOf("one")}
 		q.call.ID, q.call.DeadlineMS = w.engine.begin(pendingCall{kind: callPlace, clientID: "bt-own"}), w.engine.nowMS-1
 		if c.answered {
 			delete(w.engine.calls, q.call.ID)

@@ -97,7 +97,7 @@ func (t *tick) signal(name string, s *Signal) {
 		s.Err = fmt.Errorf("%w: %q", ErrNoStrategy, name)
 		return
 	}
-	if s.Err = ErrStopping; t.halts.stopped || t.halts.closing != record.LevelNone {
+	if s.Err = ErrStopping; t.stopped || t.closing != record.LevelNone {
 		return
 	}
 	leg := t.legs[i]

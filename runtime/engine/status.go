@@ -111,11 +111,11 @@ type reporter struct {
 	readHealth *readHealth
 	protection *protection
 	limits     *limits
-	ruleset    *ruleset
 	permission *permission
-	dispatcher *dispatcher
+	halts      *halts
 	market     *market
 	backoffs   *backoffs
+	refusals   *refusals
 }
 
 // Status summarizes the engine between events.
@@ -286,9 +286,9 @@ func (r *reporter) Limits() []risk.Utilization {
 		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: leg.config.Name, State: leg.symbol, Limits: leg.config.Limits,
 			Own: r.strategyEquity(leg)})
 	}
-	all := r.ruleset.gate.Utilization(&facts)
+	all := r.gate.Utilization(&facts)
 	for i := range all {
-		if s := r.ruleset.setLimit(all[i].Strategy, all[i].Rule); s != nil {
+		if s := r.setLimit(all[i].Strategy, all[i].Rule); s != nil {
 			set := *s
 			all[i].Set = &set
 		}

@@ -184,7 +184,7 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 		}, 4},
 	} {
 		m, s := polled(t, bitcoin, 0)
-		m.config.Feed, m.config.Quiet, m.limits.accounting = true, true, &accounting{base: m.base}
+		m.config.Feed, m.config.Quiet = true, true
 		one := s.legs[0]
 		one.config.Schedule, one.watched.fundingMS = nil, never
 		fed := &exchange.Candles{Interval: exchange.Minute1}

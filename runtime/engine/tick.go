@@ -12,11 +12,7 @@ import (
 )
 
 // tick calls strategies: View to Plan.
-type tick struct {
-	*base
-	halts   *halts
-	ruleset *ruleset
-}
+type tick struct{ *base }
 
 // poll requests the due candles and, each minute, the symbols' rules. Requests of one priority leave in order, so the series whose candles a strategy
 // decides on come first, and among these the shorter intervals, whose next close is nearer.
@@ -197,7 +193,7 @@ func (t *tick) inquire(leg *leg) {
 		t.requestRoundSoon()
 		return
 	}
-	if q.id != 0 || q.retryMS != never || leg.failed != "" || leg.config.Removed || t.halts.stopped || t.halts.closing != record.LevelNone {
+	if q.id != 0 || q.retryMS != never || leg.failed != "" || leg.config.Removed || t.stopped || t.closing != record.LevelNone {
 		return
 	}
 	task := t.task(leg)
@@ -257,7 +253,7 @@ func (t *tick) takeDecisionEvent(event *EventDecision) {
 	late := q.dueMS == never
 	q.id, q.dueMS, q.lastAnswered = 0, never, event.AskID
 	switch {
-	case t.halts.stopped || t.halts.closing != record.LevelNone:
+	case t.stopped || t.closing != record.LevelNone:
 		return
 	case result.Lost != "":
 		t.restart(leg, result.Lost)

@@ -159,7 +159,7 @@ func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
 func (l *limits) reconsider(strategy string, leg *leg) {
 	equity, known := l.total()
 	limits := &l.config.Limits
-	if equity = equity.Sub(l.accounting.flow()); leg != nil {
+	if equity = equity.Sub(l.unbooked()); leg != nil {
 		equity, limits = l.strategyEquity(leg), &leg.config.Limits
 	}
 	if !known || leg == nil && strategy != "" {

@@ -72,7 +72,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 				return fate{lost: !booked && call.Request.Operation == exchange.FuturesPositionsHistory}
 			}
 			w.pass(30_000)
-			if flow := w.engine.accounting.flow(); flow.IsZero() != booked {
+			if flow := w.engine.limits.unbooked(); flow.IsZero() != booked {
 				t.Fatalf("want it booked %t, have %s to be booked", booked, flow)
 			}
 			w.network = nil
@@ -170,7 +170,7 @@ func TestReadBeforeFillIsNotBooked(t *testing.T) {
 	desired, until = 0, w.now+5_000
 	for range 200 {
 		w.pass(100)
-		if flow := w.engine.accounting.flow(); !flow.IsZero() {
+		if flow := w.engine.limits.unbooked(); !flow.IsZero() {
 			t.Fatalf("want no money from outside, have %s", flow)
 		}
 	}

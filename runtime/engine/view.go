@@ -32,7 +32,7 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 		leg.showPair()
 	}
 	if leg.watched.watching.Funds {
-		leg.view.BuyingPower = t.ruleset.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Book: t.book, State: leg.symbol,
+		leg.view.BuyingPower = t.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Book: t.book, State: leg.symbol,
 			Strategy: leg.config.Limits, TakerFee: t.config.TakerFee})
 	}
 	leg.plan.Reset()
