@@ -640,7 +640,7 @@ func TestRowRepeatsPurchase(t *testing.T) {
 		if n := len(w.book.Refused()); n > 0 {
 			first.ClientOrderID = w.book.Refused()[n-1].clientOrderID
 		}
-		have := w.reads(1_010, 0).unclaimedRows().repetition(&row).ClientOrderID
+		have := w.reads(1_010, 0).book.unclaimedRows().repetition(&row).ClientOrderID
 		if want := map[bool]string{true: first.ClientOrderID, false: before}[c.want]; have != want || row.ClientOrderID != before {
 			t.Errorf("%s: want it under %q, have %q", c.name, want, have)
 		}

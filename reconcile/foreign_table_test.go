@@ -198,7 +198,7 @@ func TestUnclaimedRowCountsForUncertainPurchase(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.book.idsLeftOut = true
 		p := w.book.Placement(w.buysUnder(0, 10).ClientOrderID)
-		if have := w.reads(1_010, 0).unclaimedRows().boughtBy(&exchange.Order{ID: 70, Filled: filled}, p, w.book.Symbol(coin)); have != filled {
+		if have := w.reads(1_010, 0).book.unclaimedRows().boughtBy(&exchange.Order{ID: 70, Filled: filled}, p, w.book.Symbol(coin)); have != filled {
 			t.Errorf("want %d, have %d", filled, have)
 		}
 	}

@@ -10,8 +10,10 @@ import (
 
 // margins compares the margin in use with what positions need.
 type margins struct {
-	book               *Book
-	fetched            *Snapshot
+	account            *tracked
+	observed           *observedAccount
+	inUse              *exchange.MarginAccount // as read; nil for not read
+	listed             exchange.Fetched[exchange.Position]
 	known              bool // the comparison has been made
 	difference, needed exchange.Amount
 }
@@ -27,33 +29,32 @@ func (m *margins) margin() (difference, needed exchange.Amount) {
 }
 
 func (m *margins) sumMargin() (difference, needed exchange.Amount) {
-	if m.fetched.Account == nil || !m.fetched.Positions.Done() || m.fetched.Account.PositionMargin.IsZero() && !m.book.marginShown {
+	if m.inUse == nil || !m.listed.Done() || m.inUse.PositionMargin.IsZero() && !m.observed.marginShown {
 		return exchange.Amount{}, exchange.Amount{} // an account that never reports a position margin would agree with an empty list
 	}
-	for i := range m.fetched.Positions.Items() {
-		p := &m.fetched.Positions.Items()[i]
+	for i := range m.listed.Items() {
+		p := &m.listed.Items()[i]
 		if p.Remaining == 0 {
 			continue
 		}
-		rules := m.book.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
+		rules := m.account.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
 		if rules == nil || p.Leverage <= 0 {
 			return exchange.Amount{}, exchange.Amount{}
 		}
 		needed = needed.Add(rules.Notional(rules.PriceOf(p.EntryPrice), p.Remaining).Div(int64(p.Leverage)))
 	}
-	return m.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
+	return m.inUse.PositionMargin.Sub(needed).Abs(), needed
 }
 
 // marginDenies reports whether the account's margin in use does not include what the list shows beyond the fills: one of the two is old, and neither
 // can decide about the holdings of others. If the policy leaves that decision to a person, the list is enough.
-func (m *margins) marginDenies(symbol *SymbolState) bool {
-	policy := m.book.foreignPolicy
+func (m *margins) marginDenies(symbol *SymbolState, policy string) bool {
 	if symbol.rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
 		return false
 	}
 	more, needed := m.margin()
 	beyond := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), symbol.residual.Abs()).Div(int64(max(1, symbol.leverage)))
-	return !needed.IsZero() && (m.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond) || m.fillsExplainMargin())
+	return !needed.IsZero() && (m.inUse.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond) || m.fillsExplainMargin())
 }
 
 // marginAgrees reports whether the margin in use is, within one percent, the margin that the listed positions need.
@@ -65,7 +66,7 @@ func (m *margins) marginAgrees() bool {
 // marginUnlisted reports whether the account uses more margin than the listed positions need, which shows that the list omits some of them.
 func (m *margins) marginUnlisted() bool {
 	more, needed := m.margin()
-	return !m.fetched.Account.PositionMargin.Less(needed) && needed.Less(more.Mul(100))
+	return !m.inUse.PositionMargin.Less(needed) && needed.Less(more.Mul(100))
 }
 
 // fillsExplainMargin reports whether the positions that fills explain, and those left to others, explain the margin in use better than the listed
@@ -75,8 +76,8 @@ func (m *margins) fillsExplainMargin() bool {
 	if needed.IsZero() {
 		return false
 	}
-	left := m.fetched.Account.PositionMargin
-	for symbol := range m.book.Symbols() {
+	left := m.inUse.PositionMargin
+	for symbol := range m.account.Symbols() {
 		quantity := symbol.Known() + symbol.Ignored()
 		if symbol.Key().Market != exchange.Futures || quantity == 0 {
 			continue
@@ -85,7 +86,7 @@ func (m *margins) fillsExplainMargin() bool {
 			return false
 		}
 		price := symbol.rules.PriceOf(symbol.MeanEntry())
-		if row, _ := find(m.fetched.Positions.Items(), symbol.Key().Name); row.Remaining != 0 {
+		if row, _ := find(m.listed.Items(), symbol.Key().Name); row.Remaining != 0 {
 			price = symbol.rules.PriceOf(row.EntryPrice)
 		}
 		left = left.Sub(symbol.rules.Notional(price, quantity.Abs()).Div(int64(symbol.leverage)))
@@ -101,8 +102,8 @@ const marginAgeMS = 60_000
 // what it lacks because of uncertain reductions. Unless the list shows no position at all, the margin must have agreed with it recently.
 func (m *margins) marginShowsMore(symbol *SymbolState, unknown []*account.Placement) bool {
 	more, needed := m.margin()
-	agreed := m.book.marginAgreeMS != 0 && m.book.marginAgreeMS >= unknown[0].SentMS()-marginAgeMS
-	if symbol.rules == nil || more.IsZero() || m.fetched.Account.PositionMargin.Less(needed) || !agreed && !needed.IsZero() {
+	agreed := m.observed.marginAgreeMS != 0 && m.observed.marginAgreeMS >= unknown[0].SentMS()-marginAgeMS
+	if symbol.rules == nil || more.IsZero() || m.inUse.PositionMargin.Less(needed) || !agreed && !needed.IsZero() {
 		return false
 	}
 	left, unseen := symbol.residual, exchange.Amount{}
@@ -113,7 +114,7 @@ func (m *margins) marginShowsMore(symbol *SymbolState, unknown []*account.Placem
 			part = p.Remaining() - part.Abs()
 		}
 		if part = part.Abs(); part > 0 {
-			unseen = unseen.Add(symbol.rules.Notional(m.book.orderPrice(&order), part).Div(int64(max(1, symbol.leverage))))
+			unseen = unseen.Add(symbol.rules.Notional(m.account.orderPrice(&order), part).Div(int64(max(1, symbol.leverage))))
 		}
 	}
 	return !unseen.IsZero() && !more.Mul(2).Less(unseen)

@@ -59,7 +59,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.otherBotds().guardLost()
 	}
 	for symbol := range b.Symbols() {
-		symbol.onlyOpeningsPending = symbol.settled || s.awaitsAnswer(symbol)
+		symbol.onlyOpeningsPending = symbol.settled || symbol.awaitsAnswer(fetched)
 	}
 	return s.records
 }
@@ -96,10 +96,10 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 		order := &orders[i]
 		switch {
 		case matched[i] != nil && !matched[i].State().Final(): // live and unchanged
-		case s.match(order) != nil:
-		case s.endedBefore(order): // in a stale list that omits client order ids
+		case s.book.match(order) != nil:
+		case s.book.endedBefore(order): // in a stale list that omits client order ids
 			s.book.stale++
-		case s.leftToOwner(order):
+		case s.book.leftToOwner(order):
 			symbol := s.book.Track(order.Key())
 			symbol.leftToOwner = append(symbol.leftToOwner, *order)
 		case s.book.Known(order.ClientOrderID):
@@ -128,7 +128,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 // observeOpen applies an order in an open list. A partly filled sale of an uncertain purchase's
 // result stays open; its fill is booked once the purchase is decided.
 func (s orderRows) observeOpen(p *account.Placement, order *exchange.Order) {
-	if order.Market == exchange.Spot && s.precedesPurchase(p, order.Filled) {
+	if order.Market == exchange.Spot && s.book.precedesPurchase(p, order.Filled) {
 		unfilled := *order
 		unfilled.Filled = p.Filled()
 		order = &unfilled
@@ -138,10 +138,10 @@ func (s orderRows) observeOpen(p *account.Placement, order *exchange.Order) {
 
 // match finds the live placement of an order: by the exchange's order id, which every list shows,
 // otherwise by its client order id, because the order id of an uncertain placement is not known.
-func (e *evidence) match(order *exchange.Order) *account.Placement {
-	p := e.book.withOrderID(order.Market, order.ID)
+func (t *tracked) match(order *exchange.Order) *account.Placement {
+	p := t.withOrderID(order.Market, order.ID)
 	if p == nil {
-		p = e.book.Placement(order.ClientOrderID)
+		p = t.Placement(order.ClientOrderID)
 	}
 	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
 		p = nil // it is a second order with the same client order id
@@ -162,24 +162,24 @@ func (s orderRows) matchFrom(next *int, order *exchange.Order) *account.Placemen
 			return p
 		}
 	}
-	return s.match(order)
+	return s.book.match(order)
 }
 
 // leftToOwner reports whether a person left the order to whoever placed it.
-func (e *evidence) leftToOwner(order *exchange.Order) bool {
-	former, known := e.book.Ended(order.ClientOrderID)
+func (t *tracked) leftToOwner(order *exchange.Order) bool {
+	former, known := t.Ended(order.ClientOrderID)
 	if !known {
-		_, former, _ = e.book.EndedAs(order.Key(), order.ID)
+		_, former, _ = t.EndedAs(order.Key(), order.ID)
 	}
 	return former.Left
 }
 
 // endedBefore reports whether an order without a client order id belongs to a placement that has ended.
-func (e *evidence) endedBefore(order *exchange.Order) bool {
+func (t *tracked) endedBefore(order *exchange.Order) bool {
 	if order.ClientOrderID != "" {
 		return false
 	}
-	_, former, ended := e.book.EndedAs(order.Key(), order.ID)
+	_, former, ended := t.EndedAs(order.Key(), order.ID)
 	return ended && !former.Left && !former.Absent
 }
 
@@ -324,7 +324,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		symbol.ignore("botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.settled = symbol.residual == 0 && !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
+	symbol.settled = symbol.residual == 0 && !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
 // takePosition reads the symbol's position from the list. It returns false if the position changed during a
@@ -356,7 +356,7 @@ func (s positionComparison) takePosition(symbol *SymbolState) bool {
 		s.book.changes++
 		symbol.markedAt = symbol.Price()
 	}
-	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
+	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.book.opens(symbol.Key()) {
 		symbol.futuresEvidence.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
@@ -388,7 +388,7 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || s.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+	case known != symbol.residualOf || s.book.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
 		symbol.residualFor.restart(s.fetched)
 		symbol.measuredResidual = residual
 	case residual == 0:

@@ -18,7 +18,7 @@ func (s orderRows) observeHistory() {
 	s.otherBotds().noteUnknownEnded(s.fetched.History.Items())
 	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
-		if order := &s.fetched.History.Items()[i]; s.match(order) == nil {
+		if order := &s.fetched.History.Items()[i]; s.book.match(order) == nil {
 			s.observeExtra(order)
 		}
 	}
@@ -53,13 +53,13 @@ func (s orderRows) observeEnded(side exchange.Side) {
 	}
 	for i := range s.fetched.History.Items() {
 		order := &s.fetched.History.Items()[i]
-		if p := s.match(order); p != nil && order.Side == side && !s.precedesPurchase(p, order.Filled) {
+		if p := s.book.match(order); p != nil && order.Side == side && !s.book.precedesPurchase(p, order.Filled) {
 			s.observeOrder(p, order)
 		}
 	}
 	for _, traded := range s.fetched.Trades {
 		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
-		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.precedesPurchase(p, traded.Filled) {
+		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.book.precedesPurchase(p, traded.Filled) {
 			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
@@ -68,12 +68,12 @@ func (s orderRows) observeEnded(side exchange.Side) {
 // precedesPurchase reports whether a spot sale exceeds the known position while a purchase may have supplied the rest: one that is undecided, or
 // acknowledged and not shown yet. If the sale were booked now, it would count as a sale of the whole position, and the purchase, booked later, as
 // still held. The sale waits until the purchase is decided, unless it needs manual resolution.
-func (e *evidence) precedesPurchase(p *account.Placement, filled exchange.Quantity) bool {
-	symbol := e.book.Symbol(p.Symbol())
+func (t *tracked) precedesPurchase(p *account.Placement, filled exchange.Quantity) bool {
+	symbol := t.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
 		return false
 	}
-	return e.book.AnyLive(func(q *account.Placement) bool {
+	return t.AnyLive(func(q *account.Placement) bool {
 		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().OutcomeUnknown() || !q.Seen())
 	})
 }
@@ -101,11 +101,11 @@ func (s orderRows) observeNewest() {
 // placement was refused: the exchange executed it despite its refusal, or twice. Its fill counts as
 // botd's, is protected and limited as such, and needs manual resolution.
 func (s orderRows) observeExtra(order *exchange.Order) {
-	order = s.unclaimedRows().repetition(order)
+	order = s.book.unclaimedRows().repetition(order)
 	_, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
 	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftToOwner(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.book.leftToOwner(order) {
 		return
 	}
 	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Known(duplicateID(order)) {
@@ -123,7 +123,7 @@ func (s orderRows) noteIDs(orders []exchange.Order) {
 		switch o := &orders[i]; {
 		case o.ClientOrderID != "":
 			s.book.idsShown = true
-		case !s.book.idsLeftOut && s.claimed(o):
+		case !s.book.idsLeftOut && s.book.claimed(o):
 			s.book.idsLeftOut = true
 		}
 	}

@@ -24,7 +24,7 @@ func (s orderRows) nameRows() {
 	}
 	for _, list := range lists {
 		if list.Done() {
-			*list = exchange.FetchedOf(s.unclaimedRows().named(list.Items()))
+			*list = exchange.FetchedOf(s.book.unclaimedRows().named(list.Items()))
 		}
 	}
 	s.fetched.Newest = newest.Items()
@@ -45,9 +45,17 @@ func (s orderRows) noteNames(list exchange.Fetched[exchange.Order]) {
 
 // unclaimedRows determines whose order a row shows that has no client order id, or that no placement claims: one of botd's, whose outcome it decides, or
 // another's.
-type unclaimedRows struct{ *evidence }
+type unclaimedRows struct {
+	*tracked
+	observed *observedAccount
+	refusals *refusals
+	ended    *spotEnded
+	peer     *peer
+}
 
-func (e *evidence) unclaimedRows() unclaimedRows { return unclaimedRows{e} }
+func (b *Book) unclaimedRows() unclaimedRows {
+	return unclaimedRows{&b.tracked, &b.observedAccount, &b.refusals, &b.spotEnded, &b.peer}
+}
 
 // named returns the rows of a list with all client order ids that are known for them: by order id, otherwise by equality with an order of botd's.
 func (e unclaimedRows) named(rows []exchange.Order) []exchange.Order {
@@ -58,7 +66,7 @@ func (e unclaimedRows) named(rows []exchange.Order) []exchange.Order {
 	for i := range rows {
 		o := &rows[i]
 		if o.ClientOrderID == "" {
-			o.ClientOrderID = e.book.names[o.ID]
+			o.ClientOrderID = e.observed.names[o.ID]
 		}
 		if o.ClientOrderID == "" && !e.claimed(o) {
 			o.ClientOrderID = e.idOfEqual(o, rows)
@@ -77,20 +85,20 @@ func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) str
 	shown := func(id string) bool {
 		return slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == id })
 	}
-	for p := range e.book.Live() {
-		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(e.book.Settle())) && !shown(p.ClientOrderID()) {
+	for p := range e.Live() {
+		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(e.Settle())) && !shown(p.ClientOrderID()) {
 			return p.ClientOrderID()
 		}
 	}
-	for _, r := range e.book.refusedOrConfirmed() {
-		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.book.Known(r.clientOrderID) {
+	for _, r := range e.refusals.refusedOrConfirmed() {
+		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.Known(r.clientOrderID) {
 			return r.clientOrderID
 		}
 	}
-	if e.book.StandsDown() {
+	if e.peer.StandsDown() {
 		return ""
 	}
-	for p := range e.book.Live() {
+	for p := range e.Live() {
 		if younger := p.OrderID() > row.ID; p.OrderID() != 0 && (!younger || p.Purpose() == placement.StopLoss) && equals(row, p, p.SentMS()+repeatedMS) {
 			return p.ClientOrderID()
 		}
@@ -135,17 +143,17 @@ const priceSlack = 10_000
 // both have the same amount, or the same quantity and price, and were placed within the same seconds. Nothing else distinguishes an order that the
 // exchange executed a second time, or despite its refusal, from a person's; a person's order does not have the same amount by chance.
 func (e unclaimedRows) repetition(order *exchange.Order) *exchange.Order {
-	if order.ClientOrderID != "" || !e.book.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
+	if order.ClientOrderID != "" || !e.observed.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
 		return order
 	}
-	own := e.book.spotEnded.purchases
-	for p := range e.book.Live() {
+	own := e.ended.purchases
+	for p := range e.Live() {
 		if p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()) {
 			return order // the order itself, whose answer was lost
 		}
 		own = append(own[:len(own):len(own)], endedPurchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
-	for _, r := range e.book.refusedOrConfirmed() {
+	for _, r := range e.refusals.refusedOrConfirmed() {
 		own = append(own[:len(own):len(own)], endedPurchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {
@@ -206,7 +214,7 @@ func (e unclaimedRows) newestUnclaimed(symbol *SymbolState, rows []exchange.Orde
 	if symbol.rules == nil {
 		return nil
 	}
-	after := max(symbol.DecidedID(), e.book.ForgottenID())
+	after := max(symbol.DecidedID(), e.ForgottenID())
 	for i := range slices.Backward(rows) { // an order's newest rows first
 		o := &rows[i]
 		bought := o.Key() == symbol.Key() && o.Side == exchange.Buy && o.Filled > 0
@@ -219,13 +227,13 @@ func (e unclaimedRows) newestUnclaimed(symbol *SymbolState, rows []exchange.Orde
 
 // mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided by other rules.
 func (e unclaimedRows) mayBeBotds(o *exchange.Order) bool {
-	return slices.ContainsFunc(e.book.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
-		e.book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
+	return slices.ContainsFunc(e.refusals.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
+		e.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
 }
 
 // lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
 func (e unclaimedRows) lost(o *exchange.Order) bool {
-	return o.ClientOrderID == "" && e.book.AnyLive(func(p *account.Placement) bool {
+	return o.ClientOrderID == "" && e.AnyLive(func(p *account.Placement) bool {
 		order := p.Order()
 		return p.OrderID() == 0 && order.Side == exchange.Buy && sameParameters(o, &order) &&
 			o.CreatedMS >= p.SentMS()-createdSlackMS && o.CreatedMS <= p.SentMS()+repeatedMS
@@ -235,10 +243,10 @@ func (e unclaimedRows) lost(o *exchange.Order) bool {
 // leftOver returns a row that could be the placement's order: it has the same symbol and side, is not
 // older, has had an effect, and is claimed by no placement. A row that shows any client order id must
 // also have the same quantity. The lists must have been read.
-func (e unclaimedRows) leftOver(p *account.Placement) *exchange.Order {
-	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
+func (e unclaimedRows) leftOver(p *account.Placement, fetched *Snapshot) *exchange.Order {
+	lists := []exchange.Fetched[exchange.Order]{fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
-		lists = append(lists, e.fetched.History)
+		lists = append(lists, fetched.History)
 	}
 	for _, list := range lists {
 		for i := range list.Items() {
@@ -254,7 +262,7 @@ func (e unclaimedRows) leftOver(p *account.Placement) *exchange.Order {
 // nothing: a person's orders have none either. It counts as botd's only if the list omits the ids of
 // botd's own rows too, and the placement could have bought that much.
 func (e unclaimedRows) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.rules == nil {
+	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.observed.idsLeftOut || symbol.rules == nil {
 		return 0
 	}
 	order := p.Order()

@@ -81,7 +81,8 @@ func (e *evidence) omittedForeign(symbol *SymbolState) (rows []exchange.Order) {
 		ended := slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 			return answer.OrderID == o.ID && (!answer.Known || answer.Order.Status.Final())
 		})
-		if symbol.mayRest(o, e.fetched) && !ended && e.match(o) == nil && !e.leftToOwner(o) && !e.book.Known(o.ClientOrderID) && !e.endedBefore(o) {
+		if symbol.mayRest(o, e.fetched) && !ended && e.book.match(o) == nil && !e.book.leftToOwner(o) &&
+			!e.book.Known(o.ClientOrderID) && !e.book.endedBefore(o) {
 			rows = append(rows, *o)
 		}
 	}

@@ -294,7 +294,7 @@ func TestSaleWaitsForUncertainPurchase(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.reads(1_000, 0).precedesPurchase(w.book.Placement(sale.ClientOrderID), c.filled); have != c.want {
+		if have := w.reads(1_000, 0).book.precedesPurchase(w.book.Placement(sale.ClientOrderID), c.filled); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}

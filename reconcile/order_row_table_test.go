@@ -243,7 +243,7 @@ func TestRowIsClaimedByPlacement(t *testing.T) {
 		if c.id == "own" {
 			row.ClientOrderID = first.ClientOrderID
 		}
-		if have := w.reads(1_010, 0).claimed(&row); have != c.want {
+		if have := w.reads(1_010, 0).book.claimed(&row); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -487,7 +487,7 @@ func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
 		w.reads(c.baseBalance, 0)
-		r := &resolution{Book: w.book, symbol: symbol}
+		r := &resolution{account: &w.book.tracked, refusals: &w.book.refusals, wallet: &w.book.spotWallet, symbol: symbol}
 		r.adoptPeerPosition(5)
 		for _, one := range r.records {
 			w.apply(one)

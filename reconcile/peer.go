@@ -107,7 +107,7 @@ func (p *peer) notePlaced(sentMS int64) { p.placedMS = sentMS }
 func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 	id, ours := placement.ParseSerial(o.ClientOrderID)
 	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) ||
-		e.book.Known(duplicateID(o)) || e.claimed(o) {
+		e.book.Known(duplicateID(o)) || e.book.claimed(o) {
 		return false
 	}
 	if !e.book.Sent(o.Key(), id) {

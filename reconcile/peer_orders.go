@@ -93,7 +93,7 @@ func (s otherBotds) noteSoldUnknown(symbol *SymbolState) {
 	sum := exchange.Quantity(0)
 	for i := range rows {
 		o := &rows[i]
-		if o.Key() == symbol.Key() && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) && !slices.Contains(counted, o.ID) && !s.claimed(o) {
+		if o.Key() == symbol.Key() && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) && !slices.Contains(counted, o.ID) && !s.book.claimed(o) {
 			counted, sum = append(counted, o.ID), sum+o.Filled
 		}
 	}
@@ -185,12 +185,12 @@ func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
 		return
 	}
 	for symbol := range s.book.Symbols() {
-		newest := s.unclaimedRows().newestUnclaimed(symbol, rows)
+		newest := s.book.unclaimedRows().newestUnclaimed(symbol, rows)
 		if newest == nil || !purchaseOfForm(symbol.rules, newest) {
 			continue
 		}
 		symbol.spot.secondBuyer = newest.ID
-		if !s.unclaimedRows().mayBeBotds(newest) {
+		if !s.book.unclaimedRows().mayBeBotds(newest) {
 			s.book.noteTwin(newest.ID)
 			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
 				newest.ID))

@@ -15,18 +15,18 @@ import (
 // positions is then in the list of the second.
 const stableGapMS = 3_000
 
-func (e *evidence) anyOutcomeUnknown(key exchange.SymbolKey) bool {
-	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().OutcomeUnknown() })
+func (t *tracked) anyOutcomeUnknown(key exchange.SymbolKey) bool {
+	return t.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().OutcomeUnknown() })
 }
 
-// awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
-func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
-	read := e.fetched.Positions.Done() && e.fetched.FuturesOrders.Done() && symbol.residual == 0
-	if symbol.Key().Market == exchange.Spot {
-		read = e.fetched.Balances.Done() && e.fetched.SpotOrders.Done()
+// awaitsAnswer reports whether the symbol would be settled, as a snapshot shows it, if a resting opening were answered.
+func (s *SymbolState) awaitsAnswer(fetched *Snapshot) bool {
+	read := fetched.Positions.Done() && fetched.FuturesOrders.Done() && s.residual == 0
+	if s.Key().Market == exchange.Spot {
+		read = fetched.Balances.Done() && fetched.SpotOrders.Done()
 	}
-	return read && symbol.read && symbol.Quarantine() == "" && !e.fetched.isUnread(symbol.Key()) &&
-		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
+	return read && s.read && s.Quarantine() == "" && !fetched.isUnread(s.Key()) &&
+		!slices.ContainsFunc(s.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
 			return p.State().OutcomeUnknown() && !resting
 		})
@@ -34,8 +34,8 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may have filled
 // already, and part of the residual may be its fill.
-func (e *evidence) anyUnanswered(key exchange.SymbolKey) bool {
-	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State() == placement.Sending })
+func (t *tracked) anyUnanswered(key exchange.SymbolKey) bool {
+	return t.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State() == placement.Sending })
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could have filled without
@@ -71,7 +71,7 @@ func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.P
 	}
 	fresh := s.mayPredateFill(symbol)
 	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh ||
-		s.anyUnlisted(symbol.Key()) || !alone && s.anyUnanswered(symbol.Key()) {
+		s.anyUnlisted(symbol.Key()) || !alone && s.book.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()
 		return
 	}
@@ -259,9 +259,9 @@ const createdSlackMS = 1_000
 // uncertain placement. If one exists, it quarantines the symbol.
 func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
 	symbol := s.book.Symbol(p.Symbol())
-	o := s.unclaimedRows().leftOver(p)
+	o := s.book.unclaimedRows().leftOver(p, s.fetched)
 	if p.Order().Side == exchange.Buy {
-		symbol.leftOver = s.unclaimedRows().boughtBy(o, p, symbol)
+		symbol.leftOver = s.book.unclaimedRows().boughtBy(o, p, symbol)
 	}
 	if o != nil {
 		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
@@ -299,14 +299,14 @@ func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 }
 
 // claimed reports whether a row is the order of a placement, live or ended.
-func (e *evidence) claimed(o *exchange.Order) bool {
-	if e.match(o) != nil {
+func (t *tracked) claimed(o *exchange.Order) bool {
+	if t.match(o) != nil {
 		return true
 	}
-	if former, ended := e.book.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
+	if former, ended := t.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
 		return former.OrderID == 0 || former.OrderID == o.ID
 	}
-	_, _, ended := e.book.EndedAs(o.Key(), o.ID)
+	_, _, ended := t.EndedAs(o.Key(), o.ID)
 	return ended
 }
 

@@ -130,7 +130,7 @@ func (s positionComparison) foreign(symbol *SymbolState) {
 	case s.book.StandsDown():
 		s.quarantine(symbol, "the position differs from the fills by "+symbol.residualText()+" while another botd may be placing orders")
 		return
-	case s.marginDenies(symbol):
+	case s.marginDenies(symbol, s.book.foreignPolicy):
 		symbol.futuresEvidence.denied = true
 		return
 	case s.book.foreignPolicy == ForeignAdopt:

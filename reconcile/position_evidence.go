@@ -9,9 +9,16 @@ import (
 )
 
 // positionEvidence determines whether a snapshot shows, other than by the list of positions, that a futures position has ended.
-type positionEvidence struct{ *evidence }
+type positionEvidence struct {
+	account     *tracked
+	closed      []exchange.Position // rows of positions/history
+	bootMS      int64               // start of this epoch
+	stalenessMS int64               // L
+}
 
-func (e *evidence) positionEvidence() positionEvidence { return positionEvidence{e} }
+func (e *evidence) positionEvidence() positionEvidence {
+	return positionEvidence{account: &e.book.tracked, closed: e.fetched.Closed, bootMS: e.book.bootMS, stalenessMS: e.book.Settle().StalenessMS}
+}
 
 // showsEnd reports whether positions/history shows that a position has ended, in a row that the position's id does not identify.
 func (e positionEvidence) showsEnd(symbol *SymbolState) bool {
@@ -25,7 +32,7 @@ func (e positionEvidence) showsEnd(symbol *SymbolState) bool {
 // it was. If more is missing than they explain, others have traded too, and it needs manual resolution.
 func (e positionEvidence) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
-	for _, p := range e.book.unknownOn(symbol.Key()) {
+	for _, p := range e.account.unknownOn(symbol.Key()) {
 		if part := explained(p, left); part != 0 && p.Reduces() {
 			left -= part
 			sentMS = cmp.Or(sentMS, p.SentMS())
@@ -35,7 +42,7 @@ func (e positionEvidence) closedByUnknown(symbol *SymbolState) bool {
 	if part == 0 || symbol.AtVenue() != 0 {
 		return false
 	}
-	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(e.closed, func(row exchange.Position) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
 		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
 			row.Quantity >= part.Abs() && row.UpdatedMS >= sentMS-maxClockStepMS
@@ -48,11 +55,11 @@ func (e positionEvidence) closedByUnknown(symbol *SymbolState) bool {
 // closed after botd sent the opening.
 func (e positionEvidence) closedUnseen(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
-	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
-	if shown || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
+	shown := openedMS <= max(e.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
+	if shown || !symbol.residualFor.exceeds(e.stalenessMS) {
 		return false
 	}
-	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(e.closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
 			row.Quantity >= (symbol.Known()+symbol.Ignored()).Abs() && row.UpdatedMS > symbol.DatedMS()
 	})
@@ -64,10 +71,10 @@ func (e positionEvidence) closedUnseen(symbol *SymbolState) bool {
 // at the earliest, and closed well after it.
 func (e positionEvidence) closedByAnotherClock(symbol *SymbolState) bool {
 	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
-	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.residualFor.exceeds(e.book.Settle().StalenessMS) {
+	if openedMS > e.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.residualFor.exceeds(e.stalenessMS) {
 		return false
 	}
-	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(e.closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
 			row.CreatedMS >= exchange.WholeSecond(openedMS)-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
 	})
@@ -90,7 +97,7 @@ func (e positionEvidence) mayHaveClosed(symbol *SymbolState, unknown []*account.
 // and such an order ends together with it.
 func (e positionEvidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
-		return q.Purpose().Opens() && e.book.AnyLive(func(p *account.Placement) bool {
+		return q.Purpose().Opens() && e.account.AnyLive(func(p *account.Placement) bool {
 			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().OutcomeUnknown() && p.SentMS() >= q.SentMS()
 		})
 	})
@@ -99,7 +106,7 @@ func (e positionEvidence) protectsOneOf(unknown []*account.Placement) bool {
 // hasClosePositionOrder reports whether a closePosition order of botd's is known to rest on the symbol and satisfies the condition, unless that is
 // nil.
 func (e positionEvidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
-	return e.book.AnyLive(func(p *account.Placement) bool {
+	return e.account.AnyLive(func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
 	})
 }

@@ -32,6 +32,12 @@ func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	return d, d.book.Symbol(bitcoin)
 }
 
+// usesMargin lets the account use a margin for positions.
+func (s *survey) usesMargin(margin string) {
+	s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}
+	s.inUse = s.fetched.Account
+}
+
 // shows returns the survey of a current snapshot whose list shows a position, before anything is concluded from it.
 func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	list := d.positions(signed)
@@ -322,7 +328,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 	const freshMS = filledMS + 5_000 + 1_000 + 1_000 // no read can be older than the fill after that
 	uses := func(margin string) func(d *desk, s *survey, symbol *SymbolState) {
 		return func(_ *desk, s *survey, _ *SymbolState) {
-			s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}
+			s.usesMargin(margin)
 		}
 	}
 	swept := func(ofMS int64) func(d *desk, s *survey, symbol *SymbolState) {
@@ -421,7 +427,7 @@ func TestListConclusions(t *testing.T) {
 	const nowMS = filledMS + 20_000
 	account := func(margin string) func(d *desk, s *survey, symbol *SymbolState) {
 		return func(_ *desk, s *survey, _ *SymbolState) {
-			s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}
+			s.usesMargin(margin)
 		}
 	}
 	asked := func(_ *desk, s *survey, _ *SymbolState) { s.fetched.ClosedOf = []string{"BTC-USDT"} }
@@ -636,7 +642,7 @@ func TestMarginDifference(t *testing.T) {
 		d := newDesk(t)
 		s := d.book.survey(&Snapshot{Positions: exchange.FetchedOf(c.rows)})
 		if c.used != "" {
-			s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(c.used)}
+			s.usesMargin(c.used)
 		}
 		if difference, needed := s.margin(); difference.String() != c.difference || needed.String() != c.needed {
 			t.Errorf("%s: want %s of %s, have %s of %s", c.name, c.difference, c.needed, difference, needed)
@@ -672,11 +678,11 @@ func TestMarginDeniesListedExcess(t *testing.T) {
 		d, symbol := opened(t, 0)
 		d.book.foreignPolicy = c.policy
 		s := d.shows(symbol, c.shown)
-		s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(c.used)}
+		s.usesMargin(c.used)
 		if c.state != nil {
 			c.state(symbol)
 		}
-		if have := s.marginDenies(symbol); have != c.want {
+		if have := s.marginDenies(symbol, d.book.foreignPolicy); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -116,7 +116,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 // left to others, because botd's openings add to it.
 func (s positionComparison) noteEnded(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
-	if !s.opens(symbol.Key()) {
+	if !s.book.opens(symbol.Key()) {
 		t.unbooked = 0
 	}
 	t.past, t.zeroed = t.past[:0], true
@@ -128,8 +128,8 @@ func (s positionComparison) noteEnded(symbol *SymbolState) {
 }
 
 // opens reports whether an opening of botd's is live on the symbol.
-func (e *evidence) opens(key exchange.SymbolKey) bool {
-	return e.book.AnyLive(func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
+func (t *tracked) opens(key exchange.SymbolKey) bool {
+	return t.AnyLive(func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
 func (s positionComparison) witness(symbol *SymbolState) witness {
@@ -140,7 +140,7 @@ func (s positionComparison) witness(symbol *SymbolState) witness {
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.positionEvidence().hasClosePositionOrder(symbol.Key(), nil):
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
-		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
+		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.book.noReadBefore(symbol.ChangedMS())):
 		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin: none was released
 		released := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), smaller).Div(int64(max(1, symbol.leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) && !s.fillsExplainMargin() {
@@ -152,8 +152,8 @@ func (s positionComparison) witness(symbol *SymbolState) witness {
 }
 
 // noReadBefore returns the earliest time at which no stale read and no late request from a given moment can exist.
-func (e *evidence) noReadBefore(atMS int64) int64 {
-	settle := e.book.Settle()
+func (t *tracked) noReadBefore(atMS int64) int64 {
+	settle := t.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
@@ -224,7 +224,7 @@ func (s positionComparison) contradict(symbol *SymbolState) {
 	switch {
 	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, s.fetched.EndedMS)
-	case s.refusalEvidence().marginContradicts(symbol):
+	case s.book.marginContradicts(symbol, s.book.Settle().StalenessMS):
 		symbol.declare(heldMargin, s.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, s.fetched.EndedMS)

@@ -29,22 +29,25 @@ const bridgeKey = "bridge"
 // contain it, and the exchange would refuse or cap a repetition. On spot that is the case if the wallet
 // still shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
 // in the next list and is canceled.
-func (d *derivation) mayRepeat(p *account.Placement) bool {
-	if at := d.book.delivery(p).releasedMS; at != 0 {
-		return d.nowMS-at >= ReleaseMS
+func (d *derivation) mayRepeat(p *account.Placement) bool { return d.repetitionDue(p, len(d.intents)) }
+
+// repetitionDue reports the same when that many intents have been derived.
+func (s *situation) repetitionDue(p *account.Placement, derived int) bool {
+	if at := s.book.delivery(p).releasedMS; at != 0 {
+		return s.nowMS-at >= ReleaseMS
 	}
-	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
+	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; s.desired.Unread && immediate {
 		return false // only a fresh read shows how much is left
 	}
-	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && (d.desired.Repeat || d.unansweredStop(p))
-	late := d.nowMS-lostMS(p) >= d.repeatAfterMS(p) || d.desired.Repeat && d.superseded(p)
+	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && (s.desired.Repeat || s.unansweredStop(p))
+	late := s.nowMS-lostMS(p) >= s.repeatAfterMS(p) || s.desired.Repeat && s.superseded(p)
 	if !lost || !late {
 		return false
 	}
-	if d.desired.MaxLive > 0 && d.book.LiveCount()+len(d.intents) >= d.desired.MaxLive {
+	if s.desired.MaxLive > 0 && s.book.LiveCount()+derived >= s.desired.MaxLive {
 		return false // each lost placement stays in the book as uncertain: there is no room for more of them
 	}
-	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.spotSales().repeatable(p)
+	return s.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || s.spotSales().repeatable(p)
 }
 
 // lostMS returns the time from which a placement has counted as unanswered: when it was sent or declared uncertain.
@@ -202,14 +205,15 @@ func (d positionProtection) protectUnexplained() {
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
-	d.ownPosition = d.symbol.position
-	defer func() { d.ownPosition = 0 }()
-	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
-	if d.pricePassed(placement.StopLoss, price) { // opened long ago, or the price is an earlier position's: keep the distance from the last price
-		price = d.stopFromLast(price)
+	whole := d.situation
+	whole.ownPosition = d.symbol.position
+	price := whole.protectionPrice(placement.StopLoss, protection.StopLoss)
+	if whole.pricePassed(placement.StopLoss, price) { // opened long ago, or the price is an earlier position's: keep the distance from the last price
+		price = whole.stopFromLast(price)
 	}
-	if price > 0 && !d.pricePassed(placement.StopLoss, price) {
-		d.protectBy(
+	if price > 0 && !whole.pricePassed(placement.StopLoss, price) {
+		d.protect(
+			d.symbol.position,
 			placement.StopLoss,
 			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true},
 			"protects an unexplained position",
@@ -258,13 +262,18 @@ func (d positionProtection) convergeProfit(protection strategy.Protection) {
 	}
 }
 
-// protectBy places a protective order unless the position is exiting: the exchange removes the
-// protection when the position ends, and a new order would apply to the next position (case 29).
+// protectBy places a protective order for botd's part of the position.
 func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrder, reason string) {
-	if d.exitsWhole() {
+	d.protect(d.ownPosition, purpose, order, reason)
+}
+
+// protect places a protective order unless the position is exiting: the exchange removes the
+// protection when the position ends, and a new order would apply to the next position (case 29).
+func (d *derivation) protect(position exchange.Quantity, purpose placement.Purpose, order exchange.NewOrder, reason string) {
+	if d.exitsWhole(position) {
 		return
 	}
-	order.Side = exchange.SideOf(-d.ownPosition)
+	order.Side = exchange.SideOf(-position)
 	order.WorkingType = exchange.ContractPrice
 	intent := Intent{Purpose: purpose, Order: order, Reason: reason}
 	if order.ReduceOnly {
@@ -273,23 +282,23 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 	d.add(intent)
 }
 
-// exitsWhole reports whether an exit of the whole position is in flight. The part of an exit that is
+// exitsWhole reports whether an exit of a whole position is in flight. The part of an exit that is
 // already visible in the position, although its fill is not booked, no longer counts. An uncertain exit
 // counts only until its repetition is due, not until its fence: a stop for the whole position ends with
 // the position, whenever the exit executes.
-func (d *derivation) exitsWhole() bool {
+func (d *derivation) exitsWhole(position exchange.Quantity) bool {
 	ahead := d.symbol.Ahead()
 	for _, p := range d.targetOrders {
 		if p.Purpose() != placement.Exit || answerLost(p, d.nowMS) {
 			continue
 		}
 		part := explained(p, ahead)
-		if ahead -= part; p.Remaining()-part.Abs() >= d.ownPosition.Abs() {
+		if ahead -= part; p.Remaining()-part.Abs() >= position.Abs() {
 			return true
 		}
 	}
 	for i := range d.intents {
-		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= d.ownPosition.Abs() {
+		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= position.Abs() {
 			return true
 		}
 	}

@@ -149,7 +149,8 @@ func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (
 		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && (s.book.idsLeftOut || s.book.repeatsRefused(o))
 		seen := slices.ContainsFunc(symbol.spot.unlisted.others, func(other exchange.Order) bool { return other.ID == o.ID })
-		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) && !s.unclaimedRows().lost(o) {
+		purchase := o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS
+		if purchase && !unnamed && !seen && !s.book.claimed(o) && !s.book.unclaimedRows().lost(o) {
 			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, *o)
 			sum += o.Filled
 		}
@@ -286,7 +287,7 @@ func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolStat
 	for i := range s.fetched.SpotOrders.Items() {
 		o := &s.fetched.SpotOrders.Items()[i]
 		switch {
-		case o.Side != exchange.Sell || s.match(o) != nil || s.hasFreed(o):
+		case o.Side != exchange.Sell || s.book.match(o) != nil || s.hasFreed(o):
 		case o.Key() == symbol.Key():
 			frozen -= o.Remaining()
 		case s.book.sharesAsset(symbol, o.Key()):

@@ -156,7 +156,7 @@ func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 				s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
 			}
 			w.book.Symbol(coin).read = true
-			if have := s.awaitsAnswer(w.book.Symbol(coin)); have != (wallet && list) {
+			if have := w.book.Symbol(coin).awaitsAnswer(s.fetched); have != (wallet && list) {
 				t.Errorf("the wallet read %t, the list %t: want it to await answers alone %t, have %t", wallet, list, wallet && list, have)
 			}
 		}

@@ -147,13 +147,13 @@ func (s refusalChecks) confirmRefused() {
 // confirms reports whether the snapshot began after the refusal, would show that the order was executed, and does not show it. An open list that
 // still shows an ended order may also be older than the refused order.
 func (s refusalChecks) confirms(r *RefusedOrder) bool {
-	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.refusalEvidence().omitsOpenOrder(r)
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !r.omitsOpenOrder(s.fetched, &s.book.tracked)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
 	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
 	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.releasesMargin(r) &&
-		!s.refusalEvidence().hasStop(r)
+		!r.hasStop(s.book.Symbol(r.Symbol))
 }
 
 // releasesMargin reports whether the account uses less margin than the listed positions need, by at least half of what a refused exit on futures would
@@ -166,7 +166,7 @@ func (s refusalChecks) releasesMargin(r *RefusedOrder) bool {
 	if less, needed := s.margin(); symbol.rules != nil && !needed.IsZero() {
 		part := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), r.order.Quantity).Div(int64(max(1, symbol.leverage)))
 		r.released = s.fetched.Account.PositionMargin.Less(needed) && !less.Mul(2).Less(part)
-	} else if s.fetched.BeganMS > s.noReadBefore(r.atMS) {
+	} else if s.fetched.BeganMS > s.book.noReadBefore(r.atMS) {
 		r.released = false
 	}
 	return r.released
@@ -180,25 +180,20 @@ func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
 	return effective && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
-// refusalEvidence determines whether a snapshot shows that a refused futures opening was executed, other than by a row of the order.
-type refusalEvidence struct{ *evidence }
-
-func (e *evidence) refusalEvidence() refusalEvidence { return refusalEvidence{e} }
-
-// omitsOpenOrder reports whether the open list of futures omits an order that a read by its id shows as open: one on the symbol, or one on any symbol that
-// was sent before the refused order. A list that is incomplete, or older than that order, cannot show the refused order either.
-func (e refusalEvidence) omitsOpenOrder(r *RefusedOrder) bool {
-	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
+// omitsOpenOrder reports whether the open list of futures omits an order that a read by its id shows as open: one on the symbol, or one of botd's on any
+// symbol that was sent before the refused order. A list that is incomplete, or older than that order, cannot show the refused order either.
+func (r *RefusedOrder) omitsOpenOrder(fetched *Snapshot, account *tracked) bool {
+	return slices.ContainsFunc(fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
 		resting := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
-		return resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS)) && !e.fetched.Shows(exchange.Futures, o.ID) &&
-			!slices.ContainsFunc(e.fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
+		return resting && (o.Key() == r.Symbol || account.sentBefore(o, r.SentMS)) && !fetched.Shows(exchange.Futures, o.ID) &&
+			!slices.ContainsFunc(fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
 	})
 }
 
 // sentBefore reports whether an order is botd's and was sent before a time.
-func (e refusalEvidence) sentBefore(o *exchange.Order, atMS int64) bool {
-	p := e.book.withOrderID(o.Market, o.ID)
+func (t *tracked) sentBefore(o *exchange.Order, atMS int64) bool {
+	p := t.withOrderID(o.Market, o.ID)
 	return p != nil && p.SentMS() < atMS
 }
 
@@ -210,7 +205,7 @@ func (s refusalChecks) quarantineExecuted(r *RefusedOrder) {
 		return
 	}
 	for _, o := range s.fetched.Orders(r.Symbol.Market).Items() {
-		if o.ClientOrderID == "" && sameParameters(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.claimed(&o) {
+		if o.ClientOrderID == "" && sameParameters(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.book.claimed(&o) {
 			s.quarantine(s.book.Track(r.Symbol), executedText(&o))
 			return
 		}
@@ -219,7 +214,7 @@ func (s refusalChecks) quarantineExecuted(r *RefusedOrder) {
 		return
 	}
 	for i := range s.fetched.History.Items() {
-		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.claimed(o) {
+		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.book.claimed(o) {
 			s.quarantine(s.book.Track(r.Symbol), executedText(o))
 			return
 		}
@@ -237,7 +232,7 @@ func executedText(o *exchange.Order) string {
 // noteRefusedStops records, for each symbol, since when it has such a stop.
 func (s refusalChecks) noteRefusedStops() {
 	for symbol := range s.book.Symbols() {
-		switch rests := s.refusalEvidence().stopOfRefused(symbol); {
+		switch rests := s.book.stopOfRefused(symbol); {
 		case !rests:
 			symbol.refusedStopMS = 0
 		case symbol.refusedStopMS == 0:
@@ -247,10 +242,10 @@ func (s refusalChecks) noteRefusedStops() {
 }
 
 // stopOfRefused reports whether a symbol has such a stop.
-func (e refusalEvidence) stopOfRefused(symbol *SymbolState) bool {
-	for r := range e.book.refusedOn(symbol.Key()) {
+func (r *refusals) stopOfRefused(symbol *SymbolState) bool {
+	for one := range r.refusedOn(symbol.Key()) {
 		for _, p := range symbol.live {
-			if r.Opens() && !r.decided && p.OrderID() != 0 && p.SentMS() > r.SentMS && p.Side() != r.order.Side && symbol.mayOutlive(p) {
+			if one.Opens() && !one.decided && p.OrderID() != 0 && p.SentMS() > one.SentMS && p.Side() != one.order.Side && symbol.mayOutlive(p) {
 				return true
 			}
 		}
@@ -259,6 +254,6 @@ func (e refusalEvidence) stopOfRefused(symbol *SymbolState) bool {
 }
 
 // hasStop reports whether a refused opening's symbol has such a stop.
-func (e refusalEvidence) hasStop(r *RefusedOrder) bool {
-	return r.Opens() && e.book.Symbol(r.Symbol).refusedStopMS != 0
+func (r *RefusedOrder) hasStop(symbol *SymbolState) bool {
+	return r.Opens() && symbol.refusedStopMS != 0
 }

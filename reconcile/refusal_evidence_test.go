@@ -102,7 +102,7 @@ func TestMarginContradictsAfterStaleness(t *testing.T) {
 		symbol := d.book.Track(c.key)
 		d.book.refused = []RefusedOrder{{Symbol: c.key, purpose: placement.Order,
 			paid: persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}}}
-		if have := d.book.survey(&Snapshot{}).refusalEvidence().marginContradicts(symbol); have != c.want {
+		if have := d.book.marginContradicts(symbol, d.book.Settle().StalenessMS); have != c.want {
 			t.Errorf("%s: want %t, have %t", name, c.want, have)
 		}
 	}

@@ -16,23 +16,29 @@ import (
 const heldMargin = "the account uses the margin of an opening that the exchange refused, and no list shows that order"
 
 // marginUse measures margin that no known order or position explains.
-type marginUse struct{ *Book }
+type marginUse struct {
+	*tracked
+	observed *observedAccount
+	sent     *sentRequests
+}
 
-func (b *Book) marginUse() marginUse { return marginUse{b} }
+func (b *Book) marginUse() marginUse {
+	return marginUse{&b.tracked, &b.observedAccount, &b.sentRequests}
+}
 
 // beyond returns the margin that the account uses beyond the needs of the listed positions and the known openings, without one placement. If
 // possible is set, openings that may not rest count too. It returns false if the needs are not known.
-func (b marginUse) beyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
-	orders, positions := b.marginAccount.OrderMargin, b.marginAccount.PositionMargin
+func (m marginUse) beyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
+	orders, positions := m.observed.marginAccount.OrderMargin, m.observed.marginAccount.PositionMargin
 	if exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
 		return exchange.Amount{}, false
 	}
 	beyond, known = orders.Add(positions), true
 	need := func(name string, leverage int, price exchange.Price, quantity exchange.Quantity) {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: name}
-		rules := b.rulesOf(key)
+		rules := m.rulesOf(key)
 		if leverage == 0 && rules != nil {
-			leverage = b.Symbol(key).leverage
+			leverage = m.Symbol(key).leverage
 		}
 		if known = known && rules != nil && leverage > 0; !known {
 			return
@@ -40,22 +46,22 @@ func (b marginUse) beyond(without *account.Placement, possible bool) (beyond exc
 		notional, within := rules.NotionalWithin(price, quantity, exchange.MaxValue)
 		known, beyond = within, beyond.Sub(notional.Div(int64(leverage)))
 	}
-	for i := range b.openPositions {
-		if p := &b.openPositions[i]; p.Remaining != 0 {
-			if rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
+	for i := range m.observed.openPositions {
+		if p := &m.observed.openPositions[i]; p.Remaining != 0 {
+			if rules := m.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
 				need(p.Symbol, p.Leverage, rules.PriceOf(p.EntryPrice), p.Remaining)
 			} else {
 				known = false
 			}
 		}
 	}
-	for p := range b.Live() {
-		rests := possible || p.State() == placement.Working && b.CancelMS(p.ClientOrderID()) == 0
+	for p := range m.Live() {
+		rests := possible || p.State() == placement.Working && m.sent.CancelMS(p.ClientOrderID()) == 0
 		if order := p.Order(); p != without && rests && order.Market == exchange.Futures && p.Purpose().Opens() {
-			need(order.Symbol, 0, b.orderPrice(&order), p.Remaining())
+			need(order.Symbol, 0, m.orderPrice(&order), p.Remaining())
 		}
 	}
-	for symbol := range b.Symbols() {
+	for symbol := range m.Symbols() {
 		for i := range symbol.foreign {
 			if o := &symbol.foreign[i]; o.Market == exchange.Futures && !o.Reduces() {
 				need(o.Symbol, 0, cmp.Or(o.Price, o.StopPrice, symbol.last), o.Remaining())
@@ -66,15 +72,15 @@ func (b marginUse) beyond(without *account.Placement, possible bool) (beyond exc
 }
 
 // before returns the margin in use before a refused futures opening was sent, if the account has not been read since.
-func (b marginUse) before(p *account.Placement) priorBalance {
-	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || b.accountMS > p.SentMS() {
+func (m marginUse) before(p *account.Placement) priorBalance {
+	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || m.observed.accountMS > p.SentMS() {
 		return priorBalance{}
 	}
-	beyond, known := b.beyond(p, true)
+	beyond, known := m.beyond(p, true)
 	if !known {
 		return priorBalance{}
 	}
-	return priorBalance{amount: beyond, atMS: b.accountMS}
+	return priorBalance{amount: beyond, atMS: m.observed.accountMS}
 }
 
 // holdsMargin reports whether the account uses at least half the margin of a refused opening that nothing else needs, and that it did not use before.
@@ -95,9 +101,9 @@ func (s refusalChecks) holdsMargin(r *RefusedOrder) bool {
 }
 
 // marginContradicts reports whether the account has used the margin of a refused opening for longer than L.
-func (e refusalEvidence) marginContradicts(symbol *SymbolState) bool {
-	for r := range e.book.refusedOn(symbol.Key()) {
-		if r.Symbol.Market == exchange.Futures && r.paid.exceeds(e.book.Settle().StalenessMS) {
+func (r *refusals) marginContradicts(symbol *SymbolState, stalenessMS int64) bool {
+	for one := range r.refusedOn(symbol.Key()) {
+		if one.Symbol.Market == exchange.Futures && one.paid.exceeds(stalenessMS) {
 			return true
 		}
 	}

@@ -31,7 +31,7 @@ func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchan
 // were too old, or were read before the exchange executed the order. A list may show such an order until W + D + L after the refusal.
 func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
 	s.book.confirmed = slices.DeleteFunc(s.book.confirmed, func(one RefusedOrder) bool {
-		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.noReadBefore(one.atMS) {
+		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.book.noReadBefore(one.atMS) {
 			return false
 		}
 		if one.bought = s.walletEvidence().paidThoughRefused(&one, symbol); one.bought > 0 {

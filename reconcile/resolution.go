@@ -10,7 +10,10 @@ import (
 
 // resolution is a person's decision about a quarantined symbol, with the records that carry it out.
 type resolution struct {
-	*Book
+	account            *tracked
+	refusals           *refusals
+	wallet             *spotWallet
+	peer               *peer
 	symbol             *SymbolState
 	adopt              bool
 	strategy, evidence string
@@ -21,7 +24,8 @@ type resolution struct {
 // and botd's own orders to the strategy, ignore leaves them to their owner. It also ends uncertain
 // placements. The records are not applied.
 func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
-	r := &resolution{Book: b, symbol: b.Symbol(key), adopt: adopt, strategy: strategy, evidence: "resolved by a person: " + reason}
+	r := &resolution{account: &b.tracked, refusals: &b.refusals, wallet: &b.spotWallet, peer: &b.peer, symbol: b.Symbol(key),
+		adopt: adopt, strategy: strategy, evidence: "resolved by a person: " + reason}
 	for _, p := range b.unknownOn(key) {
 		r.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: r.evidence}))
 	}
@@ -41,7 +45,7 @@ func (r *resolution) decideForeign() {
 	for i := range r.symbol.foreign {
 		order := &r.symbol.foreign[i]
 		switch {
-		case !r.prefixed(order.ClientOrderID):
+		case !r.peer.prefixed(order.ClientOrderID):
 		case r.adopt:
 			r.emit(found(order, r.strategy, order.ClientOrderID, record.Found{Evidence: r.evidence}))
 		default:
@@ -58,7 +62,7 @@ func (r *resolution) decideForeign() {
 func (r *resolution) decideBalance() {
 	symbol, quantity := r.symbol, r.symbol.short
 	if r.adopt {
-		theirs, _ := r.PeerPosition(symbol)
+		theirs, _ := r.peer.PeerPosition(symbol)
 		quantity = cmp.Or(quantity, r.unclaimed(), theirs)
 		if quantity == theirs && theirs != 0 {
 			r.adoptPeerPosition(theirs)
@@ -75,16 +79,16 @@ func (r *resolution) decideBalance() {
 // placement may have bought it or a refused one has.
 func (r *resolution) unclaimed() exchange.Quantity {
 	symbol := r.symbol
-	if !r.buysUnknown(symbol) && !r.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
+	if !r.account.buysUnknown(symbol) && !r.refusals.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
 		return 0
 	}
-	return max(0, r.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	return max(0, r.wallet.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
 }
 
 // adoptPeerPosition emits the record by which the peer's position becomes botd's. It may include the
 // wallet's balance before botd bought.
 func (r *resolution) adoptPeerPosition(quantity exchange.Quantity) {
-	before := r.baseBalance(r.symbol) - max(0, r.symbol.ownOnSpot()) - quantity
+	before := r.wallet.baseBalance(r.symbol) - max(0, r.symbol.ownOnSpot()) - quantity
 	if before < r.symbol.Baseline() {
 		r.emit(r.symbol.about(record.Baseline{Quantity: max(0, before)}))
 	}

@@ -7,59 +7,62 @@ import (
 )
 
 // saleLimit limits the quantity of one spot sale to the wallet's balance for it. It does not limit a futures order.
-type saleLimit struct{ *derivation }
+type saleLimit struct {
+	*situation
+	derived []Intent // in this round
+}
 
-func (d *derivation) saleLimit() saleLimit { return saleLimit{d} }
+func (d *derivation) saleLimit() saleLimit { return saleLimit{&d.situation, d.intents} }
 
 // sellable limits a spot sale to the newest wallet's free balance, less the sales that no read has
 // shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm
 // the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
-func (d saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
-	if d.spotSales().historyUnread() || d.spotSales().saleRefused() || d.desired.Unread && d.spotPosition().walletDecides() {
-		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.book.frozenThoughRefused(d.symbol.Key())))
+func (s saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
+	if s.spotSales().historyUnread() || s.spotSales().saleRefused() || s.desired.Unread && s.spotPosition().walletDecides() {
+		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.book.frozenThoughRefused(s.symbol.Key())))
 	}
-	return d.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
+	return s.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !s.repetitionDue(p, len(s.derived)) })
 }
 
 // withinFree limits a sale to the free balance less those sales of botd's for which takes is true.
-func (d saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
-	rules := d.symbol.rules
+func (s saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
+	rules := s.symbol.rules
 	if rules.Market != exchange.Spot {
 		return quantity
 	}
-	free := d.book.Balance(rules.Base).Free
-	for p := range d.book.Live() {
+	free := s.book.Balance(rules.Base).Free
+	for p := range s.book.Live() {
 		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || !takes(p) {
 			continue
 		}
-		if of := d.book.Symbol(p.Symbol()).rules; of != nil && of.Base == rules.Base {
+		if of := s.book.Symbol(p.Symbol()).rules; of != nil && of.Base == rules.Base {
 			free = free.Sub(of.QuantityAmount(p.Remaining()))
 		}
 	}
-	for i := range d.intents {
-		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
+	for i := range s.derived {
+		if order := &s.derived[i].Order; s.derived[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.spotSales().freed())))
-	if d.book.walletRead {
-		return max(clipped, d.beyondOpenSales(quantity))
+	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+s.spotSales().freed())))
+	if s.book.walletRead {
+		return max(clipped, s.beyondOpenSales(quantity))
 	}
-	return max(clipped, d.freeWhileUnread(quantity)) // the wallet does not contain purchases made since it was read
+	return max(clipped, s.freeWhileUnread(quantity)) // the wallet does not contain purchases made since it was read
 }
 
 // beyondOpenSales returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
 // is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
 // is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
-func (d saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
-	unknown := d.symbol.Quarantine() != "" || d.spotSales().saleRefused()
-	if d.desired.Unread || d.book.StandsDown() || d.symbol.spot.overdrawn || unknown && !d.spotSales().walletHoldsOnlyOwn() {
+func (s saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
+	unknown := s.symbol.Quarantine() != "" || s.spotSales().saleRefused()
+	if s.desired.Unread || s.book.StandsDown() || s.symbol.spot.overdrawn || unknown && !s.spotSales().walletHoldsOnlyOwn() {
 		return 0
 	}
-	rules := d.symbol.rules
-	left := d.spotSales().balanceAfterSales(d.book.baseBalance(d.symbol))
-	for i := range d.intents {
-		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
+	rules := s.symbol.rules
+	left := s.spotSales().balanceAfterSales(s.book.baseBalance(s.symbol))
+	for i := range s.derived {
+		if order := &s.derived[i].Order; s.derived[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			left -= order.Quantity
 		}
 	}
@@ -68,15 +71,15 @@ func (d saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity
 
 // freeWhileUnread returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
 // read.
-func (d saleLimit) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
-	free := d.symbol.rules.FloorQuantity(d.ownPosition.Abs())
-	for _, p := range d.symbol.live {
-		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
+func (s saleLimit) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
+	free := s.symbol.rules.FloorQuantity(s.ownPosition.Abs())
+	for _, p := range s.symbol.live {
+		if p.Order().Side == exchange.Sell && !s.repetitionDue(p, len(s.derived)) {
 			free -= p.Remaining()
 		}
 	}
-	for i := range d.intents {
-		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
+	for i := range s.derived {
+		if order := &s.derived[i].Order; s.derived[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			free -= order.Quantity
 		}
 	}

@@ -18,17 +18,24 @@ const (
 )
 
 // startMark is the mark of this start on the orders of one symbol.
-type startMark struct{ *situation }
+type startMark struct {
+	start  placement.Start
+	needed bool // the spot lists omit client order ids
+	rules  *exchange.Symbol
+	last   exchange.Price
+	collar exchange.Rate
+}
 
-func (s *situation) startMark() startMark { return startMark{s} }
+func (s *situation) startMark() startMark {
+	return startMark{s.book.Start(), s.book.omitsIDs(), s.symbol.rules, s.symbol.last, s.desired.Collar}
+}
 
 // ticks returns a number of ticks between zero and a maximum. It is zero if lists show ids, and in a backtest, whose random part is zero.
 func (s startMark) ticks(maxPrice exchange.Price) exchange.Price {
-	rules := s.symbol.rules
-	if maxPrice < rules.PriceTick || rules.Market != exchange.Spot || !s.book.omitsIDs() {
+	if maxPrice < s.rules.PriceTick || s.rules.Market != exchange.Spot || !s.needed {
 		return 0
 	}
-	return markOf(s.book.Start(), rules, maxPrice)
+	return markOf(s.start, s.rules, maxPrice)
 }
 
 // markOf returns a start's mark up to a maximum price. Of two starts, the same one has the smaller mark whatever the maximum is.
@@ -46,14 +53,14 @@ const randomParts = 36 * 36 * 36 * 36 * 36
 // purchase returns how far below the last price a purchase's amount is computed. A purchase of the minimum notional has no room for a mark, and a
 // large one has little.
 func (s startMark) purchase(quantity exchange.Quantity) exchange.Price {
-	rules, last := s.symbol.rules, s.symbol.last
-	room := rules.Notional(last, quantity).Sub(rules.MinNotional).Min(rules.MinNotional.Div(markNotional))
-	return s.ticks(min(last/markShare, rules.PriceOf(rules.AverageCost(room, quantity))))
+	rules := s.rules
+	room := rules.Notional(s.last, quantity).Sub(rules.MinNotional).Min(rules.MinNotional.Div(markNotional))
+	return s.ticks(min(s.last/markShare, rules.PriceOf(rules.AverageCost(room, quantity))))
 }
 
 // sale returns by how much the limit of a sale is raised.
 func (s startMark) sale(limit exchange.Price) exchange.Price {
-	return s.ticks(maxSaleMark(limit, s.desired.Collar))
+	return s.ticks(maxSaleMark(limit, s.collar))
 }
 
 func maxSaleMark(limit exchange.Price, collar exchange.Rate) exchange.Price {

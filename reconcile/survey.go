@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// evidence is the book together with a snapshot. Its methods, and those of its parts (unclaimedRows, walletEvidence, positionEvidence,
-// refusalEvidence), only answer questions: they conclude and change nothing.
+// evidence is the book together with a snapshot. Its methods, and those of its parts (unclaimedRows, walletEvidence,
+// positionEvidence), only answer questions: they conclude and change nothing.
 type evidence struct {
 	book    *Book
 	fetched *Snapshot
@@ -27,7 +27,8 @@ type survey struct {
 }
 
 func (b *Book) survey(fetched *Snapshot) *survey {
-	return &survey{evidence: evidence{book: b, fetched: fetched, margins: margins{book: b, fetched: fetched}}}
+	compared := margins{account: &b.tracked, observed: &b.observedAccount, inUse: fetched.Account, listed: fetched.Positions}
+	return &survey{evidence: evidence{book: b, fetched: fetched, margins: compared}}
 }
 
 // onSpot reports whether the spot open list shows an order.
@@ -51,7 +52,7 @@ func (s *survey) emit(r record.Record) {
 	p, symbol := s.book.Placement(r.ClientOrderID), s.book.Symbol(r.Symbol)
 	opened := symbol.Opened()
 	s.apply(r)
-	if fees, due := s.expectFees(symbol); due {
+	if fees, due := symbol.expectFees(s.book.spotFee); due {
 		s.apply(fees)
 	}
 	if p == nil || p.Order().Market != exchange.Futures || !p.Reduces() {
@@ -71,7 +72,7 @@ func (s *survey) adoptReduced(symbol *SymbolState, opened exchange.Quantity) {
 	if opened.Sign() == known.Sign() {
 		beyond -= opened
 	}
-	if beyond != 0 && beyond.Sign() == known.Sign() && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
+	if beyond != 0 && beyond.Sign() == known.Sign() && symbol.Ignored() == 0 && !s.book.opens(symbol.Key()) {
 		s.apply(symbol.about(record.Adopted{Quantity: -beyond, Evidence: "an unexplained position was reduced"}))
 	}
 }

@@ -32,8 +32,8 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
 	unlisted := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
-	if s.anyOutcomeUnknown(symbol.Key()) || unlisted || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.settled = !s.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
+	if s.book.anyOutcomeUnknown(symbol.Key()) || unlisted || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.settled = !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
 		s.boundByWallet(symbol)
 		return

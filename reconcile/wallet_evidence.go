@@ -153,7 +153,7 @@ func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum ex
 		for i := range list.Items() {
 			o := &list.Items()[i]
 			counted := slices.ContainsFunc(sales, func(one sale) bool { return one.orderID == o.ID })
-			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !e.claimed(o) {
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !e.book.claimed(o) {
 				sales = append(sales, sale{o.ID, o.Filled})
 			}
 		}

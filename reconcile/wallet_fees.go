@@ -40,21 +40,20 @@ func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
 	return rate
 }
 
-// expectFees returns the record that deducts the fee of the part of a purchase that a record has just
-// filled; false if none is due.
-func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.Bought() <= 0 {
+// expectFees returns the record that deducts the fee of the part of a purchase that a record has just filled; false if none is due. The rate given is
+// the configured one, which holds until an execution shows the actual rate.
+func (s *SymbolState) expectFees(rate exchange.Rate) (record.Record, bool) {
+	if s.Key().Market != exchange.Spot || s.rules == nil || s.Bought() <= 0 {
 		return record.Record{}, false
 	}
-	rate := e.book.spotFee
-	if symbol.feeRateKnown {
-		rate = symbol.feeRate
+	if s.feeRateKnown {
+		rate = s.feeRate
 	}
-	due := ceilUnit(symbol.rules, symbol.rules.QuantityAmount(symbol.Bought()).MulRate(rate)) - symbol.ExpectedFees()
+	due := ceilUnit(s.rules, s.rules.QuantityAmount(s.Bought()).MulRate(rate)) - s.ExpectedFees()
 	if due <= 0 {
 		return record.Record{}, false
 	}
-	return symbol.about(record.Fees{Quantity: due, Expected: true, Evidence: "fees in the purchased asset, at the known rate"}), true
+	return s.about(record.Fees{Quantity: due, Expected: true, Evidence: "fees in the purchased asset, at the known rate"}), true
 }
 
 // reconcileWallet books the wallet's shortfall against the fills as fees, up to their bound. A larger

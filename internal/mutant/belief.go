@@ -32,7 +32,7 @@ var belief = []Row{
 		}},
 	{"margin_unasked", "a position larger than the fills is attributed to others without comparing the margin", "16",
 		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
-			{"reconcile.margins.marginDenies", "m.fetched.Account.PositionMargin.Less(needed)", "false"},
+			{"reconcile.margins.marginDenies", "m.inUse.PositionMargin.Less(needed)", "false"},
 			{"reconcile.margins.fillsExplainMargin", "left.Abs().Less(listed)", "false"},
 		}},
 	{"half_wallet_trusted", "a wallet that freezes less than the open orders cancels stops", "40",
@@ -53,7 +53,7 @@ var belief = []Row{
 		}},
 	{"equal_unnamed", "a stop of unknown outcome that a list shows without its id counts as foreign", "42",
 		"reconcile TestEqualRowWithoutIDIsTheUncertainStop", []Edit{
-			{"reconcile.unclaimedRows.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
+			{"reconcile.unclaimedRows.idOfEqual", "equals(row, p, p.Fence(e.Settle()))", "false"},
 		}},
 	{"refused_sale_rests", "a refused sale that is open without an id is not canceled", "42",
 		"reconcile TestRefusedSaleThatRestsWithoutIDIsCanceled", []Edit{
@@ -65,7 +65,7 @@ var belief = []Row{
 		}},
 	{"late_purchase_anothers", "a purchase confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
-			{"reconcile.unclaimedRows.repetition", "e.book.refusedOrConfirmed()", "e.book.Refused()"},
+			{"reconcile.unclaimedRows.repetition", "e.refusals.refusedOrConfirmed()", "e.refusals.Refused()"},
 		}},
 	{"equal_stops_stay", "two equal stops without ids both stay open", "14",
 		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
@@ -73,7 +73,7 @@ var belief = []Row{
 		}},
 	{"name_forgotten", "the id of another botd's order is forgotten when the next list omits it", "42",
 		"reconcile TestListedIDIsRemembered", []Edit{
-			{"reconcile.unclaimedRows.named", "e.book.names[o.ID]", `""`},
+			{"reconcile.unclaimedRows.named", "e.observed.names[o.ID]", `""`},
 		}},
 	{"unnamed_stop_again", "while botd stands down, a stop listed without an id is placed again", "15",
 		"reconcile TestStandingDownStopWithoutIDIsNotRepeated", []Edit{
@@ -149,7 +149,7 @@ var belief = []Row{
 		}},
 	{"margin_undeclared", "lists that the account's margin contradicts are no declared state", "41",
 		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
-			{"reconcile.positionComparison.contradict", "s.refusalEvidence().marginContradicts(symbol)", "false"},
+			{"reconcile.positionComparison.contradict", "s.book.marginContradicts(symbol, s.book.Settle().StalenessMS)", "false"},
 		}},
 	{"unanswered_waits", "on spot an unanswered stop delays the next until the client times out, though the wallet covers one only", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
@@ -173,7 +173,7 @@ var belief = []Row{
 		}},
 	{"passed_unprotected", "a position that nothing explains has no stop where the strategy's price was passed", "16",
 		"reconcile TestStopOnUnexplainedPosition", []Edit{
-			{"reconcile.positionProtection.protectUnexplained", "if «d.pricePassed(placement.StopLoss, price)» {", "false"},
+			{"reconcile.positionProtection.protectUnexplained", "if «whole.pricePassed(placement.StopLoss, price)» {", "false"},
 		}},
 	{"refused_before", "refusals for an earlier position delay the stop of the next one", "protection",
 		"runtime/engine TestAStopWaitsForNoRefusalOfAnEarlierPosition", []Edit{
@@ -213,7 +213,7 @@ var belief = []Row{
 		}},
 	{"torn_list_confirms", "an open list that omits an open order confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
-			{"reconcile.refusalEvidence.omitsOpenOrder", "resting && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
+			{"reconcile.RefusedOrder.omitsOpenOrder", "resting && (o.Key() == r.Symbol || account.sentBefore(o, r.SentMS))", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy ends while its refused orders may still appear", "49",
 		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
@@ -253,7 +253,7 @@ var belief = []Row{
 		}},
 	{"own_is_anothers_too", "an order booked as botd's own by the exchange's id counts as foreign once a row shows its id", "42",
 		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{
-			{"reconcile.evidence.isPeerOrder", "e.claimed(o)", "false"},
+			{"reconcile.evidence.isPeerOrder", "e.book.claimed(o)", "false"},
 		}},
 	{"peer_sold_own", "one wallet cancels a stop after another botd bought and sold again", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
@@ -297,7 +297,7 @@ var belief = []Row{
 		}},
 	{"frozen_by_none", "a wallet that freezes more than the open orders prevents the sale that replaces a stop", "40",
 		"reconcile TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit", []Edit{
-			{"reconcile.saleLimit.withinFree", "max(clipped, d.beyondOpenSales(quantity))", "clipped"},
+			{"reconcile.saleLimit.withinFree", "max(clipped, s.beyondOpenSales(quantity))", "clipped"},
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
@@ -329,7 +329,7 @@ var belief = []Row{
 		}},
 	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
-			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.unclaimedRows().lost(o)", "true"},
+			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.book.unclaimedRows().lost(o)", "true"},
 		}},
 	{"young_stands_down", "while botd stands down, a wallet that may be older than the last fill prevents a stop", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
@@ -381,7 +381,7 @@ var belief = []Row{
 		}},
 	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
 		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{
-			{"reconcile.refusalEvidence.omitsOpenOrder", "e.sentBefore(o, r.SentMS)", "false"},
+			{"reconcile.RefusedOrder.omitsOpenOrder", "account.sentBefore(o, r.SentMS)", "false"},
 		}},
 	{"confirmed_sale_stays", "in a quarantine for another reason a stop stays though a sale by others is confirmed", "40",
 		"reconcile TestASaleByOthersTakesTheStopOffInAQuarantine", []Edit{

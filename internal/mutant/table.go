@@ -49,7 +49,7 @@ var protocol = []Row{
 		{"reconcile.evidence.anyUnlistedThat", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.evidence.anyUnanswered", "p.State() == placement.Sending", "false"},
+		{"reconcile.tracked.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
 		{"reconcile.uncertainOrders.decideUnknown", "s.fetched.BeganMS < fence", "true"},
@@ -167,7 +167,7 @@ var protocol = []Row{
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
-		{"reconcile.derivation.mayRepeat", "d.nowMS-lostMS(p) >= d.repeatAfterMS(p)", "true"},
+		{"reconcile.situation.repetitionDue", "s.nowMS-lostMS(p) >= s.repeatAfterMS(p)", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.positionExit.closeWhole", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
@@ -218,7 +218,7 @@ var protocol = []Row{
 	// Rules that hold even if an assumption about the exchange is wrong (Beyond names the class).
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not read", "principle", "", []Edit{
-		{"reconcile.evidence.expectFees", "due <= 0", "true"},
+		{"reconcile.SymbolState.expectFees", "due <= 0", "true"},
 		{"reconcile.saleLimit.withinFree", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
@@ -261,11 +261,11 @@ var protocol = []Row{
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
 		"reconcile TestSaleIsBookedAfterPurchaseInSameHistory", []Edit{
 			{"reconcile.orderRows.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
-			{"reconcile.evidence.precedesPurchase", "filled-p.Filled() <= symbol.Known()", "true"},
+			{"reconcile.tracked.precedesPurchase", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
 	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
 		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
-			{"reconcile.orderRows.observeOpen", "s.precedesPurchase(p, order.Filled)", "false"},
+			{"reconcile.orderRows.observeOpen", "s.book.precedesPurchase(p, order.Filled)", "false"},
 		}},
 	{"reported_everywhere", "an order reported on one symbol explains orders of the same start on another", "35",
 		"reconcile TestLostJournalIsFoundOnLaterSymbol", []Edit{
@@ -282,7 +282,7 @@ var protocol = []Row{
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
-			{"reconcile.saleLimit.sellable", "d.spotSales().saleRefused()", "false"},
+			{"reconcile.saleLimit.sellable", "s.spotSales().saleRefused()", "false"},
 		}},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
@@ -365,7 +365,7 @@ var protocol = []Row{
 			{"reconcile.positionComparison.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
 		}},
 	{"release_ignored", "the sale that replaces a stop on spot waits for the lists", "27", "", []Edit{
-		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
+		{"reconcile.situation.repetitionDue", "s.nowMS-at >= ReleaseMS", "false"},
 	}},
 	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40", "", []Edit{
 		{"reconcile.spotStops.stoppable", "!young && !untrusted", "true"},
@@ -398,7 +398,7 @@ var protocol = []Row{
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
 		"runtime/engine TestSpotOrderSettlesByItsOrderID", []Edit{
-			{"reconcile.evidence.match", "e.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
+			{"reconcile.tracked.match", "t.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
 			{"reconcile.orderRows.matchFrom", "p.OrderID() == order.ID", "false"},
 		}},
 	{"removed_plan_stands", "the plan of a strategy that its removal flattens stays in force", "49",

@@ -121,7 +121,7 @@ var peer = []Row{
 		}},
 	{"memory_trusted", "a purchase of botd's that the journal no longer remembers is another botd's", "42",
 		"reconcile TestAPurchaseOlderThanTheMemoryMayBeOwn", []Edit{
-			{"reconcile.unclaimedRows.newestUnclaimed", "e.book.ForgottenID()", "0"},
+			{"reconcile.unclaimedRows.newestUnclaimed", "e.ForgottenID()", "0"},
 		}},
 	{"purchase_unmarked", "two botds make the same purchase at once, and each counts the other's as its own, executed twice", "42",
 		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
@@ -177,7 +177,7 @@ var peer = []Row{
 		}},
 	{"refused_stop_ignored", "lists without a position confirm a refused opening while the stop sent after it rests", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
-			{"reconcile.refusalChecks.confirms", "!s.refusalEvidence().hasStop(r)", "true"},
+			{"reconcile.refusalChecks.confirms", "!r.hasStop(s.book.Symbol(r.Symbol))", "true"},
 		}},
 	{"refused_stop_canceled", "after a start, the stop of a refused opening that was executed is canceled because no list shows a position", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{

@@ -163,7 +163,7 @@ var wallet = []Row{
 		}},
 	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.saleLimit.beyondOpenSales", "unknown && !d.spotSales().walletHoldsOnlyOwn()", "unknown"},
+			{"reconcile.saleLimit.beyondOpenSales", "unknown && !s.spotSales().walletHoldsOnlyOwn()", "unknown"},
 		}},
 	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{

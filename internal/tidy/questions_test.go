@@ -8,8 +8,8 @@ import (
 
 // questions are the types from which a decision is derived, and their parts.
 var questions = []string{
-	"situation", "spotPosition", "spotSales", "startMark",
-	"evidence", "unclaimedRows", "walletEvidence", "positionEvidence", "refusalEvidence",
+	"situation", "spotPosition", "spotSales", "saleLimit", "startMark",
+	"evidence", "unclaimedRows", "walletEvidence", "positionEvidence",
 }
 
 // TestQuestionsHaveNoSideEffects checks that no method of the types from which a decision is derived assigns to
