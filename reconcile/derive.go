@@ -125,7 +125,7 @@ func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) sit
 }
 
 // derivation is the work of one Derive: a situation, and what has been derived from it so far. It converges the target itself; its parts are restingOrders,
-// positionExit with saleLimit, and for the protection positionProtection, partProtection, spotStops and jointProtection.
+// positionExit, and for the protection positionProtection, partProtection, spotStops and jointProtection.
 type derivation struct {
 	situation
 	plan    account.Plan
