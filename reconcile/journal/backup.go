@@ -228,7 +228,7 @@ func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) 
 	if err := r.install(ctx, copied, path, now); err != nil {
 		return r, errors.Join(err, discard(copied))
 	}
-	return r, nil
+	return r, setLeftoversAside(path, now)
 }
 
 // install moves both journal and account into place, or neither.

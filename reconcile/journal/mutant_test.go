@@ -26,6 +26,11 @@ func TestRulesOfTheJournalShowWhenTheyAreBroken(t *testing.T) {
 			rewritten(t, path, oldCodes)
 			return len(verified(t, path, key).Problems) > 0
 		}),
+		"diverted_forgotten": mutanttest.Holds(func() bool {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			strew(t, path+".diverted", nil)
+			return journal.Leftover(path) != ""
+		}),
 		"schema_unchecked": mutanttest.Holds(func() bool {
 			path := keyedJournal(t, nil)
 			(&files{t, path}).exec("CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM placement; END")

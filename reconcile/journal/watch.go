@@ -87,7 +87,7 @@ func (j *Journal) divert(records []record.Record) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return nil // there is nowhere to store them
 	}
-	file, err := private.Open(j.path+".diverted", os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	file, err := private.Open(j.path+diverted, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return nil
 	}
@@ -96,26 +96,53 @@ func (j *Journal) divert(records []record.Record) error {
 	return nil
 }
 
-// rescued is the suffix of copies made by rescue.
-const rescued = ".rescued-"
+// Suffixes of the files that a run leaves next to a journal that it lost: copies made by rescue, and the
+// records of divert.
+const (
+	rescued  = ".rescued-"
+	diverted = ".diverted"
+)
 
-// Rescued returns the newest copy of a journal that was lost during a run, unless another journal has
-// replaced it; empty for none. A new journal would contain no halts, no latched limits and no orders.
-func Rescued(path string) string {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+// Leftover returns the file with the records of a journal that was lost during a run, the newest copy if
+// there are several; empty for none. Restore sets these files aside. Without them a start would know
+// nothing of the halts, latched limits and orders recorded after the loss, even if a journal is in place.
+func Leftover(path string) string {
+	all := leftovers(path)
+	if len(all) == 0 {
 		return ""
 	}
+	return all[len(all)-1]
+}
+
+// RestoreHint names the file that replaces a lost journal: a copy, or where there is none, a backup.
+func RestoreHint(leftover string) string {
+	if strings.HasSuffix(leftover, diverted) {
+		return "botd restore puts the newest backup back"
+	}
+	return "botd restore " + leftover + " puts it back"
+}
+
+// leftovers returns these files: the diverted records, then the copies, the newest last.
+func leftovers(path string) (all []string) {
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return "" // there is no directory yet, or the start will report its fault
+		return nil // there is no directory yet, or the start will report its fault
 	}
-	newest := ""
-	for _, file := range files { // sorted, and named by their time
-		if strings.HasPrefix(file.Name(), filepath.Base(path)+rescued) {
-			newest = filepath.Join(filepath.Dir(path), file.Name())
+	for _, file := range files { // sorted, and copies are named by their time
+		rest, own := strings.CutPrefix(file.Name(), filepath.Base(path))
+		if own && (rest == diverted || strings.HasPrefix(rest, rescued)) {
+			all = append(all, filepath.Join(filepath.Dir(path), file.Name()))
 		}
 	}
-	return newest
+	return all
+}
+
+// setLeftoversAside renames these files once a backup has been restored.
+func setLeftoversAside(path string, now time.Time) (err error) {
+	for _, file := range leftovers(path) {
+		err = errors.Join(err, os.Rename(file, path+".before-"+now.UTC().Format(stamp)+strings.TrimPrefix(file, path)))
+	}
+	return err
 }
 
 // rescue copies the content of a lost journal, whose files are still open, and returns the copy's name.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"botd/internal/disk/sqlitefault"
 	"botd/reconcile/journal"
@@ -166,33 +167,57 @@ func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	}
 }
 
-// A copy is found only if no journal is in its place.
-func TestTheNewestRescuedCopyIsFound(t *testing.T) {
+// Each file of a run that lost its journal is found, whether a journal is in place or not.
+func TestLeftoversOfALostJournalAreFound(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "demo")
 	path := filepath.Join(directory, "journal.db")
-	want := func(what, want string) {
+	want := func(what, want, hint string) {
 		t.Helper()
 		if want != "" {
 			want = filepath.Join(directory, want)
 		}
-		if have := journal.Rescued(path); have != want {
-			t.Errorf("%s: want %q, have %q", what, want, have)
+		have := journal.Leftover(path)
+		if have != want || have != "" && !strings.Contains(journal.RestoreHint(have), hint) {
+			t.Errorf("%s: want %q and %q, have %q and %q", what, want, hint, have, journal.RestoreHint(have))
 		}
 	}
-	want("without a directory", "")
+	want("without a directory", "", "")
 	must(t, os.Mkdir(directory, 0o700))
-	want("of an empty one", "")
-	for _, name := range []string{"journal.db.lock", "other.db.rescued-20270101T000000Z", "journal.db.before-20270101T000000Z"} {
+	want("of an empty one", "", "")
+	for _, name := range []string{"journal.db", "journal.db.lock", "other.db.rescued-20270101T000000Z", "journal.db.before-20270101T000000Z"} {
 		strew(t, filepath.Join(directory, name), nil)
 	}
-	want("beside other files", "")
+	want("beside other files", "", "")
+	strew(t, path+".diverted", nil)
+	want("records", "journal.db.diverted", "newest backup")
 	for _, stamp := range []string{"20270102T000000Z", "20270103T000000Z", "20261231T235959Z"} {
 		strew(t, path+".rescued-"+stamp, nil)
 	}
-	want("of three", "journal.db.rescued-20270103T000000Z")
-	strew(t, path, nil)
-	want("beside a journal", "")
+	want("of three copies", "journal.db.rescued-20270103T000000Z", "botd restore "+path+".rescued-20270103T000000Z")
+	must(t, os.Remove(path))
+	want("without a journal", "journal.db.rescued-20270103T000000Z", "")
+}
+
+// A restored journal replaces everything that a lost one left.
+func TestRestoreSetsLeftoversAside(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
+	must(t, os.Remove(path))
+	must(t, j.Close())
+	strew(t, path+".diverted", nil)
+	saved := journal.Leftover(path)
+	_, err := journal.Restore(t.Context(), saved, path, nil, time.UnixMilli(0))
+	must(t, err)
+	if left := journal.Leftover(path); left != "" {
+		t.Errorf("want nothing left, have %s", left)
+	}
+	aside, err := filepath.Glob(path + ".before-19700101T000000Z.*")
+	if err != nil || len(aside) != 2 {
+		t.Errorf("want copy and records kept under other names, have %v, %v", aside, err)
+	}
 }
 
 // A file replaces the journal's directory, so there is no place for rescued records either.

@@ -148,9 +148,9 @@ func (p *process) trade(ctx context.Context) (err error) {
 	}
 	path := filepath.Join(p.directory, journal.FileName)
 	p.key = journal.NewKey(secret)
-	if saved := journal.Rescued(path); saved != "" {
-		return failure.New(failure.Config, "botd restore "+saved+" puts it back; if you move it away, botd begins with an empty journal, "+
-			"which knows of no halt, limit or order", "journal %s is missing, and %s is what a run saved of it", path, saved)
+	if left := journal.Leftover(path); left != "" {
+		return failure.New(failure.Config, journal.RestoreHint(left)+"; if you move "+left+" away, botd starts "+
+			"without the halts, limits and orders recorded in it", "journal %s was lost during a run, and %s contains records that it lacks", path, left)
 	}
 	if p.older, err = journal.BackupOlder(ctx, path, p.key); err != nil {
 		return err

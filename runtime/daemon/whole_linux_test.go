@@ -557,9 +557,10 @@ func TestARefusedStartIsNoUncleanOne(t *testing.T) {
 			}
 			return func() error { lock.Release(); return nil }
 		}, failure.Temporary, ""},
-		"a journal key that is missing": {func(c *configs.Config, _ *Options) { c.JournalKeyFile = "/none" }, nil, failure.Config, "/none"},
-		"a journal that is none":        {nil, write(journal.FileName, strings.Repeat("no database", 400)), failure.IO, "file is not a database"},
-		"a journal that was lost":       {nil, write(journal.FileName+".rescued-20260101T000000Z", "a copy"), failure.Config, "botd restore "},
+		"a journal key that is missing":            {func(c *configs.Config, _ *Options) { c.JournalKeyFile = "/none" }, nil, failure.Config, "/none"},
+		"a journal that is none":                   {nil, write(journal.FileName, strings.Repeat("no database", 400)), failure.IO, "file is not a database"},
+		"a journal that was lost":                  {nil, write(journal.FileName+".rescued-20260101T000000Z", "a copy"), failure.Config, "botd restore "},
+		"records that a lost journal did not take": {nil, write(journal.FileName+".diverted", "records"), failure.Config, "newest backup"},
 		"a missing journal whose end is noted": {nil, func(directory string) func() error {
 			path := filepath.Join(directory, journal.FileName)
 			if err := os.Rename(path, path+".away"); err != nil {

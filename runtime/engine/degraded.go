@@ -35,8 +35,8 @@ func (r *reporter) diskLow() []Degraded {
 	}
 	state, remedy := "disk", "make room on the disk of data_dir; exits and stops continue"
 	if r.permission.lost {
-		state, remedy = "journal", "exits, stops and the kill switch continue; stop botd, which saves the records it still has as journal.db.rescued-TIME; "+
-			"restore that file or the newest backup (botd restore), then start botd"
+		state, remedy = "journal", "exits, stops and the kill switch continue; stop botd, which saves the records it still has as journal.db.rescued-TIME "+
+			"unless the file was truncated; restore that file or the newest backup (botd restore), then start botd"
 	}
 	return []Degraded{{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, Remedy: remedy}}
 }

@@ -59,7 +59,9 @@ func TestAJournalCutUnderTheDaemon(t *testing.T) {
 		t.Error(err)
 	}
 	_ = command.Wait()
-	p.run(failure.Config, "run", "-c", "one", "--mode", "live")
+	if refused := p.run(failure.Config, "run", "-c", "one", "--mode", "live"); !strings.Contains(refused, "journal.db.diverted") {
+		t.Errorf("want no start without the halt that the journal lacks, have %s", refused)
+	}
 }
 
 // ruined runs a daemon, ruins its data directory, and expects it to open nothing, to report it, and to flatten on
