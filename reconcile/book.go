@@ -25,7 +25,7 @@ type Book struct {
 	refusals
 	spotEnded
 	peer
-	twin
+	unnamedPeer
 	pass
 	derivedSums
 	buffers
@@ -82,8 +82,8 @@ type observedAccount struct {
 	marginUnlisted bool                // as last read, it is more than the listed positions need
 	openPositions  []exchange.Position // on futures, of any symbol
 	listed         map[exchange.Market]openList
-	observedMS     int64                // end of the current snapshot
-	listsMS        int64                // start of the current snapshot
+	readEndedMS    int64                // end of the current snapshot
+	readBeganMS    int64                // start of the current snapshot
 	bootMS         int64                // start of this epoch
 	bornEmpty      bool                 // the journal was new at this start
 	changes        uint64               // number of changes of the observed state
@@ -111,7 +111,7 @@ func newBook(state *account.State) *Book {
 		observedAccount: observedAccount{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
 		sentRequests:    newSentRequests(),
 	}
-	b.peer.account, b.peer.pass, b.peer.twin = &b.tracked, &b.pass, &b.twin
+	b.peer.account, b.peer.pass, b.peer.unnamed = &b.tracked, &b.pass, &b.unnamedPeer
 	return b
 }
 
@@ -229,7 +229,7 @@ func (b *Book) advance(r *record.Record) {
 		symbol.spot.peer.noteOwnSale(p, p.Filled()-filled, known)
 		symbol.sinceFill = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
-			symbol.leftSold += max(0, p.Filled()-filled-known)
+			symbol.unclaimedSold += max(0, p.Filled()-filled-known)
 		}
 	}
 	if p.State().Final() {
@@ -239,7 +239,7 @@ func (b *Book) advance(r *record.Record) {
 			b.noteTaken(p, r.AtMS)
 		}
 		if p.Order().Side == exchange.Buy {
-			symbol.leftSold = 0
+			symbol.unclaimedSold = 0
 			if p.Filled() > 0 {
 				symbol.spot.ended = symbol.spot.ended.follow(p, b.delivery(p).before, symbol.FilledMS())
 			}

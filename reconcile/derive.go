@@ -74,7 +74,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 	if desired.Symbol.rules == nil || desired.Symbol.last == 0 {
 		return nil
 	}
-	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
+	d := &derivation{inputs: b.inputs(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
 	d.positionExit().reduceNow(d.ownPosition.Abs(), flatTarget)
 	return d.intents
 }
@@ -84,7 +84,7 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 	if desired.Symbol.rules == nil || desired.Symbol.last == 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
 	}
-	s := b.situation(desired, desired.Symbol, 0)
+	s := b.inputs(desired, desired.Symbol, 0)
 	if s.ownPosition == 0 {
 		return 0
 	}
@@ -93,18 +93,18 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 
 // Closable returns the part of a symbol's position that botd may close.
 func (b *Book) Closable(symbol *SymbolState) exchange.Quantity {
-	return b.situation(&Desired{}, symbol, 0).ownPosition
+	return b.inputs(&Desired{}, symbol, 0).ownPosition
 }
 
 // ToClose returns the signed quantity that the kill switch would close on a symbol: the exchange's
 // position without the part left to others.
 func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
-	return b.situation(&Desired{Flatten: true}, symbol, 0).ownPosition
+	return b.inputs(&Desired{Flatten: true}, symbol, 0).ownPosition
 }
 
-// situation is the known state of one symbol when changes are derived for it. Its methods, and those of its parts (spotPosition, spotSales, startMark),
-// only answer questions: they derive and change nothing.
-type situation struct {
+// inputs are what changes are derived from for one symbol: the known state and what is desired. Their methods, and those of their parts (spotPosition,
+// spotSales, saleLimit), only answer questions: they derive and change nothing.
+type inputs struct {
 	book        *Book
 	desired     *Desired
 	symbol      *SymbolState
@@ -118,16 +118,16 @@ type situation struct {
 	unsettled    bool                 // the symbol has a placement whose acceptance is unknown
 }
 
-func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) situation {
-	s := situation{book: b, desired: desired, symbol: symbol, nowMS: nowMS}
+func (b *Book) inputs(desired *Desired, symbol *SymbolState, nowMS int64) inputs {
+	s := inputs{book: b, desired: desired, symbol: symbol, nowMS: nowMS}
 	s.ownPosition = s.ownPart()
 	return s
 }
 
-// derivation is the work of one Derive: a situation, and what has been derived from it so far. It converges the target itself; its parts are restingOrders,
+// derivation is the work of one Derive: its inputs, and what has been derived from them so far. It converges the target itself; its parts are restingOrders,
 // positionExit, and for the protection positionProtection, partProtection, spotStops and jointProtection.
 type derivation struct {
-	situation
+	inputs
 	plan    account.Plan
 	intents []Intent
 	priced  *record.Record
@@ -141,7 +141,7 @@ type derivation struct {
 }
 
 func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
-	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
+	d := &derivation{inputs: b.inputs(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
 	d.sortPlacements()
 	return d
 }
@@ -186,7 +186,7 @@ func (d *derivation) sortPlacements() {
 // ownPart returns the part of the position that may be botd's: the quantity that its fills explain, and
 // the changes that its live orders may have made since. It excludes a foreign part, and ignores a read
 // older than the fills.
-func (s *situation) ownPart() exchange.Quantity {
+func (s *inputs) ownPart() exchange.Quantity {
 	position, known := s.symbol.position, s.symbol.Known()
 	if s.symbol.Key().Market == exchange.Spot {
 		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.rules != nil {
@@ -297,7 +297,7 @@ func (d *derivation) convergeTarget() {
 
 // shown returns the part of the trusted position that the newest list shows; on spot it differs from the position only while the wallet lacks the
 // quantity of an order. An order that no list shows may have sold the rest, so a partial exit sells no more than the shown quantity above the target.
-func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
+func (s *inputs) shown(position exchange.Quantity) exchange.Quantity {
 	whole, symbol := position.Abs(), s.symbol
 	switch {
 	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
@@ -335,11 +335,11 @@ func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, 
 }
 
 // withinMaximum limits one order to the maximum quantity of the symbol; the remainder follows in the next round.
-func (s *situation) withinMaximum(quantity exchange.Quantity) exchange.Quantity {
+func (s *inputs) withinMaximum(quantity exchange.Quantity) exchange.Quantity {
 	return min(quantity, s.symbol.rules.QuantityFor(s.symbol.rules.MaxNotional, s.symbol.last))
 }
 
-func (s *situation) tooSmall(quantity exchange.Quantity) bool {
+func (s *inputs) tooSmall(quantity exchange.Quantity) bool {
 	return quantity < s.symbol.rules.QuantityTick || s.symbol.rules.BelowMinimum(s.symbol.last, quantity)
 }
 
@@ -363,7 +363,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 // amountFor returns the quote amount of a spot purchase. For a purchase of one step the amount allows a price up to the collar: without that, at a
 // price above the last one, it would buy less than a step, and the exchange would fill nothing. If a larger purchase falls short, another one
 // follows.
-func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
+func (s *inputs) amountFor(quantity exchange.Quantity) exchange.Amount {
 	amount := s.symbol.rules.Notional(s.symbol.last-s.startMark().purchase(quantity), quantity)
 	if quantity == s.symbol.rules.QuantityTick {
 		amount = amount.Add(amount.MulRate(min(s.desired.Collar, exchange.RateOne/2)))

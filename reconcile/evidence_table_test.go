@@ -229,7 +229,7 @@ func TestStopExcessOverHolding(t *testing.T) {
 		w.places(placement.StopLoss, 9, stopOf(c.sells))
 		for _, beganMS := range []int64{0, 77} {
 			symbol.spot.excess.sinceMS = beganMS
-			w.reads(1_010-c.frozen, c.frozen).otherBotds().noteExcess(symbol)
+			w.reads(1_010-c.frozen, c.frozen).peerOrders().noteExcess(symbol)
 			since := map[bool]int64{true: w.now, false: beganMS}[beganMS == 0]
 			if c.want == 0 {
 				since = 0
@@ -333,7 +333,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		s.otherBotds().notePeerOrders(c.rows)
+		s.peerOrders().notePeerOrders(c.rows)
 		have := ""
 		for i, one := range append(symbol.spot.peer.orders, w.book.Track(bitcoin).spot.peer.orders...) {
 			if i > 0 {
@@ -350,7 +350,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 	for i := range 1_001 {
 		rows = append(rows, row(fmt.Sprintf("%s%d", elders, 2+i), int64(50+i), exchange.Sell, 1))
 	}
-	w.reads(1_010, 0).otherBotds().notePeerOrders(rows)
+	w.reads(1_010, 0).peerOrders().notePeerOrders(rows)
 	if len(symbol.spot.peer.orders) != 1_000 {
 		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peer.orders))
 	}

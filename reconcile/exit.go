@@ -51,7 +51,7 @@ func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Tar
 // exit for the previous plan is no longer needed.
 func (b *Book) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target(), desired.Symbol
-	position := b.situation(desired, symbol, 0).ownPosition
+	position := b.inputs(desired, symbol, 0).ownPosition
 	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != position.Sign() {
 		return false
 	}

@@ -61,10 +61,10 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 // orders show that another botd is running, or another symbol shows that a journal was lost, or several rows have the plan's prices too: another botd may
 // have placed it. If the list shows ids, an order without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
-	if o.ClientOrderID != "" || p.twin.futuresIDs.shown() || symbol.rules == nil {
+	if o.ClientOrderID != "" || p.unnamed.futuresIDs.shown() || symbol.rules == nil {
 		return false
 	}
-	others := p.twin.HasTwin() || p.StandsDown() || p.lostElsewhere()
+	others := p.unnamed.HasUnnamedPeer() || p.StandsDown() || p.lostElsewhere()
 	ofPlan, _ := p.planned(symbol, o)
 	return ofPlan && (others || p.severalAtPlannedPrices(symbol))
 }

@@ -126,9 +126,9 @@ func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	reads := func(want exchange.Quantity, rows ...exchange.Order) {
 		t.Helper()
 		s := w.reads(1_010, 0, rows...)
-		s.otherBotds().noteUnlisted(symbol, rows)
+		s.peerOrders().noteUnlisted(symbol, rows)
 		symbol.foreign = rows
-		s.otherBotds().forgetUnlisted(symbol)
+		s.peerOrders().forgetUnlisted(symbol)
 		if have := w.book.sellsUnknown(symbol); have != want {
 			t.Errorf("want %d, have %d", want, have)
 		}
@@ -146,7 +146,7 @@ func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	reads(7)
 	s := w.reads(1_010, 0)
 	s.fetched.Balances = exchange.Fetched[exchange.Balance]{}
-	if s.otherBotds().forgetUnlisted(symbol); w.book.sellsUnknown(symbol) != 7 {
+	if s.peerOrders().forgetUnlisted(symbol); w.book.sellsUnknown(symbol) != 7 {
 		t.Error("want nothing concluded without a wallet")
 	}
 	reads(0)

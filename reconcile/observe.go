@@ -48,7 +48,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		listed := symbol.positionMS != 0
 		s.positionComparison().observePosition(symbol)
 		if !listed && !newborn {
-			s.otherBotds().guardFirstRead(symbol)
+			s.peerOrders().guardFirstRead(symbol)
 		}
 		settle := b.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
@@ -56,7 +56,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s.refusalChecks().confirmRefused()
 	s.unlistedOrders().holdInheritedStops()
 	if newborn {
-		s.otherBotds().guardLost()
+		s.peerOrders().guardLost()
 	}
 	for symbol := range b.Symbols() {
 		symbol.onlyOpeningsPending = symbol.settled || symbol.awaitsAnswer(fetched)
@@ -88,7 +88,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 	}
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
-			s.otherBotds().noteUnlisted(symbol, orders)
+			s.peerOrders().noteUnlisted(symbol, orders)
 			symbol.foreign, symbol.leftToOwner = append(symbol.foreign[:0], s.omittedForeign(symbol)...), symbol.leftToOwner[:0]
 		}
 	}
@@ -113,14 +113,14 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 		s.old = append(s.old, market)
 	}
 	if market == exchange.Futures {
-		s.book.twin.futuresIDs.note(orders, matched)
+		s.book.unnamedPeer.futuresIDs.note(orders, matched)
 	}
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			symbol.noteRepeated(orders, matched)
 		}
 	}
-	s.otherBotds().notePeerOrders(orders)
+	s.peerOrders().notePeerOrders(orders)
 	clear(matched) // do not retain ended placements
 	s.book.matched = matched
 }
@@ -218,7 +218,7 @@ func (s orderRows) observeOrder(p *account.Placement, order *exchange.Order) {
 	switch {
 	case order.Status.Final():
 		if order.Status != exchange.StatusFilled {
-			s.noteEndedWithPosition(p, s.book.observedMS)
+			s.noteEndedWithPosition(p, s.book.readEndedMS)
 		}
 		s.emit(
 			p.About(
@@ -287,10 +287,10 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.unread = false
-	s.otherBotds().noteTwins(symbol)
+	s.peerOrders().noteUnnamedOrders(symbol)
 	if symbol.Key().Market == exchange.Spot {
-		s.otherBotds().noteReplacements(symbol)
-		s.otherBotds().forgetUnlisted(symbol)
+		s.peerOrders().noteReplacements(symbol)
+		s.peerOrders().forgetUnlisted(symbol)
 		lags, held := s.book.walletLags(symbol), symbol.position
 		s.walletComparison().observeWallet(symbol)
 		if held == 0 && symbol.position != 0 {
@@ -413,7 +413,7 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 
 // noteOpenAgain records that a list not older than the release shows the order as open.
 func (s orderRows) noteOpenAgain(p *account.Placement) {
-	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS && !canceledBefore(s.book, p) {
+	if s.book.readBeganMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS && !canceledBefore(s.book, p) {
 		s.book.holdAgain(p.ClientOrderID())
 	}
 }

@@ -240,10 +240,10 @@ func (e unclaimedRows) lost(o *exchange.Order) bool {
 	})
 }
 
-// leftOver returns a row that could be the placement's order: it has the same symbol and side, is not
+// candidate returns a row that could be the placement's order: it has the same symbol and side, is not
 // older, has had an effect, and is claimed by no placement. A row that shows any client order id must
 // also have the same quantity. The lists must have been read.
-func (e unclaimedRows) leftOver(p *account.Placement, fetched *Snapshot) *exchange.Order {
+func (e unclaimedRows) candidate(p *account.Placement, fetched *Snapshot) *exchange.Order {
 	lists := []exchange.Fetched[exchange.Order]{fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
 		lists = append(lists, fetched.History)
@@ -258,7 +258,7 @@ func (e unclaimedRows) leftOver(p *account.Placement, fetched *Snapshot) *exchan
 	return nil
 }
 
-// boughtBy returns how much a leftover row has bought for a placement. A row without an id proves
+// boughtBy returns how much an unclaimed row has bought for a placement. A row without an id proves
 // nothing: a person's orders have none either. It counts as botd's only if the list omits the ids of
 // botd's own rows too, and the placement could have bought that much.
 func (e unclaimedRows) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {

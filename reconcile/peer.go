@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// While botd stands down, another botd trades, or has traded, under its prefix: its peer. On spot both
+// While botd stands down, another botd trades, or has traded, under its prefix: a peer. On spot both
 // share one wallet, and a stop of either sells the same asset. There the position is the quantity that
 // all orders under the prefix have bought and not sold, as far as the wallet shows it, and the part that
 // neither botd's stops cover gets a stop. No part of the peer's position is adopted, and no exit sells
@@ -90,7 +90,7 @@ type peer struct {
 	instance string // whose prefix botd's client order ids carry
 
 	account      *tracked
-	twin         *twin
+	unnamed      *unnamedPeer
 	pass         *pass
 	unknownOrder passSum[string]
 	placedMS     int64 // send time of the last spot order that the exchange accepted
@@ -201,9 +201,9 @@ func (o *observedAccount) walletUntrusted(symbol *SymbolState) bool {
 // a wallet shows the peer's sale. The peer may not know of this botd and may not yield.
 const yieldMS = 3_500
 
-// younger reports whether botd stands down for a botd that began earlier. Both compare the starts at
+// startedLater reports whether botd stands down for a botd that began earlier. Both compare the starts at
 // which they found each other, so a later start changes nothing.
-func (p *peer) younger() bool {
+func (p *peer) startedLater() bool {
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	own := p.account.Start()
 	if halted := p.account.Halted(); halted.Unknown != "" {
@@ -223,11 +223,11 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	decidedMS = max(decidedMS, symbol.spot.heldMS)
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
-	case !standing && p.twin.HasTwin():
-		return decidedMS + p.twin.exitDelayMS()
+	case !standing && p.unnamed.HasUnnamedPeer():
+		return decidedMS + p.unnamed.exitDelayMS()
 	case !standing:
 		return 0
-	case p.younger():
+	case p.startedLater():
 		return decidedMS + 2*yieldMS
 	case p.placedMS >= (id.Start.Epoch+1)*1000:
 		return 0
@@ -261,40 +261,41 @@ func (b *Book) JointUncovered(symbol *SymbolState) bool {
 	return symbol.spot.excess.sinceMS != 0 || !symbol.tooSmallToTrade(left)
 }
 
-// If lists omit client order ids, another botd can be recognized only by the form of its orders: a twin. If both have copies of one journal, both
-// sell the same holdings, and the second sale takes a person's. As with a botd recognized by its ids (a peer), one yields to the other.
+// If lists omit client order ids, only the form of its orders reveals a peer: an unnamed peer. If both botds have copies of one journal, both sell the
+// same holdings, and the second sale takes a person's. As with a peer that its ids reveal, one yields to the other.
 
-// twin records which orders of that form were seen since the start, on any symbol, and the last own order by which a twin may have recognized botd.
-type twin struct {
-	firstID, lastID int64 // lowest and highest order id of the twin's orders; 0 for none
-	stopID          int64 // the twin's newest stop
+// unnamedPeer records which orders of that form were seen since the start, on any symbol, and the last own order by which the peer may have recognized
+// this botd.
+type unnamedPeer struct {
+	firstID, lastID int64 // lowest and highest order id of the peer's orders; 0 for none
+	stopID          int64 // the peer's newest stop
 	rank            int   // 1 if this botd's mark is larger than that stop's, -1 if it is smaller, 0 if unknown or equal
 	ownID           int64 // the newest own order of that form
 	futuresIDs      rowIDs
 }
 
-// noteTwin records an order that has the form of botd's and that no placement claims.
-func (t *twin) noteTwin(orderID int64) {
+// noteUnnamed records an order that has the form of botd's and that no placement claims.
+func (t *unnamedPeer) noteUnnamed(orderID int64) {
 	if t.firstID == 0 || orderID < t.firstID {
 		t.firstID = orderID
 	}
 	t.lastID = max(t.lastID, orderID)
 }
 
-// noteOwn records an own order by whose form a twin may recognize this botd.
-func (t *twin) noteOwn(p *account.Placement) {
+// noteOwn records an own order by whose form an unnamed peer may recognize this botd.
+func (t *unnamedPeer) noteOwn(p *account.Placement) {
 	if order := p.Order(); p.Purpose() == placement.StopLoss || !order.QuoteAmount.IsZero() {
 		t.ownID = max(t.ownID, p.OrderID())
 	}
 }
 
-// HasTwin reports whether such orders have revealed another botd since the start.
-func (t *twin) HasTwin() bool { return t.firstID != 0 }
+// HasUnnamedPeer reports whether such orders have revealed another botd since the start.
+func (t *unnamedPeer) HasUnnamedPeer() bool { return t.firstID != 0 }
 
-// exitDelayMS returns for how long an exit is left to the twin. Of the two botds, the one with the smaller mark sells first. If marks do not decide, it
-// is the one whose newest order is older; because the twin may have seen marks, the waiting times differ from those by marks. A botd that since then
-// has placed nothing by which the twin may have recognized it also yields, because the twin does not wait at all.
-func (t *twin) exitDelayMS() int64 {
+// exitDelayMS returns for how long an exit is left to the peer. Of the two botds, the one with the smaller mark sells first. If marks do not decide, it
+// is the one whose newest order is older; because the peer may have seen marks, the waiting times differ from those by marks. A botd that since then has
+// placed nothing by which the peer may have recognized it also yields, because the peer does not wait at all.
+func (t *unnamedPeer) exitDelayMS() int64 {
 	switch {
 	case t.firstID == 0, t.ownID > t.firstID && t.rank < 0:
 		return 0

@@ -10,14 +10,14 @@ import (
 	"botd/reconcile/record"
 )
 
-// otherBotds records what a snapshot shows of the orders of other botds on the account, or of this one before it lost its journal: a peer's, by their
-// ids, and a twin's, by their form.
-type otherBotds struct{ *survey }
+// peerOrders records what a snapshot shows of the orders of other botds on the account, or of this one before it lost its journal: by their ids or, for an
+// unnamed peer, by their form.
+type peerOrders struct{ *survey }
 
-func (s *survey) otherBotds() otherBotds { return otherBotds{s} }
+func (s *survey) peerOrders() peerOrders { return peerOrders{s} }
 
 // notePeerOrders records the fills of the peer's orders.
-func (s otherBotds) notePeerOrders(orders []exchange.Order) {
+func (s peerOrders) notePeerOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
 		symbol := s.book.Track(o.Key())
@@ -34,7 +34,7 @@ func (s otherBotds) notePeerOrders(orders []exchange.Order) {
 // noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
 // this instance's prefix that the journal does not account for: a purchase that filled at once is
 // in no open list.
-func (s otherBotds) noteUnknownEnded(orders []exchange.Order) {
+func (s peerOrders) noteUnknownEnded(orders []exchange.Order) {
 	s.notePeerOrders(orders)
 	for i := range orders {
 		order := &orders[i]
@@ -46,7 +46,7 @@ func (s otherBotds) noteUnknownEnded(orders []exchange.Order) {
 
 // noteUnlisted records that spot sales with this instance's prefix that the journal does not know have left the open list, or that they are listed
 // again. Only the wallet shows how much they sold, and it may be older by the maximum staleness of a read.
-func (s otherBotds) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
+func (s peerOrders) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
 	}
@@ -65,12 +65,12 @@ func (s otherBotds) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 
 // forgetUnlisted drops the unlisted sales once the wallet has been read long enough after they left the list, except those for which the wallet still
 // freezes the asset: they rest, and the list omits them.
-func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
+func (s peerOrders) forgetUnlisted(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
-		on := s.book.situation(&Desired{}, symbol, s.fetched.EndedMS)
+		on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
 		frozen := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
 		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
 			ended := frozen < one.net
@@ -84,7 +84,7 @@ func (s otherBotds) forgetUnlisted(symbol *SymbolState) {
 
 // noteSoldUnknown records sales in the order history by orders with this instance's prefix that no
 // placement claims: the journal is older than they are.
-func (s otherBotds) noteSoldUnknown(symbol *SymbolState) {
+func (s peerOrders) noteSoldUnknown(symbol *SymbolState) {
 	rows := s.fetched.Newest
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
@@ -108,7 +108,7 @@ type stopExcess struct {
 
 // noteExcess records since when own and the peer's stops together exceed the position. An old list may
 // show a stop that has ended, so the wallet must freeze the asset for all of them.
-func (s otherBotds) noteExcess(symbol *SymbolState) {
+func (s peerOrders) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
 	sells := s.book.jointSales(symbol)
 	t.excess.quantity = sells - symbol.jointPosition()
@@ -121,18 +121,18 @@ func (s otherBotds) noteExcess(symbol *SymbolState) {
 	}
 }
 
-// noteTwins looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
-func (s otherBotds) noteTwins(symbol *SymbolState) {
-	t := &s.book.twin
+// noteUnnamedOrders looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
+func (s peerOrders) noteUnnamedOrders(symbol *SymbolState) {
+	t := &s.book.unnamedPeer
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		if !t.futuresIDs.shown() && o.ClientOrderID == "" && symbol.stopsAt(o) {
-			t.noteTwin(o.ID)
+			t.noteUnnamed(o.ID)
 		}
 		if !s.book.Resembles(symbol, o) {
 			continue
 		}
-		t.noteTwin(o.ID)
+		t.noteUnnamed(o.ID)
 		if o.ID > t.stopID {
 			limit := stopLimit(symbol.rules, o.StopPrice, o.Quantity, symbol.collar)
 			own := limit + markOf(s.book.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
@@ -144,7 +144,7 @@ func (s otherBotds) noteTwins(symbol *SymbolState) {
 // noteReplacements records the foreign orders that have replaced such stops: they have the form of botd's stops, at most the same quantity, and were
 // created since the last list that may have shown the stop. Each replaces one stop or part of one; once it has left the list, another replacement is
 // expected.
-func (s otherBotds) noteReplacements(symbol *SymbolState) {
+func (s peerOrders) noteReplacements(symbol *SymbolState) {
 	if !s.fetched.SpotOrders.Done() {
 		return
 	}
@@ -169,7 +169,7 @@ func (s otherBotds) noteReplacements(symbol *SymbolState) {
 }
 
 // noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
-func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
+func (s peerOrders) noteSoldElsewhere(symbol *SymbolState) {
 	t := &symbol.spot
 	if s.fetched.History.Done() {
 		_, t.soldElsewhere = s.walletEvidence().salesOfOthers(symbol)
@@ -180,7 +180,7 @@ func (s otherBotds) noteSoldElsewhere(symbol *SymbolState) {
 // quarantineSecondBuyer quarantines a symbol if the newest unclaimed purchase by amount in its history has the form of botd's: if the history omits
 // ids, nothing else shows that another botd buys there, or that the journal of earlier purchases was lost. A person decides once; nothing is adopted.
 // A halt of the account because of another botd blocks openings everywhere, a quarantine because of one of its orders only on that symbol.
-func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
+func (s peerOrders) quarantineSecondBuyer(rows []exchange.Order) {
 	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
 		return
 	}
@@ -191,7 +191,7 @@ func (s otherBotds) quarantineSecondBuyer(rows []exchange.Order) {
 		}
 		symbol.spot.secondBuyer = newest.ID
 		if !s.book.unclaimedRows().mayBeBotds(newest) {
-			s.book.noteTwin(newest.ID)
+			s.book.noteUnnamed(newest.ID)
 			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
 				newest.ID))
 		}
@@ -204,7 +204,7 @@ const reasonLostJournal = "the journal is new and does not contain the open orde
 
 // guardLost quarantines, while the journal is new, every symbol with a position or an order of botd's
 // (case 35). Nothing is adopted, whatever the policy is.
-func (s otherBotds) guardLost() {
+func (s peerOrders) guardLost() {
 	for symbol := range s.book.Symbols() {
 		id := symbol.unknownEnded
 		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
@@ -217,7 +217,7 @@ func (s otherBotds) guardLost() {
 }
 
 // guardFirstRead does the same for a position that could not be read until now, though other records have followed the journal's start.
-func (s otherBotds) guardFirstRead(symbol *SymbolState) {
+func (s peerOrders) guardFirstRead(symbol *SymbolState) {
 	unknown := max(symbol.ChangedMS(), symbol.IgnoredMS()) == 0 && len(symbol.live) == 0
 	if s.book.bornEmpty && unknown && symbol.read && symbol.AtVenue() != 0 {
 		s.quarantineLost(symbol, "")
@@ -226,7 +226,7 @@ func (s otherBotds) guardFirstRead(symbol *SymbolState) {
 
 // quarantineLost quarantines a symbol of a lost journal, with the id of an order that it lacks, if there is one: the next start then stands down before it
 // has read that order.
-func (s otherBotds) quarantineLost(symbol *SymbolState, id string) {
+func (s peerOrders) quarantineLost(symbol *SymbolState, id string) {
 	if symbol.Quarantine() == "" {
 		quarantined := symbol.about(record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost})
 		quarantined.ClientOrderID = id

@@ -78,7 +78,7 @@ func secondBuyerFound(t testing.TB) *wallet {
 	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
 		t.Errorf("want the symbol quarantined for it, have %q", have)
 	}
-	if !w.book.HasTwin() {
+	if !w.book.HasUnnamedPeer() {
 		t.Error("want another botd known, to which exits yield")
 	}
 	return w

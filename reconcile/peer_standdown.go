@@ -119,7 +119,7 @@ const (
 // excess.
 func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
 	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
-	if d.book.younger() {
+	if d.book.startedLater() {
 		after = excessMS
 	}
 	if p == nil || !slices.Contains(d.shrunk, p) || t.excess.sinceMS == 0 || d.nowMS-t.excess.sinceMS < after ||
@@ -137,9 +137,9 @@ func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantit
 // While botd stands down and the open list of spot cannot be read, only the wallet shows the stops of the other botd: it freezes the coins of every
 // open sale, whoever placed it. What is free beyond a person's coins has no stop.
 
-// youngerWaitMS is the time after the last open list for which the botd of the later start leaves the missing stops to the other one. Later wallets show
+// laterStartWaitMS is the time after the last open list for which the botd of the later start leaves the missing stops to the other one. Later wallets show
 // the coins that those hold.
-const youngerWaitMS = 3_000
+const laterStartWaitMS = 3_000
 
 // MayProtectUnread reports whether the wallet, read with the newest snapshot, shows which coins of a spot symbol no stop holds. Before the first
 // complete read since the start it does not: orders that the journal lacks may have sold the position.
@@ -148,7 +148,7 @@ func (w *spotWallet) MayProtectUnread(symbol *SymbolState) bool { return w.walle
 // protectFree places a stop over the free part of the coins that both botds hold. Nothing is sold at market and nothing is canceled.
 func (d spotStops) protectFree() {
 	protection := d.desired.Protection
-	if !protection.Set || protection.StopLoss.IsZero() || d.book.younger() && d.nowMS-d.book.listed[exchange.Spot].beganMS < youngerWaitMS {
+	if !protection.Set || protection.StopLoss.IsZero() || d.book.startedLater() && d.nowMS-d.book.listed[exchange.Spot].beganMS < laterStartWaitMS {
 		return
 	}
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)

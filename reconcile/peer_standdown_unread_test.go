@@ -20,8 +20,8 @@ func TestStopReturnsStandingDownWhileTheOpenListCannotBeRead(t *testing.T) {
 		"the other botd has sold a part":           {free: "1.006", want: 6},
 		"a person's order holds its coins":         {free: "0.01", frozen: "1"},
 		"the wallet cannot be read either":         {},
-		"this botd is the younger one":             {free: "1.01", other: elders},
-		"the older one has placed nothing":         {free: "1.01", other: elders, afterMS: youngerWaitMS, want: 10},
+		"this botd started later":                  {free: "1.01", other: elders},
+		"the older one has placed nothing":         {free: "1.01", other: elders, afterMS: laterStartWaitMS, want: 10},
 		"the price has passed the stop's":          {free: "1.01", last: 48_000e8, want: 10, at: 47_000e8},
 		"its last complete read was another start": {free: "1.01", restarts: true},
 	} {

@@ -51,7 +51,7 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 	})
 }
 
-// uncertainOrders decides the placements of unknown outcome, unless a row or a change of the wallet is left over that may be one of them.
+// uncertainOrders decides the placements of unknown outcome, unless an unclaimed row or a change of the wallet may be one of them.
 type uncertainOrders struct{ *survey }
 
 func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{s} }
@@ -137,7 +137,7 @@ func (s uncertainOrders) attribute(symbol *SymbolState, unknown []*account.Place
 		)
 		return
 	}
-	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return s.quarantineLeftOver(p) }) {
+	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return s.quarantineCandidate(p) }) {
 		return
 	}
 	left = symbol.residual
@@ -248,20 +248,20 @@ type stable struct {
 }
 
 // A list proves that an order is absent only if it would show that order. The interface does not promise
-// the client order id in any list: a row that could be the order and that no placement claims is left
-// over, and as long as there is one, nothing counts as absent (exactly-once.md, case 42).
+// the client order id in any list: as long as there is an unclaimed row that could be the order, nothing
+// counts as absent (exactly-once.md, case 42).
 
 // createdSlackMS is the maximum time by which an order's date may precede its journalled time: futures
 // dates are in whole seconds.
 const createdSlackMS = 1_000
 
-// quarantineLeftOver reports whether a leftover row exists, or may exist, that could be an
+// quarantineCandidate reports whether an unclaimed row exists, or may exist, that could be an
 // uncertain placement. If one exists, it quarantines the symbol.
-func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
+func (s uncertainOrders) quarantineCandidate(p *account.Placement) bool {
 	symbol := s.book.Symbol(p.Symbol())
-	o := s.book.unclaimedRows().leftOver(p, s.fetched)
+	o := s.book.unclaimedRows().candidate(p, s.fetched)
 	if p.Order().Side == exchange.Buy {
-		symbol.leftOver = s.book.unclaimedRows().boughtBy(o, p, symbol)
+		symbol.unclaimedBought = s.book.unclaimedRows().boughtBy(o, p, symbol)
 	}
 	if o != nil {
 		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
@@ -279,7 +279,7 @@ func (s uncertainOrders) quarantineLeftOver(p *account.Placement) bool {
 func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	own := symbol.heldOnSpot()
 	if b.buysUnknown(symbol) {
-		own += max(0, symbol.leftOver-symbol.leftSold)
+		own += max(0, symbol.unclaimedBought-symbol.unclaimedSold)
 	}
 	return max(0, min(own, b.baseBalance(symbol)-symbol.Baseline()))
 }

@@ -183,8 +183,8 @@ func (s *SymbolState) unexplainedEnd(row *exchange.Position) bool {
 }
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and has shown none for less than L.
-func (s *situation) shownUnexplained() bool {
-	return s.book.listsMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
+func (s *inputs) shownUnexplained() bool {
+	return s.book.readBeganMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
 }
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains and whose
@@ -204,7 +204,7 @@ func (s SymbolState) mayOutlive(p *account.Placement) bool {
 }
 
 // keepsForUnexplained reports whether an order is kept for such a position. A flatten request overrides this.
-func (s *situation) keepsForUnexplained(p *account.Placement) bool {
+func (s *inputs) keepsForUnexplained(p *account.Placement) bool {
 	return !s.desired.Flatten && s.book.protectsUnexplained(p, s.symbol)
 }
 

@@ -378,16 +378,16 @@ func TestSalesOfUncertainPurchase(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
 		}
 		symbol := w.book.Symbol(coin)
-		if have := symbol.leftSold; have != c.want {
+		if have := symbol.unclaimedSold; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Ended{OrderID: 9, State: placement.Canceled, Filled: c.fills[0]}})
-		if symbol.leftSold != c.want {
-			t.Errorf("%s: want the end of the sale to change nothing, have %d", c.name, symbol.leftSold)
+		if symbol.unclaimedSold != c.want {
+			t.Errorf("%s: want the end of the sale to change nothing, have %d", c.name, symbol.unclaimedSold)
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Ended{State: placement.Absent}})
-		if symbol.leftSold != 0 {
-			t.Errorf("%s: want nothing left when the purchase is decided, have %d", c.name, symbol.leftSold)
+		if symbol.unclaimedSold != 0 {
+			t.Errorf("%s: want nothing left when the purchase is decided, have %d", c.name, symbol.unclaimedSold)
 		}
 	}
 	d := holds(t, 20)
@@ -395,7 +395,7 @@ func TestSalesOfUncertainPurchase(t *testing.T) {
 	order := closes
 	order.Quantity = 30
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order), Body: record.Fill{OrderID: 12, Filled: 30}})
-	if sold := d.book.Symbol(bitcoin).leftSold; sold != 0 {
+	if sold := d.book.Symbol(bitcoin).unclaimedSold; sold != 0 {
 		t.Errorf("want nothing of the kind on futures, have %d", sold)
 	}
 }

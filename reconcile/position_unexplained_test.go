@@ -173,13 +173,13 @@ func TestNotesOfUnexplainedPosition(t *testing.T) {
 func TestEmptyListIsNotTrustedForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		unexplainedMS, listsMS int64
-		want                   bool
+		unexplainedMS, readBeganMS int64
+		want                       bool
 	}{{500_000, 500_000, true}, {500_000, 501_000, true}, {500_000, 501_001, false}, {0, 501_001, false}} {
 		d := newDesk(t)
-		d.book.Symbol(bitcoin).unexplainedMS, d.book.listsMS = c.unexplainedMS, c.listsMS
+		d.book.Symbol(bitcoin).unexplainedMS, d.book.readBeganMS = c.unexplainedMS, c.readBeganMS
 		if have := d.deriving(nil).shownUnexplained(); have != c.want {
-			t.Errorf("shown at %d, a list of %d: want %t, have %t", c.unexplainedMS, c.listsMS, c.want, have)
+			t.Errorf("shown at %d, a list of %d: want %t, have %t", c.unexplainedMS, c.readBeganMS, c.want, have)
 		}
 	}
 }

@@ -32,7 +32,7 @@ const bridgeKey = "bridge"
 func (d *derivation) mayRepeat(p *account.Placement) bool { return d.repetitionDue(p, len(d.intents)) }
 
 // repetitionDue reports the same when that many intents have been derived.
-func (s *situation) repetitionDue(p *account.Placement, derived int) bool {
+func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
 	if at := s.book.delivery(p).releasedMS; at != 0 {
 		return s.nowMS-at >= ReleaseMS
 	}
@@ -61,7 +61,7 @@ func answerLost(p *account.Placement, nowMS int64) bool {
 // unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, although it may still arrive. On futures the
 // exchange rejects a second stop. On spot it may accept both, and both would sell: there a second stop is sent only if the wallet covers just one of
 // them and freezes nothing for the first.
-func (s *situation) unansweredStop(p *account.Placement) bool {
+func (s *inputs) unansweredStop(p *account.Placement) bool {
 	if !s.book.unanswered(p, s.nowMS) {
 		return false
 	}
@@ -79,7 +79,7 @@ func (d *derivation) replaceable(p *account.Placement) bool {
 // cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
 	canceledMS, list := b.delivery(p).canceled.firstMS, b.listed[p.Order().Market]
-	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().OutcomeUnknown() || !b.Symbol(p.Symbol()).unread {
+	if canceledMS == 0 || b.readBeganMS < canceledMS+replaceMS || p.State().OutcomeUnknown() || !b.Symbol(p.Symbol()).unread {
 		return false
 	}
 	shown := slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
@@ -87,7 +87,7 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 }
 
 // repeatAfterMS returns how long a placement of unknown outcome must wait before another is sent alongside it.
-func (s *situation) repeatAfterMS(p *account.Placement) int64 {
+func (s *inputs) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
 	for q := range s.book.InFlightOn(p.Symbol()) {
 		if (q.State() == placement.Uncertain || s.unansweredStop(q)) && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
@@ -103,7 +103,7 @@ func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 
 // superseded reports whether a newer exit was sent after this one: then this one's own outcome does not
 // block anything.
-func (s *situation) superseded(p *account.Placement) bool {
+func (s *inputs) superseded(p *account.Placement) bool {
 	return slices.ContainsFunc(s.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
@@ -150,7 +150,7 @@ func (d positionProtection) converge() {
 
 // declared reports whether the symbol is in a declared state in which protective orders stay unchanged:
 // there only a person, or its replacement, ends a protective order.
-func (s *situation) declared() bool {
+func (s *inputs) declared() bool {
 	symbol := s.symbol
 	contradicted := symbol.contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a flatten request overrides this protection
 	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || contradicted || symbol.Unwitnessed())
@@ -163,7 +163,7 @@ const unexplainedWaitMS = 2_000
 // unexplained reports whether there is a position that nothing of botd's explains and that is not the
 // result of a stale read: the exchange executed an order that it refused, or a person traded. It
 // excludes the part left to others by policy.
-func (s *situation) unexplained() bool {
+func (s *inputs) unexplained() bool {
 	symbol := s.symbol
 	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.book.foreignPolicy == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
@@ -182,7 +182,7 @@ func (s *situation) unexplained() bool {
 }
 
 // openingUnknown reports whether the outcome of an opening is unknown: it may explain a position.
-func (s *situation) openingUnknown() bool {
+func (s *inputs) openingUnknown() bool {
 	return s.unsettled && slices.ContainsFunc(s.symbol.inFlight, func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Purpose().Opens()
 	})
@@ -191,7 +191,7 @@ func (s *situation) openingUnknown() bool {
 // mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has
 // shown the position since the opening was sent, and a list without it may be wrong. Protective orders
 // stay until the opening is decided.
-func (s *situation) mayProtectUnknown(p *account.Placement) bool {
+func (s *inputs) mayProtectUnknown(p *account.Placement) bool {
 	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
@@ -205,7 +205,7 @@ func (d positionProtection) protectUnexplained() {
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
-	whole := d.situation
+	whole := d.inputs
 	whole.ownPosition = d.symbol.position
 	price := whole.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if whole.pricePassed(placement.StopLoss, price) { // opened long ago, or the price is an earlier position's: keep the distance from the last price
@@ -222,7 +222,7 @@ func (d positionProtection) protectUnexplained() {
 }
 
 // exitForProtection returns the market exit that is in flight because a stop's price was passed, or nil.
-func (s *situation) exitForProtection() *account.Placement {
+func (s *inputs) exitForProtection() *account.Placement {
 	_, _, urgent := s.stopsOf(s.stops)
 	return urgent
 }
@@ -307,7 +307,7 @@ func (d *derivation) exitsWhole(position exchange.Quantity) bool {
 
 // protectionPrice returns the trigger price: on the losing side for a stop, on the winning side for a
 // take-profit, rounded away from the position by less than a tick.
-func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
+func (s *inputs) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := s.symbol.rules
 	switch {
 	case distance.Price != 0 && s.above(purpose): // the tick may have grown since the strategy set it
@@ -323,7 +323,7 @@ func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy
 }
 
 // protectionFrom returns the price at a distance from a base price.
-func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
+func (s *inputs) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := s.symbol.rules
 	if s.above(purpose) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
@@ -332,7 +332,7 @@ func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpo
 }
 
 // stopFromLast returns the stop price at the same distance from the last price as the stop has from the entry price, or from the last one without an entry.
-func (s *situation) stopFromLast(price exchange.Price) exchange.Price {
+func (s *inputs) stopFromLast(price exchange.Price) exchange.Price {
 	rules := s.symbol.rules
 	far := price - cmp.Or(rules.PriceOf(s.symbol.MeanEntry()), s.symbol.last)
 	if far = max(far, -far, rules.PriceTick); s.long() {
@@ -342,16 +342,16 @@ func (s *situation) stopFromLast(price exchange.Price) exchange.Price {
 }
 
 // above reports whether a protective order's price is above the last price: a long position's take-profit, or a short position's stop.
-func (s *situation) above(purpose placement.Purpose) bool {
+func (s *inputs) above(purpose placement.Purpose) bool {
 	return s.long() == (purpose == placement.TakeProfit)
 }
 
 // long reports whether the protected position is long. Spot positions are always long.
-func (s *situation) long() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
+func (s *inputs) long() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
 
 // pricePassed reports whether the exchange would refuse the price: a stop must be on the losing side of
 // the current price, a take-profit on the winning side (rule 9).
-func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
+func (s *inputs) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
 	if s.above(purpose) {
 		return price <= s.symbol.last
 	}

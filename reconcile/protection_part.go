@@ -16,18 +16,18 @@ import (
 
 // positionShared reports whether others hold part of the position, or a foreign closePosition stop makes
 // the exchange refuse botd's (rule 8).
-func (s *situation) positionShared() bool {
+func (s *inputs) positionShared() bool {
 	return s.symbol.Ignored() != 0 || s.slotTaken(exchange.StopMarket)
 }
 
 // slotTaken reports whether a foreign order of this type closes the position: the exchange accepts only
 // one per symbol (rule 8).
-func (s *situation) slotTaken(kind exchange.OrderType) bool {
+func (s *inputs) slotTaken(kind exchange.OrderType) bool {
 	return slices.ContainsFunc(s.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
 // foreignOrders returns the symbol's open orders that are foreign, or that a person left to their owner.
-func (s *situation) foreignOrders() []exchange.Order {
+func (s *inputs) foreignOrders() []exchange.Order {
 	return slices.Concat(s.symbol.foreign, s.symbol.leftToOwner)
 }
 

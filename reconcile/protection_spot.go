@@ -99,12 +99,12 @@ func stopLimit(rules *exchange.Symbol, stop exchange.Price, quantity exchange.Qu
 }
 
 // stopHasAsset reports whether a spot stop must reserve the asset, so that no resting exit can hold it.
-func (s *situation) stopHasAsset() bool {
+func (s *inputs) stopHasAsset() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
 
 // allShown reports whether the exchange has shown every stop as open.
-func (s *situation) allShown() bool {
+func (s *inputs) allShown() bool {
 	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUnknown() || !p.Seen() })
 }
 
@@ -218,7 +218,7 @@ const stopRefusedWaitMS = 60_000
 
 // mayMoveStop reports whether a stop may be canceled to be placed again elsewhere: nothing on the symbol
 // is unknown or contradicted, no other stop is being moved, and the exchange has not just refused one.
-func (s *situation) mayMoveStop() bool {
+func (s *inputs) mayMoveStop() bool {
 	canceled := func(p *account.Placement) bool { return s.book.CancelMS(p.ClientOrderID()) != 0 }
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < stopRefusedWaitMS
@@ -255,7 +255,7 @@ func (d spotStops) moveStops(price exchange.Price) {
 
 // placeable reports whether the symbol's current rules accept an order of that quantity. If they do not, a standing stop is not canceled, because
 // nothing could replace it.
-func (s *situation) placeable(quantity exchange.Quantity) bool {
+func (s *inputs) placeable(quantity exchange.Quantity) bool {
 	rules := s.symbol.rules
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)
 }

@@ -22,7 +22,7 @@ func (d positionProtection) convergeStop(protection strategy.Protection) {
 		}
 	default:
 		price = d.protectionPrice(placement.StopLoss, protection.StopLoss)
-		d.noteTwinStop(price)
+		d.noteUnnamedStop(price)
 	}
 	switch {
 	case price <= 0:
@@ -97,7 +97,7 @@ func (d *derivation) exits() bool {
 
 // stopsOf sorts protective orders of one kind: the closePosition order, the bridge alongside it, and a market exit; if there are several, the newest
 // of each. An order of the other side belonged to an earlier position: a stale list may still show it.
-func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
+func (s *inputs) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
 		case s.ownPosition != 0 && p.Order().Side == exchange.SideOf(s.ownPosition):
@@ -128,14 +128,14 @@ func (d positionProtection) cancelOpposite() {
 	}
 }
 
-// noteTwinStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
+// noteUnnamedStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
 // first.
-func (d positionProtection) noteTwinStop(price exchange.Price) {
+func (d positionProtection) noteUnnamedStop(price exchange.Price) {
 	for i := range d.symbol.foreign {
 		o := &d.symbol.foreign[i]
 		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
 			!d.book.futuresIDs.shown() {
-			d.book.noteTwin(o.ID)
+			d.book.noteUnnamed(o.ID)
 		}
 	}
 }

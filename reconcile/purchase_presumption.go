@@ -355,7 +355,7 @@ func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 			s.quarantine(symbol, "the wallet change matches a second execution of "+t.clientOrderID+", but no list shows it")
 		}
 		return t.again
-	case s.book.omitsIDs() || s.book.twin.HasTwin() || s.book.boughtSince(nil, t.before):
+	case s.book.omitsIDs() || s.book.unnamedPeer.HasUnnamedPeer() || s.book.boughtSince(nil, t.before):
 		return 0
 	}
 	bought, times := s.walletEvidence().boughtTimes(&t.order, t.before, symbol)

@@ -185,7 +185,7 @@ func TestAcceptedOrderIsVisibleFromItsFence(t *testing.T) {
 // was sent since.
 func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 	t.Parallel()
-	leftOver := exchange.Order{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
+	unclaimed := exchange.Order{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
 		Status: exchange.StatusOpen}
 	for _, c := range []struct {
 		name    string
@@ -205,8 +205,8 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 		{"nothing is shown, and a stop stands since", 0, placement.Entry, buys, 0, true, true, false, "uncertain"},
 		{"an exit has closed nothing", 20, placement.Exit, closes, 20, false, false, false, "absent 0"},
 		{"one unit was made", 0, placement.Entry, buys, 1, false, true, false, "canceled 1"},
-		{"nothing was made, and something is left over", 0, placement.Entry, buys, 0, false, true, true, "quarantined"},
-		{"all of it was made, whatever is left over", 0, placement.Entry, buys, 10, false, true, true, "filled 10"},
+		{"nothing was made, and a row is unclaimed", 0, placement.Entry, buys, 0, false, true, true, "quarantined"},
+		{"all of it was made, whatever is unclaimed", 0, placement.Entry, buys, 10, false, true, true, "filled 10"},
 	} {
 		d := holds(t, c.known)
 		d.now += 60_000
@@ -221,7 +221,7 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 			rows = append(rows, d.stopOpen(30))
 		}
 		if c.row {
-			row := leftOver
+			row := unclaimed
 			row.CreatedMS = d.now
 			rows = append(rows, row)
 		}

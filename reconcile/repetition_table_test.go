@@ -289,7 +289,7 @@ func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 		if c.shown {
 			list = append(list, exchange.Order{ID: 12})
 		}
-		d.book.listsMS, d.book.Symbol(bitcoin).unread = d.now+c.agoMS, true
+		d.book.readBeganMS, d.book.Symbol(bitcoin).unread = d.now+c.agoMS, true
 		d.book.listed[exchange.Futures] = openList{orders: list, beganMS: d.now + c.list}
 		if c.with != nil {
 			c.with(d, id)
@@ -394,7 +394,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		{"one of unknown fate", (*desk).unknown, nil, false},
 		{"one whose end cannot be read", func(d *desk, id string) {
 			d.canceled(id)
-			d.book.listsMS, d.book.Symbol(bitcoin).unread = d.now+500, true
+			d.book.readBeganMS, d.book.Symbol(bitcoin).unread = d.now+500, true
 		}, nil, false},
 		{"one that cannot be canceled", func(d *desk, _ string) { d.book.Symbol(bitcoin).rules.Cancelable = false }, nil, false},
 		{"the kill switch has not canceled it", nil, flatten, true},

@@ -113,7 +113,7 @@ func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.De
 }
 
 // against reports whether a side would open against a position (futures rule 4).
-func (s *situation) against(side exchange.Side) bool {
+func (s *inputs) against(side exchange.Side) bool {
 	return s.symbol.Key().Market == exchange.Futures && int64(s.ownPosition)*side.Sign() < 0
 }
 

@@ -46,7 +46,7 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 	w.book.Symbol(coin).last = 50_000e8
 	w.now += 1_000
 	waits := func() bool {
-		on := w.book.situation(&Desired{}, w.book.Symbol(coin), w.now)
+		on := w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)
 		return on.spotSales().mayHaveSold()
 	}
 	w.sees(wallet, "0", []exchange.Order{row, sale})
@@ -64,7 +64,7 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 			t.Error("the wallet shows all of it again: want no exit to wait")
 		}
 	}()
-	flatten := w.book.situation(&Desired{Flatten: true}, w.book.Symbol(coin), w.now)
+	flatten := w.book.inputs(&Desired{Flatten: true}, w.book.Symbol(coin), w.now)
 	if flatten.spotSales().mayHaveSold() {
 		t.Error("want a person's flatten not to wait")
 	}

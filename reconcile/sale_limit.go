@@ -8,11 +8,11 @@ import (
 
 // saleLimit limits the quantity of one spot sale to the wallet's balance for it. It does not limit a futures order.
 type saleLimit struct {
-	*situation
+	*inputs
 	derived []Intent // in this round
 }
 
-func (d *derivation) saleLimit() saleLimit { return saleLimit{&d.situation, d.intents} }
+func (d *derivation) saleLimit() saleLimit { return saleLimit{&d.inputs, d.intents} }
 
 // sellable limits a spot sale to the newest wallet's free balance, less the sales that no read has
 // shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm

@@ -11,9 +11,9 @@ import (
 
 // spotPosition determines how much of a spot symbol's asset is botd's to protect and to sell, by fills, wallet, and the orders of others; and how much of
 // that orders already sell.
-type spotPosition struct{ *situation }
+type spotPosition struct{ *inputs }
 
-func (s *situation) spotPosition() spotPosition { return spotPosition{s} }
+func (s *inputs) spotPosition() spotPosition { return spotPosition{s} }
 
 // toProtect returns the spot position that stops protect. While a wallet is contradicted, that is
 // the quantity that the fills explain, because only that wallet shows that some of it was sold. The

@@ -10,9 +10,9 @@ import (
 )
 
 // spotSales determines whether a spot sale of unknown outcome may have been executed, and which quantity all sales of a symbol leave free.
-type spotSales struct{ *situation }
+type spotSales struct{ *inputs }
 
-func (s *situation) spotSales() spotSales { return spotSales{s} }
+func (s *inputs) spotSales() spotSales { return spotSales{s} }
 
 // saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows that a refused sale was executed; a history that does
 // not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
@@ -195,12 +195,12 @@ func (s spotSales) awaitsSaleOfOthers() bool {
 	return s.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !s.desired.Flatten
 }
 
-const twinReleaseMS = 2_500
+const unnamedReleaseMS = 2_500
 
-// exitReleaseMS returns the time between the answer to a stop's cancel and an exit: a twin may sell the asset as soon as the stop no longer holds it.
+// exitReleaseMS returns the time between the answer to a stop's cancel and an exit: an unnamed peer may sell the asset as soon as the stop no longer holds it.
 func (s spotSales) exitReleaseMS() int64 {
-	if s.book.HasTwin() {
-		return twinReleaseMS
+	if s.book.HasUnnamedPeer() {
+		return unnamedReleaseMS
 	}
 	return ExitReleaseMS
 }

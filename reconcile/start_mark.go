@@ -26,7 +26,7 @@ type startMark struct {
 	collar exchange.Rate
 }
 
-func (s *situation) startMark() startMark {
+func (s *inputs) startMark() startMark {
 	return startMark{s.book.Start(), s.book.omitsIDs(), s.symbol.rules, s.symbol.last, s.desired.Collar}
 }
 

@@ -18,7 +18,7 @@ type evidence struct {
 
 // survey evaluates one snapshot: it turns evidence into records, and applies each record before it draws
 // the next conclusion. Observe calls its parts in order: orderRows, positionComparison, which leads to uncertainOrders or, on spot, to walletComparison
-// with unlistedOrders, and refusalChecks; otherBotds works alongside them.
+// with unlistedOrders, and refusalChecks; peerOrders works alongside them.
 type survey struct {
 	evidence
 	records []record.Record   // applied, in order
@@ -101,7 +101,7 @@ func (o *observedAccount) OpenPositions() iter.Seq[exchange.Position] {
 }
 
 // beginRead begins the processing of a snapshot.
-func (o *observedAccount) beginRead(s *Snapshot) { o.observedMS, o.listsMS = s.EndedMS, s.BeganMS }
+func (o *observedAccount) beginRead(s *Snapshot) { o.readEndedMS, o.readBeganMS = s.EndedMS, s.BeganMS }
 
 // note stores the fetched state of the account as a whole.
 func (o *observedAccount) note(s *Snapshot) {

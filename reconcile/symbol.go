@@ -76,8 +76,8 @@ type walletReads struct {
 	feeRateKnown     bool
 	walletChange     exchange.Quantity // a change that an uncertain placement may have caused
 	walletChangeFor  persistence       // how long that change has persisted
-	leftOver         exchange.Quantity // quantity that an unclaimed order without an id bought for an uncertain placement
-	leftSold         exchange.Quantity // the part of it that was sold beyond the quantity that fills explain
+	unclaimedBought  exchange.Quantity // quantity that an unclaimed order without an id bought for an uncertain placement
+	unclaimedSold    exchange.Quantity // the part of it that was sold beyond the quantity that fills explain
 }
 
 // planOrder keeps a symbol's orders with keys in the order of its plan from one derivation to the next, so that none is looked up by key. It holds no

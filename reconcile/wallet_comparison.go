@@ -21,13 +21,13 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	symbol.read = true
 	symbol.spot.baseBalance = s.book.baseBalance(symbol)
 	symbol.position = symbol.heldOnSpot()
-	s.otherBotds().noteExcess(symbol)
+	s.peerOrders().noteExcess(symbol)
 	s.noteDifference(symbol)
-	s.otherBotds().noteSoldElsewhere(symbol)
+	s.peerOrders().noteSoldElsewhere(symbol)
 	s.unlistedOrders().presume(symbol)
 	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
 	if s.book.StandsDown() {
-		s.otherBotds().noteSoldUnknown(symbol)
+		s.peerOrders().noteSoldUnknown(symbol)
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true

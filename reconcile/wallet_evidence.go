@@ -115,7 +115,7 @@ func (e walletEvidence) omitsOwnSale(symbol *SymbolState) bool {
 
 // restingRefusals returns consecutive refused sales of a symbol whose total quantity equals the quantity that the wallet freezes beyond all known sales.
 func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
-	on := e.book.situation(&Desired{}, symbol, e.fetched.EndedMS)
+	on := e.book.inputs(&Desired{}, symbol, e.fetched.EndedMS)
 	beyond := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
 		sum := exchange.Quantity(0)

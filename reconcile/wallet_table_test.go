@@ -29,7 +29,7 @@ func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order)
 	s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)},
 			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})})
-	w.book.observedMS, w.book.listsMS = w.now, w.now
+	w.book.readEndedMS, w.book.readBeganMS = w.now, w.now
 	w.book.observedAccount.note(s.fetched)
 	return s
 }

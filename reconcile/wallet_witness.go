@@ -86,7 +86,7 @@ func (o *observedAccount) walletDiffers(symbol *SymbolState) exchange.Quantity {
 // mayHaveBought reports whether a refused purchase may have been executed although no list shows it yet.
 func (o *observedAccount) mayHaveBought(symbol *SymbolState) bool {
 	settle := o.settle
-	return o.observedMS < symbol.RefusedUntilMS(&settle)
+	return o.readEndedMS < symbol.RefusedUntilMS(&settle)
 }
 
 // HistorySlackMS is how long before an order's send time the read of its history begins, because clocks differ.

@@ -153,11 +153,11 @@ var belief = []Row{
 		}},
 	{"unanswered_waits", "on spot an unanswered stop delays the next until the client times out, though the wallet covers one only", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
-			{"reconcile.situation.unansweredStop", "p.Order().Type == exchange.StopLimit", "false"},
+			{"reconcile.inputs.unansweredStop", "p.Order().Type == exchange.StopLimit", "false"},
 		}},
 	{"unanswered_twice", "on spot a second stop is placed during an unanswered one, though the wallet covers both", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
-			{"reconcile.situation.unansweredStop", "s.spotSales().repeatable(p)", "true"},
+			{"reconcile.inputs.unansweredStop", "s.spotSales().repeatable(p)", "true"},
 		}},
 	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
 		"reconcile TestRowWithoutIDIsMatchedToEqualRefusedPurchase", []Edit{
@@ -185,11 +185,11 @@ var belief = []Row{
 		}},
 	{"unshown_reduced", "a part of a position that the list omits, and that may already be closed, is sold", "39",
 		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
-			{"reconcile.situation.shown", "symbol.TrustedPosition() == symbol.position", "true"},
+			{"reconcile.inputs.shown", "symbol.TrustedPosition() == symbol.position", "true"},
 		}},
 	{"step_below_ask", "one step on spot is bought for its current price, which buys nothing at a higher price", "class N",
 		"reconcile TestSingleStepIsBoughtThroughCollar", []Edit{
-			{"reconcile.situation.amountFor", "quantity == s.symbol.rules.QuantityTick", "false"},
+			{"reconcile.inputs.amountFor", "quantity == s.symbol.rules.QuantityTick", "false"},
 		}},
 	{"hung_list_strips", "after a start a wallet cancels the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
@@ -209,7 +209,7 @@ var belief = []Row{
 		}},
 	{"outlived_waits", "the foreign rest of a position, once listed together with botd's part, waits for L", "41",
 		"reconcile TestListedRemainderIsProtectedAtOnce", []Edit{
-			{"reconcile.situation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
+			{"reconcile.inputs.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
 		}},
 	{"torn_list_confirms", "an open list that omits an open order confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
@@ -237,7 +237,7 @@ var belief = []Row{
 		}},
 	{"moves_refused", "a stop is canceled for a move while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
-			{"reconcile.situation.mayMoveStop", "!refused", "true"},
+			{"reconcile.inputs.mayMoveStop", "!refused", "true"},
 		}},
 	{"lost_read", "a read that is not answered is repeated in the next round only", "23",
 		"runtime/engine TestReadWithLostAnswerIsRepeatedInSameRound", []Edit{
@@ -361,7 +361,7 @@ var belief = []Row{
 		}},
 	{"listed_again_sells_twice", "another botd's stop that is listed again counts twice: as open, and as one that has left the list", "15",
 		"reconcile TestAnothersStopThatIsListedAgainSellsOnce", []Edit{
-			{"reconcile.otherBotds.noteUnlisted", "return listed(one.orderID)", "return false"},
+			{"reconcile.peerOrders.noteUnlisted", "return listed(one.orderID)", "return false"},
 		}},
 	{"equal_forgotten", "openings are placed next to such an order once botd's own has been canceled", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{

@@ -167,7 +167,7 @@ var protocol = []Row{
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
-		{"reconcile.situation.repetitionDue", "s.nowMS-lostMS(p) >= s.repeatAfterMS(p)", "true"},
+		{"reconcile.inputs.repetitionDue", "s.nowMS-lostMS(p) >= s.repeatAfterMS(p)", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.positionExit.closeWhole", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
@@ -180,13 +180,13 @@ var protocol = []Row{
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
-		{"reconcile.situation.tooSmall", "quantity < s.symbol.rules.QuantityTick || s.symbol.rules.BelowMinimum(s.symbol.last, quantity)", "quantity == 0"},
+		{"reconcile.inputs.tooSmall", "quantity < s.symbol.rules.QuantityTick || s.symbol.rules.BelowMinimum(s.symbol.last, quantity)", "quantity == 0"},
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
-		{"reconcile.situation.protectionFrom", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
+		{"reconcile.inputs.protectionFrom", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
 			"rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
-		{"reconcile.situation.protectionFrom", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
+		{"reconcile.inputs.protectionFrom", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
 			"rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
 		unchecked("price_tick"),
 	}},
@@ -196,7 +196,7 @@ var protocol = []Row{
 		{"runtime/engine.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
-		{"reconcile.otherBotds.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
+		{"reconcile.peerOrders.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},
@@ -330,7 +330,7 @@ var protocol = []Row{
 		}},
 	{"exit_beside_exit", "on spot a part is sold in place of a stop while an exit is open", "29",
 		"reconcile TestNoSecondSpotExitDuringExitInPlaceOfStop", []Edit{
-			{"reconcile.situation.stopsOf", "p.Order().Type == exchange.Limit", "false"},
+			{"reconcile.inputs.stopsOf", "p.Order().Type == exchange.Limit", "false"},
 		}},
 	{"resting_beside_exit", "on spot a resting exit covers coins that an exit in flight sells", "principle",
 		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
@@ -365,7 +365,7 @@ var protocol = []Row{
 			{"reconcile.positionComparison.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
 		}},
 	{"release_ignored", "the sale that replaces a stop on spot waits for the lists", "27", "", []Edit{
-		{"reconcile.situation.repetitionDue", "s.nowMS-at >= ReleaseMS", "false"},
+		{"reconcile.inputs.repetitionDue", "s.nowMS-at >= ReleaseMS", "false"},
 	}},
 	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40", "", []Edit{
 		{"reconcile.spotStops.stoppable", "!young && !untrusted", "true"},
@@ -413,7 +413,7 @@ var protocol = []Row{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
 	{"stop_off_first", "a stop is canceled though the rules accept no replacement", "45", "runtime/engine TestStopStaysIfRulesAcceptNoReplacement", []Edit{
-		{"reconcile.situation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
+		{"reconcile.inputs.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
 	}},
 	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestLargerStepCausesNoSale", []Edit{
 		{"reconcile.derivation.convergeTarget", "max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees()))", "size.Abs()"},

@@ -8,7 +8,7 @@ var peer = []Row{
 		}},
 	{"peer_unprotected", "another botd's purchase on spot has no stop", "15",
 		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
-			{"reconcile.otherBotds.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
+			{"reconcile.peerOrders.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
 		}},
 	{"decision_forgotten", "a start forgets what a person has decided about orders of another botd", "53",
 		"reconcile TestStartKeepsDecisionAboutAnotherBotdsPurchase", []Edit{
@@ -24,7 +24,7 @@ var peer = []Row{
 		}},
 	{"unlisted_stop_forgotten", "another botd's stop that the open list omits counts as ended, though the wallet freezes its coins", "15",
 		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins", []Edit{
-			{"reconcile.otherBotds.forgetUnlisted", "frozen < one.net", "true"},
+			{"reconcile.peerOrders.forgetUnlisted", "frozen < one.net", "true"},
 		}},
 	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
 		"reconcile TestStopReturnsDespiteLostExitWhileStandingDown", []Edit{
@@ -36,7 +36,7 @@ var peer = []Row{
 		}},
 	{"both_sell", "two botds that hold the same coins both sell them", "34",
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
-			{"reconcile.peer.younger", "id.Start.Compare(own) < 0", "false"},
+			{"reconcile.peer.startedLater", "id.Start.Compare(own) < 0", "false"},
 		}},
 	{"taken_sells", "an exit on spot is sent though someone else has canceled its stop", "34",
 		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
@@ -72,7 +72,7 @@ var peer = []Row{
 		}},
 	{"replacement_moves_once", "a stop is placed once the order in its place is moved again", "34",
 		"reconcile TestOrderInPlaceOfAStopMayMove", []Edit{
-			{"reconcile.otherBotds.noteReplacements", "s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
+			{"reconcile.peerOrders.noteReplacements", "s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
 		}},
 	{"moment_excluded", "after a start, a foreign sale at the time of the last position change is no witness", "40",
 		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
@@ -80,11 +80,11 @@ var peer = []Row{
 		}},
 	{"second_buyer_ignored", "an opening is placed next to a purchase of botd's form that is listed without an id", "42",
 		"runtime/engine TestPurchaseOfBotdsFormWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.otherBotds.quarantineSecondBuyer", "!purchaseOfForm(symbol.rules, newest)", "true"},
+			{"reconcile.peerOrders.quarantineSecondBuyer", "!purchaseOfForm(symbol.rules, newest)", "true"},
 		}},
 	{"lost_purchases_ignored", "after losing its journal, botd buys again next to its earlier purchases that are listed without ids", "42",
 		"runtime/engine TestPurchasesOfALostJournalBlockOpenings", []Edit{
-			{"reconcile.orderRows.observeNewest", "s.otherBotds().quarantineSecondBuyer(s.fetched.Newest)", ""},
+			{"reconcile.orderRows.observeNewest", "s.peerOrders().quarantineSecondBuyer(s.fetched.Newest)", ""},
 		}},
 	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
@@ -92,7 +92,7 @@ var peer = []Row{
 		}},
 	{"second_buyer_elsewhere", "another botd's order on one symbol hides its purchase on another if lists omit ids", "42",
 		"reconcile TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere", []Edit{
-			{"reconcile.otherBotds.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
+			{"reconcile.peerOrders.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
 		}},
 	{"adopted_sale_again", "another botd's sale that was adopted counts again once a list names it", "42",
 		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
@@ -125,13 +125,13 @@ var peer = []Row{
 		}},
 	{"purchase_unmarked", "two botds make the same purchase at once, and each counts the other's as its own, executed twice", "42",
 		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
-			{"reconcile.situation.amountFor", "s.symbol.last-s.startMark().purchase(quantity)", "s.symbol.last"},
+			{"reconcile.inputs.amountFor", "s.symbol.last-s.startMark().purchase(quantity)", "s.symbol.last"},
 		}},
-	{"twins_sell_together", "two botds with copies of one journal sell the same coins, though lists without ids have shown them to each other", "42",
-		"reconcile TestOneOfTwoTwinsSellsFirst", []Edit{
-			{"reconcile.twin.exitDelayMS", "t.rank > 0", "false"},
+	{"unnamed_peers_sell_together", "two botds with copies of one journal sell the same coins, though lists without ids have shown them to each other", "42",
+		"reconcile TestOneOfTwoUnnamedPeersSellsFirst", []Edit{
+			{"reconcile.unnamedPeer.exitDelayMS", "t.rank > 0", "false"},
 		}},
-	{"beside_a_twins_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
+	{"beside_an_unnamed_peers_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
 		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "b.OfPlan(symbol, o)", "false"},
 		}},
@@ -140,8 +140,8 @@ var peer = []Row{
 			{"reconcile.peer.OfPlan", "(others || p.severalAtPlannedPrices(symbol))", "others"},
 		}},
 	{"stop_where_due_ignored", "coins are sold next to another botd that has just protected the position of the same fill", "42",
-		"reconcile TestStopOfAnotherWhereOwnIsDueRevealsATwin", []Edit{
-			{"reconcile.positionProtection.convergeStop", "d.noteTwinStop(price)", ""},
+		"reconcile TestStopOfAnotherWhereOwnIsDueRevealsAnUnnamedPeer", []Edit{
+			{"reconcile.positionProtection.convergeStop", "d.noteUnnamedStop(price)", ""},
 		}},
 	{"sold_by_peer_again", "an exit by plan sells coins that another botd may have sold, because a deposit made up for them in the wallet", "15",
 		"reconcile TestExitSellsNoneOfWhatAnotherBotdMayHaveSold", []Edit{
@@ -161,7 +161,7 @@ var peer = []Row{
 		}},
 	{"peers_stop_sells_own", "while standing down, botd deducts another's stop from its own coins first", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
-			{"reconcile.situation.ownPart", "min(position, s.symbol.jointPosition()-sells)", "min(position, s.symbol.jointPosition()) - sells"},
+			{"reconcile.inputs.ownPart", "min(position, s.symbol.jointPosition()-sells)", "min(position, s.symbol.jointPosition()) - sells"},
 		}},
 	{"passed_leaves_peers", "while standing down, another botd's purchase has no stop once the price has passed botd's stop", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
@@ -193,7 +193,7 @@ var peer = []Row{
 		}},
 	{"unread_both_stop", "while the open list cannot be read, two botds both place the stop that is missing", "15",
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
-			{"reconcile.spotStops.protectFree", "d.book.younger()", "false"},
+			{"reconcile.spotStops.protectFree", "d.book.startedLater()", "false"},
 		}},
 	{"unread_frozen_ignored", "while the open list cannot be read, botd covers the coins that another botd's stop holds", "15",
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{

@@ -86,7 +86,7 @@ var wallet = []Row{
 		}},
 	{"remainder_is_entry", "the stop of a purchase that no list shows is measured from the entry of an earlier position's remainder", "protection",
 		"reconcile TestStopOfAnUnlistedPurchaseIgnoresTheEntryOfARemainder", []Edit{
-			{"reconcile.situation.protectionPrice", "s.tooSmall(s.symbol.Known())", "false"},
+			{"reconcile.inputs.protectionPrice", "s.tooSmall(s.symbol.Known())", "false"},
 		}},
 	{"earlier_wallet_sold", "a wallet from before a purchase shows that a refused stop has sold", "41",
 		"reconcile TestOldWalletDoesNotShowThatARefusedStopSold", []Edit{
@@ -110,7 +110,7 @@ var wallet = []Row{
 		}},
 	{"moves_once_accepted", "a stop is canceled for a move or a merge right after the exchange has refused one and accepted another", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
-			{"reconcile.situation.mayMoveStop", "!recent", "true"},
+			{"reconcile.inputs.mayMoveStop", "!recent", "true"},
 		}},
 	{"executed_stop_unseen", "a stop that may have executed unseen keeps the coins of a canceled one from being sold at their stop price", "protection",
 		"reconcile TestCanceledStopsCoinsAreSoldBesideAStopThatMayHaveExecuted", []Edit{
@@ -175,11 +175,11 @@ var wallet = []Row{
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{
-			{"reconcile.situation.unexplained", "min(s.book.Settle().StalenessMS, unexplainedWaitMS)", "s.book.Settle().StalenessMS"},
+			{"reconcile.inputs.unexplained", "min(s.book.Settle().StalenessMS, unexplainedWaitMS)", "s.book.Settle().StalenessMS"},
 		}},
 	{"position_needs_orders", "a position that nothing explains has no stop while the open list cannot be read", "41",
 		"reconcile TestUnexplainedPositionIsProtectedWithoutTheOpenList", []Edit{
-			{"reconcile.situation.unexplained", "(symbol.residualFor.sinceMS != 0 || shown)", "symbol.residualFor.sinceMS != 0"},
+			{"reconcile.inputs.unexplained", "(symbol.residualFor.sinceMS != 0 || shown)", "symbol.residualFor.sinceMS != 0"},
 		}},
 	{"sold_fee_lags", "a fee that botd did not expect suspends the account's limits once its position is sold", "40",
 		"reconcile TestUnexpectedFeeOfASoldPositionIsNoLag", []Edit{
@@ -223,7 +223,7 @@ var wallet = []Row{
 		}},
 	{"read_late_foreign", "a position that a new journal lacks is treated by the policy, because it could not be read at first", "35",
 		"reconcile TestLostJournalIsFoundByPositionThatIsReadLate", []Edit{
-			{"reconcile.otherBotds.guardFirstRead", "s.book.bornEmpty", "false"},
+			{"reconcile.peerOrders.guardFirstRead", "s.book.bornEmpty", "false"},
 		}},
 	{"excess_relied_on", "the part of a plan that others' position seemed to cover is opened together with the next slice", "51",
 		"runtime/engine TestPlanThatReliesOnOthersPositionIsDecidedAgain", []Edit{

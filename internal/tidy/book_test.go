@@ -45,7 +45,7 @@ func TestStateHasNoExportedField(t *testing.T) {
 
 // TestBookIsMadeOfParts checks that no method of reconcile.Book uses an unexported field of a part. Fields
 // that belong together are in a type of their own, which the book embeds; a question about one symbol is a
-// method of SymbolState, situation or observed.
+// method of SymbolState, inputs or observedAccount.
 func TestBookIsMadeOfParts(t *testing.T) {
 	t.Parallel()
 	files := sources(t, "reconcile", false)

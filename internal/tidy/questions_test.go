@@ -8,7 +8,7 @@ import (
 
 // questions are the types from which a decision is derived, and their parts.
 var questions = []string{
-	"situation", "spotPosition", "spotSales", "saleLimit", "startMark",
+	"inputs", "spotPosition", "spotSales", "saleLimit", "startMark",
 	"evidence", "unclaimedRows", "walletEvidence", "positionEvidence",
 }
 

@@ -434,7 +434,7 @@ func (r *round) schedule(acted bool) {
 	if r.readHealth.worst() > 0 {
 		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
-	if r.config.IdleRoundMS > 0 && (r.book.StandsDown() || r.book.HasTwin()) {
+	if r.config.IdleRoundMS > 0 && (r.book.StandsDown() || r.book.HasUnnamedPeer()) {
 		r.roundMS = min(r.roundMS, r.nowMS+standDownRoundMS)
 	}
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())

@@ -36,7 +36,7 @@ func markedPurchases(t testing.TB) {
 		w.book.idsShown = c.shown
 		symbol := w.book.Symbol(coin)
 		symbol.last = 50_000e8
-		s := w.book.situation(&Desired{}, symbol, w.now)
+		s := w.book.inputs(&Desired{}, symbol, w.now)
 		if have := s.amountFor(c.quantity).String(); have != c.want {
 			t.Errorf("%s: want an amount of %s, have %s", c.name, c.want, have)
 		}
@@ -50,7 +50,7 @@ func TestMarkedStopHasTheFormOfBotds(t *testing.T) {
 	w.book.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: "zzzzz"}})
 	symbol := w.book.Symbol(coin)
 	symbol.collar = exchange.RateOne / 20
-	s := w.book.situation(&Desired{Collar: symbol.collar}, symbol, w.now)
+	s := w.book.inputs(&Desired{Collar: symbol.collar}, symbol, w.now)
 	limit := stopLimit(symbol.rules, 49_000e8, 10, symbol.collar)
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
 		Price: limit + s.startMark().sale(limit)}
@@ -66,26 +66,26 @@ func TestMarkedStopHasTheFormOfBotds(t *testing.T) {
 }
 
 // Of two botds the one with the smaller mark sells first. By other evidence both wait for other times.
-func TestOneOfTwoTwinsSellsFirst(t *testing.T) {
+func TestOneOfTwoUnnamedPeersSellsFirst(t *testing.T) {
 	t.Parallel()
-	twinsYield(t)
+	unnamedPeersYield(t)
 }
 
-func twinsYield(t testing.TB) {
+func unnamedPeersYield(t testing.TB) {
 	for _, c := range []struct {
 		name string
-		of   twin
+		of   unnamedPeer
 		want int64
 	}{
-		{"none", twin{ownID: 5}, 0},
-		{"the smaller mark", twin{firstID: 3, lastID: 9, ownID: 5, rank: -1}, 0},
-		{"the larger mark", twin{firstID: 3, lastID: 9, ownID: 5, rank: 1}, 2 * yieldMS},
-		{"no mark, the older order", twin{firstID: 3, lastID: 9, ownID: 5}, yieldMS},
-		{"no mark, the younger order", twin{firstID: 3, lastID: 9, ownID: 10}, 3 * yieldMS},
-		{"not recognized by the twin", twin{firstID: 3, lastID: 9, ownID: 2, rank: -1}, yieldMS},
-		{"a smaller mark, and an order on the other market with the number of the twin's", twin{firstID: 3, lastID: 9, ownID: 3, rank: -1}, yieldMS},
-		{"the larger mark, and such an order", twin{firstID: 3, lastID: 9, ownID: 3, rank: 1}, yieldMS},
-		{"no mark, and an order there with the number of the twin's newest", twin{firstID: 3, lastID: 9, ownID: 9}, yieldMS},
+		{"none", unnamedPeer{ownID: 5}, 0},
+		{"the smaller mark", unnamedPeer{firstID: 3, lastID: 9, ownID: 5, rank: -1}, 0},
+		{"the larger mark", unnamedPeer{firstID: 3, lastID: 9, ownID: 5, rank: 1}, 2 * yieldMS},
+		{"no mark, the older order", unnamedPeer{firstID: 3, lastID: 9, ownID: 5}, yieldMS},
+		{"no mark, the younger order", unnamedPeer{firstID: 3, lastID: 9, ownID: 10}, 3 * yieldMS},
+		{"not recognized by the unnamed peer", unnamedPeer{firstID: 3, lastID: 9, ownID: 2, rank: -1}, yieldMS},
+		{"a smaller mark, and an order on the other market with the number of the unnamed peer's", unnamedPeer{firstID: 3, lastID: 9, ownID: 3, rank: -1}, yieldMS},
+		{"the larger mark, and such an order", unnamedPeer{firstID: 3, lastID: 9, ownID: 3, rank: 1}, yieldMS},
+		{"no mark, and an order there with the number of the unnamed peer's newest", unnamedPeer{firstID: 3, lastID: 9, ownID: 9}, yieldMS},
 	} {
 		if have := c.of.exitDelayMS(); have != c.want {
 			t.Errorf("%s: want to yield for %d ms, have %d", c.name, c.want, have)
@@ -94,7 +94,7 @@ func twinsYield(t testing.TB) {
 }
 
 // The list shows a stop at the level of botd's own, under no id: another botd has placed it.
-func TestStopOfAnotherAtSameLevelRevealsATwin(t *testing.T) {
+func TestStopOfAnotherAtSameLevelRevealsAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	s := w.book.survey(&Snapshot{})
@@ -103,20 +103,20 @@ func TestStopOfAnotherAtSameLevelRevealsATwin(t *testing.T) {
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
 		Price: 46_550e8}
 	symbol.foreign = []exchange.Order{row}
-	s.otherBotds().noteTwins(symbol)
-	if !w.book.HasTwin() || w.book.twin.stopID != 9 || w.book.twin.rank != 0 {
-		t.Errorf("want a twin by order 9, with the same mark, have %+v", w.book.twin)
+	s.peerOrders().noteUnnamedOrders(symbol)
+	if !w.book.HasUnnamedPeer() || w.book.unnamedPeer.stopID != 9 || w.book.unnamedPeer.rank != 0 {
+		t.Errorf("want an unnamed peer by order 9, with the same mark, have %+v", w.book.unnamedPeer)
 	}
 	row.ID, row.Price = 11, 46_560e8
 	symbol.foreign = []exchange.Order{row}
-	if s.otherBotds().noteTwins(symbol); w.book.twin.rank != -1 || w.book.twin.firstID != 9 || w.book.twin.lastID != 11 {
-		t.Errorf("want order 11 to have the larger mark, have %+v", w.book.twin)
+	if s.peerOrders().noteUnnamedOrders(symbol); w.book.unnamedPeer.rank != -1 || w.book.unnamedPeer.firstID != 9 || w.book.unnamedPeer.lastID != 11 {
+		t.Errorf("want order 11 to have the larger mark, have %+v", w.book.unnamedPeer)
 	}
 }
 
 // A list without ids shows a stop at the price that the stop of a position just learned of is about to get: another botd with a copy of the journal has
 // placed it.
-func TestStopOfAnotherWhereOwnIsDueRevealsATwin(t *testing.T) {
+func TestStopOfAnotherWhereOwnIsDueRevealsAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*desk, *exchange.Order)
@@ -147,7 +147,7 @@ func stopWhereOwnIsDue(t testing.TB, change func(*desk, *exchange.Order), want b
 	d.now += 1_000
 	d.observe(20, nil, row)
 	d.derive(stopAt2)
-	if have := d.book.HasTwin(); have != want {
+	if have := d.book.HasUnnamedPeer(); have != want {
 		t.Errorf("want another botd revealed %t, have %t", want, have)
 	}
 }
@@ -155,14 +155,14 @@ func stopWhereOwnIsDue(t testing.TB, change func(*desk, *exchange.Order), want b
 // The newest order history shows who has sold what the wallet lacks. Until the shortfall is decided, neither an exit nor a stop covers it.
 func TestCoinsSoldByAnotherAreNotSoldAgain(t *testing.T) {
 	t.Parallel()
-	soldByATwin(t, 0, false)
-	soldByATwin(t, 4, false)
-	soldByATwin(t, 10, false)
-	soldByATwin(t, 4, true)
-	soldByATwin(t, 10, true)
+	soldByAnUnnamedPeer(t, 0, false)
+	soldByAnUnnamedPeer(t, 4, false)
+	soldByAnUnnamedPeer(t, 10, false)
+	soldByAnUnnamedPeer(t, 4, true)
+	soldByAnUnnamedPeer(t, 10, true)
 }
 
-func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
+func soldByAnUnnamedPeer(t testing.TB, sold exchange.Quantity, undecided bool) {
 	w, derive := protecting(t)
 	w.now += 3_000
 	own := unnamed(w.places(placement.StopLoss, 8, stopOf(10)))
@@ -193,9 +193,9 @@ func soldByATwin(t testing.TB, sold exchange.Quantity, undecided bool) {
 func TestOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	openingOfAPlan(t, func(*Book, *exchange.Order) {}, true)
-	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.twin = twin{} }, false)
+	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.unnamedPeer = unnamedPeer{} }, false)
 	openingOfAPlan(t, func(b *Book, _ *exchange.Order) {
-		b.twin = twin{}
+		b.unnamedPeer = unnamedPeer{}
 		b.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.JournalLost}})
 	}, true)
 	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Quantity++ }, false)
@@ -254,7 +254,7 @@ func openingOfAPlan(t testing.TB, change func(*Book, *exchange.Order), want bool
 	d := newDesk(t)
 	d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
 	d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("49000"), Quantity: 10_000}}})
-	d.book.noteTwin(3)
+	d.book.noteUnnamed(3)
 	row := rested(9, 10_000)
 	change(d.book, &row)
 	symbol := d.book.Symbol(bitcoin)
@@ -320,7 +320,7 @@ func shownByRows(t testing.TB, lists []bool, start, blocked bool) {
 		d.book, symbol = restored, restored.Symbol(bitcoin)
 		symbol.rules = rules
 	}
-	d.book.noteTwin(3)
+	d.book.noteUnnamed(3)
 	symbol.foreign = []exchange.Order{rested(9, 10)}
 	if have := d.book.ForeignOpening(symbol) != nil; have != blocked {
 		t.Errorf("want openings blocked %t", blocked)
@@ -335,7 +335,7 @@ func TestStopOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 		d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
 		d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("52000"),
 			StopPrice: d.price("51000"), Quantity: 10_000}}})
-		d.book.noteTwin(3)
+		d.book.noteUnnamed(3)
 		row := rested(9, 10_000)
 		row.Type = kind
 		symbol := d.book.Symbol(bitcoin)

@@ -10,7 +10,7 @@ import (
 )
 
 // On futures a stop without an id at the price of one of botd's own is another botd's. Anything else at that price may be a person's.
-func TestFuturesStopAtThePriceOfAnOwnOneRevealsATwin(t *testing.T) {
+func TestFuturesStopAtThePriceOfAnOwnOneRevealsAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	stops := func(d *desk) { d.whole(placement.StopLoss, 1, exchange.Sell, "49000") }
 	for name, c := range map[string]struct {
@@ -56,13 +56,13 @@ func futuresStopOfAnother(t testing.TB, sends func(d *desk), change func(*exchan
 	change(&row)
 	d.now += 1_000
 	d.observe(20, nil, row)
-	if have := d.book.HasTwin(); have != want {
+	if have := d.book.HasUnnamedPeer(); have != want {
 		t.Errorf("want another botd known %t, have %t", want, have)
 	}
 }
 
 // On spot the limit counts too: a person's stop may have the stop price of botd's.
-func TestSpotStopWithAnotherLimitRevealsNoTwin(t *testing.T) {
+func TestSpotStopWithAnotherLimitRevealsNoUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	w.book.Symbol(coin).SetCollar(exchange.RateOne / 20)
@@ -70,14 +70,14 @@ func TestSpotStopWithAnotherLimitRevealsNoTwin(t *testing.T) {
 	row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 	row.StopPrice, row.Price = own.StopPrice, 48_000e8
 	w.now += 1_000
-	if w.shows("0.993", "0.017", own, row); w.book.HasTwin() {
+	if w.shows("0.993", "0.017", own, row); w.book.HasUnnamedPeer() {
 		t.Error("want a person's stop to reveal no botd")
 	}
 }
 
 // An exit of a spot position is left to the other botd for a time that depends on both marks or, without marks, on whose order is the newer one. The other
 // botd does not wait for one that it cannot have recognized: by a stop, or a purchase by amount, since its own order.
-func TestExitYieldsToATwin(t *testing.T) {
+func TestExitYieldsToAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	byAmount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
 	limit := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 40_000e8}
@@ -144,10 +144,10 @@ func TestGrownPriceTickDoesNotChangeWhoYields(t *testing.T) {
 }
 
 // As soon as a stop is canceled for an exit, another botd may sell what it held. If another botd is known, the exit waits until a wallet can show its sale.
-func TestExitAfterACanceledStopWaitsLongerForATwin(t *testing.T) {
+func TestExitAfterACanceledStopWaitsLongerForAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		twin    bool
+		unnamed bool
 		afterMS int64
 		want    exchange.Quantity
 	}{
@@ -159,19 +159,19 @@ func TestExitAfterACanceledStopWaitsLongerForATwin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			exitsAfterRelease(t, c.twin, c.afterMS, c.want)
+			exitsAfterRelease(t, c.unnamed, c.afterMS, c.want)
 		})
 	}
 }
 
-func exitsAfterRelease(t testing.TB, twin bool, afterMS int64, want exchange.Quantity) {
+func exitsAfterRelease(t testing.TB, unnamed bool, afterMS int64, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)
 	w.book.Symbol(coin).SetCollar(exchange.RateOne / 20)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.targets(0, nil)
 	row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
-	if row.StopPrice, row.Price = 49_000e8, 48_000e8; twin {
+	if row.StopPrice, row.Price = 49_000e8, 48_000e8; unnamed {
 		row.Price = 46_550e8
 	}
 	w.now += 60_000
