@@ -82,10 +82,10 @@ func unnamedPeersYield(t testing.TB) {
 		{"the larger mark", unnamedPeer{firstID: 3, lastID: 9, ownID: 5, rank: 1}, 2 * yieldMS},
 		{"no mark, the older order", unnamedPeer{firstID: 3, lastID: 9, ownID: 5}, yieldMS},
 		{"no mark, the younger order", unnamedPeer{firstID: 3, lastID: 9, ownID: 10}, 3 * yieldMS},
-		{"not recognized by the unnamed peer", unnamedPeer{firstID: 3, lastID: 9, ownID: 2, rank: -1}, yieldMS},
-		{"a smaller mark, and an order on the other market with the number of the unnamed peer's", unnamedPeer{firstID: 3, lastID: 9, ownID: 3, rank: -1}, yieldMS},
+		{"not recognized by the peer", unnamedPeer{firstID: 3, lastID: 9, ownID: 2, rank: -1}, yieldMS},
+		{"a smaller mark, and an order on the other market with the number of the peer's", unnamedPeer{firstID: 3, lastID: 9, ownID: 3, rank: -1}, yieldMS},
 		{"the larger mark, and such an order", unnamedPeer{firstID: 3, lastID: 9, ownID: 3, rank: 1}, yieldMS},
-		{"no mark, and an order there with the number of the unnamed peer's newest", unnamedPeer{firstID: 3, lastID: 9, ownID: 9}, yieldMS},
+		{"no mark, and an order there with the number of the peer's newest", unnamedPeer{firstID: 3, lastID: 9, ownID: 9}, yieldMS},
 	} {
 		if have := c.of.exitDelayMS(); have != c.want {
 			t.Errorf("%s: want to yield for %d ms, have %d", c.name, c.want, have)

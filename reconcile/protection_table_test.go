@@ -159,7 +159,9 @@ func TestFuturesProtection(t *testing.T) {
 			d.book.Symbol(bitcoin).rules.PriceTick = 1
 		}, func(w *Desired) { w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}} },
 			"stop_loss sell stop_market stop 1e-08 whole: protects an unexplained position"},
-		{"one unit that was shown beside others a moment ago", 1, func(d *desk) { d.book.Symbol(bitcoin).unexplainedMS = d.book.readBeganMS }, only(2_000_000, 0),
+		{"one unit that was shown beside others a moment ago", 1, func(d *desk) {
+			d.book.Symbol(bitcoin).unexplainedMS = d.book.readBeganMS
+		}, only(2_000_000, 0),
 			stop},
 		{"the list is not trusted, and a profit of others takes the place of its own", 20, func(d *desk) {
 			symbol := d.book.Symbol(bitcoin)

@@ -69,11 +69,11 @@ func TestAJournalCutUnderTheDaemon(t *testing.T) {
 func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.Cmd) {
 	t.Helper()
 	p := newPlace(t)
-	w := &twins{place: p, address: p.free()}
+	w := &peers{place: p, address: p.free()}
 	listen, data := p.free(), filepath.Join(p.directory, "data-one")
-	p.live("one", "twin", w.address, fmt.Sprintf("data_dir: %q\nlisten: %s", data, listen))
+	p.live("one", "peer", w.address, fmt.Sprintf("data_dir: %q\nlisten: %s", data, listen))
 	p.file("one/strategies/strategy.yaml", grows, 0o600)
-	p.venue(w.address, "twin", "--market", "still", "--start", startclock.Time().Format(time.RFC3339))
+	p.venue(w.address, "peer", "--market", "still", "--start", startclock.Time().Format(time.RFC3339))
 	command, log := p.start("one", "run", "-c", "one", "--mode", "live", "--log-format", "json")
 	eventually(t, "orders", func() bool { return len(w.orders()) > 1 })
 	if err := ruin(data); err != nil {

@@ -29,7 +29,7 @@ func (o *accountOrder) rests() bool {
 	return o.Status == "OPEN" || o.Status == "NEW" || o.Status == "UNTRIGGERED"
 }
 
-func (w *twins) orders() (all []accountOrder) {
+func (w *peers) orders() (all []accountOrder) {
 	w.t.Helper()
 	response, err := http.Get("http://" + w.address + "/control/v1/orders")
 	if err != nil {
@@ -53,26 +53,26 @@ func TestTwoDaemonsOfOneSecondStandDown(t *testing.T) {
 		for _, copied := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s copied %t", market, copied), func(t *testing.T) {
 				t.Parallel()
-				newTwins(t, market).standDown(market, copied)
+				newPeers(t, market).standDown(market, copied)
 			})
 		}
 	}
 }
 
-func newTwins(t *testing.T, market string) *twins {
+func newPeers(t *testing.T, market string) *peers {
 	p := newPlace(t)
-	w := &twins{place: p, address: p.free()}
+	w := &peers{place: p, address: p.free()}
 	leverage := map[string]string{"futures": "leverage: 3\n"}[market]
 	for _, name := range []string{"one", "two"} {
-		p.live(name, "twin", w.address, fmt.Sprintf("instance: two\ndata_dir: %q", filepath.Join(p.directory, "data-"+name)))
+		p.live(name, "peer", w.address, fmt.Sprintf("instance: two\ndata_dir: %q", filepath.Join(p.directory, "data-"+name)))
 		p.file(name+"/strategies/strategy.yaml", "name: grow\nstrategy: twap\nmarket: "+market+"\nsymbol: ETH-USDT\ninterval: 1m\n"+
 			"schedule: '@every 1s'\n"+leverage+"params: {side: buy, quantity: 20, slices: 1000, every: 1s}\nprotect: {stop_loss: 20%}\n", 0o600)
 	}
-	p.venue(w.address, "twin", "--market", "still", "--start", startclock.Time().Format(time.RFC3339))
+	p.venue(w.address, "peer", "--market", "still", "--start", startclock.Time().Format(time.RFC3339))
 	return w
 }
 
-func (w *twins) standDown(market string, copied bool) {
+func (w *peers) standDown(market string, copied bool) {
 	t := w.t
 	if copied {
 		w.runUntil("a stop", func() bool { return stopsOf(w.orders()) > 0 })

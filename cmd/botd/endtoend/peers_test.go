@@ -39,14 +39,14 @@ func TestUnjournalledOrdersUnderPrefixBlockEntries(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			w := &twins{place: p, address: p.free()}
+			w := &peers{place: p, address: p.free()}
 			for _, name := range []string{"one", "two"} {
-				p.live(name, "twin", w.address, fmt.Sprintf("data_dir: %q", filepath.Join(p.directory, "data-"+name)))
+				p.live(name, "peer", w.address, fmt.Sprintf("data_dir: %q", filepath.Join(p.directory, "data-"+name)))
 				p.file(name+"/strategies/strategy.yaml", c.before, 0o600)
 			}
 			p.venue(
 				w.address,
-				"twin",
+				"peer",
 				"--market",
 				"still",
 				"--start",
@@ -74,8 +74,8 @@ func TestUnjournalledOrdersUnderPrefixBlockEntries(t *testing.T) {
 	}
 }
 
-// twins are botds on one account.
-type twins struct {
+// peers are botds on one account.
+type peers struct {
 	*place
 	address string
 }
@@ -83,7 +83,7 @@ type twins struct {
 func (o *venueOrder) rests() bool { return o.Status == "OPEN" || o.Status == "NEW" }
 
 // live and filled count the account's orders.
-func (w *twins) live() (n int) {
+func (w *peers) live() (n int) {
 	for _, o := range venueOrders(w.t, w.address) {
 		if o.rests() {
 			n++
@@ -92,7 +92,7 @@ func (w *twins) live() (n int) {
 	return n
 }
 
-func (w *twins) filled() (n int) {
+func (w *peers) filled() (n int) {
 	for _, o := range venueOrders(w.t, w.address) {
 		if o.Status == "FILLED" {
 			n++
@@ -102,7 +102,7 @@ func (w *twins) filled() (n int) {
 }
 
 // price moves the market.
-func (w *twins) price(to string) {
+func (w *peers) price(to string) {
 	w.t.Helper()
 	moved, err := http.Post("http://"+w.address+"/control/v1/price", "application/json",
 		strings.NewReader(`{"market": "futures", "symbol": "ETH-USDT", "price": "`+to+`"}`))
@@ -113,13 +113,13 @@ func (w *twins) price(to string) {
 }
 
 // daemon runs botd with a configuration.
-func (w *twins) daemon(config string) (*exec.Cmd, *Trace) {
+func (w *peers) daemon(config string) (*exec.Cmd, *Trace) {
 	return w.start(config, "run", "-c", config, "--mode", "live", "--listen", "off", "--log-format", "json")
 }
 
 // runUntil runs the first botd until a condition holds on the exchange and is settled in its journal, and
 // stops it.
-func (w *twins) runUntil(what string, so func() bool) {
+func (w *peers) runUntil(what string, so func() bool) {
 	w.t.Helper()
 	command, log := w.daemon("one")
 	log.wait(w.t, `"daemon.reconciled"`)
@@ -130,7 +130,7 @@ func (w *twins) runUntil(what string, so func() bool) {
 }
 
 // stops runs a botd until it reports why nothing opens, and expects no order to be placed or canceled.
-func (w *twins) stops(config, event, why string) {
+func (w *peers) stops(config, event, why string) {
 	w.t.Helper()
 	before := venueOrders(w.t, w.address)
 	command, log := w.daemon(config)
