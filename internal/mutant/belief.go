@@ -241,7 +241,7 @@ var belief = []Row{
 		}},
 	{"lost_read", "a read that is not answered is repeated in the next round only", "23",
 		"runtime/engine TestReadWithLostAnswerIsRepeatedInSameRound", []Edit{
-			{"runtime/engine.round.attentionMS", "p.repeated", "true"},
+			{"runtime/engine.pace.attentionMS", "p.repeated", "true"},
 		}},
 	{"unanswered_stop", "an unanswered stop is awaited until the client times out", "1",
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{

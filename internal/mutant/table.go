@@ -239,7 +239,7 @@ var protocol = []Row{
 		{"reconcile.SymbolState.Traded", "max(0, s.traded*exchange.Quantity(side.Sign()))", "0"},
 	}},
 	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
-		{"runtime/engine.round.patience", "min(patienceMS, max(promptMS, 2*r.took[of]))", "int64(patienceMS)"},
+		{"runtime/engine.pace.patience", "min(patienceMS, max(promptMS, 2*t.took[of]))", "int64(patienceMS)"},
 	}},
 	{"listed_is_open", "an order whose cancel was requested is open while a list shows it", "28", "", []Edit{
 		{"reconcile.Book.Vanished", `b.CancelMS(p.ClientOrderID()) != 0`, "false"},

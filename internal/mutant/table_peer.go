@@ -60,7 +60,7 @@ var peer = []Row{
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
-			{"runtime/engine.round.skipLateRead", "p.kind == callTicker", "false"},
+			{"runtime/engine.reader.skipLateRead", "p.kind == callTicker", "false"},
 		}},
 	{"deposit_brings_back", "a deposit counts as coins that another botd has sold", "15",
 		"reconcile TestDepositDoesNotBringBackWhatAnotherBotdSold", []Edit{

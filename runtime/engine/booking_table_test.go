@@ -129,7 +129,7 @@ func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
 		id := w.sendsOn(bitcoin, placement.Entry)
 		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: 4}})
 		beganMS := w.engine.nowMS
-		w.engine.round.reading.snapshot.BeganMS = beganMS
+		w.engine.reader.reading.snapshot.BeganMS = beganMS
 		w.engine.nowMS += ends
 		w.engine.round.notePlacement(w.engine.book.Placement(id), 0)
 		if have := w.engine.accounting.futures.tradedMS - beganMS; have != want {

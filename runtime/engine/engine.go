@@ -30,6 +30,7 @@ type Engine struct {
 
 	market     *market     // candles, prices, rules and funding rates
 	tick       *tick       // decides: View to Plan
+	reader     *reader     // reads lists, orders, positions and prices for a round
 	round      *round      // converges: settle, derive, check, journal, place
 	dispatcher *dispatcher // derive, check and place of a round
 	sender     *sender     // placements on their way to the exchange
@@ -89,10 +90,10 @@ func assemble(b *base) *Engine {
 	e.sender = &sender{base: b, permission: e.permission, tick: e.tick}
 	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, permission: e.permission, sender: e.sender,
 		refusals: refusals, backoffs: e.backoffs}
+	e.reader = newReader(b, e.limits, e.market)
 	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting,
-		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick, market: e.market,
-		backoffs: e.backoffs, took: map[exchange.Operation]int64{},
-		singly: map[exchange.Market]int64{}, listFrom: polling.TickersFrom}
+		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick,
+		backoffs: e.backoffs, reader: e.reader}
 	e.roster = &roster{base: b, accounting: e.accounting, ruleset: e.ruleset, results: e.results, tick: e.tick, market: e.market, round: e.round}
 	e.reporter = &reporter{base: b, readHealth: e.readHealth, protection: e.protection, limits: e.limits, permission: e.permission, halts: e.halts,
 		market: e.market, backoffs: e.backoffs, refusals: refusals}
@@ -311,9 +312,9 @@ func (e *Engine) wake() {
 		e.dispatcher.replaceReleased()
 	}
 	switch {
-	case e.round.inProgress() && min(e.emergencyMS, e.round.reading.lateMS) <= e.nowMS:
+	case e.reader.inProgress() && min(e.emergencyMS, e.reader.lateMS) <= e.nowMS:
 		e.proceedWithoutLateReads()
-	case !e.round.inProgress() && e.roundMS <= e.nowMS:
+	case !e.reader.inProgress() && e.roundMS <= e.nowMS:
 		if e.round.beginRound() {
 			e.roster.endRemoved()
 		}
@@ -353,10 +354,10 @@ func (e *Engine) NextMS() int64 {
 		return next
 	}
 	next = min(next, e.replaceMS)
-	if !e.round.inProgress() {
+	if !e.reader.inProgress() {
 		next = min(next, e.roundMS)
 	} else {
-		next = min(next, e.emergencyMS, e.round.reading.lateMS)
+		next = min(next, e.emergencyMS, e.reader.lateMS)
 	}
 	if e.closing != record.LevelNone {
 		return next

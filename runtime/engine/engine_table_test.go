@@ -84,7 +84,7 @@ func TestRefusedReadScope(t *testing.T) {
 			[]exchange.SymbolKey{wholeSpot, account0}},
 		{"the account", pendingCall{kind: callRound, of: exchange.FuturesAccount}, errLate, []exchange.SymbolKey{account0}},
 	} {
-		_, r := reader(t)
+		_, r := undisturbed(t)
 		r.readFailed(&c.p, c.err)
 		var have []exchange.SymbolKey
 		for _, f := range r.reading.failures {
@@ -95,7 +95,7 @@ func TestRefusedReadScope(t *testing.T) {
 		}
 	}
 	for operation, want := range map[exchange.Operation]int{exchange.FuturesLeverages: 1, exchange.FuturesTickers: 0, exchange.FuturesPositionsHistory: 1} {
-		_, r := reader(t)
+		_, r := undisturbed(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
 		r.takeRows(&pendingCall{symbol: r.book.Track(bitcoin)}, answer)
 		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
@@ -389,7 +389,7 @@ func TestThePricesOfAListAreTakenBySymbol(t *testing.T) {
 		{[]exchange.Ticker{{Symbol: "ETH-USDT", Last: 9}, {Symbol: "BTC-USDT", Last: 7}, {Symbol: "SOL-USDT", Last: 8}}, 7, 0},
 		{[]exchange.Ticker{{Symbol: "BTC-USDT", Last: 1}}, 1, 0}, {[]exchange.Ticker{{Symbol: "BTC-USDT"}}, 5, 1}, {nil, 5, 1},
 	} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 5, 1 })
 		r.takeTickers(exchange.Futures, c.tickers)
 		if w.symbol().Last() != c.last || len(w.out.Calls) != c.single || c.single == 1 && w.out.Calls[0].Request.Operation != exchange.FuturesTicker {

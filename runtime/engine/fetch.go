@@ -6,13 +6,12 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
-	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
 
 // askForRound sends a read of the round, or answers it at once from Config.Read. Instead of a read of
 // which late copies are in flight, it sends one more copy with less patience, up to maxCopies.
-func (r *round) askForRound(p pendingCall, request exchange.Request) {
+func (r *reader) askForRound(p pendingCall, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
 	if r.config.Read != nil {
 		r.request, r.requestPurpose = request, p
@@ -46,7 +45,7 @@ func (p *pendingCall) noSuchOrder(err error) bool {
 
 // readFailed handles a failed read. It affects the call's domain and, if credentials or clock were
 // refused, the account.
-func (r *round) readFailed(p *pendingCall, err error) {
+func (r *reader) readFailed(p *pendingCall, err error) {
 	if p.kind == callTickers {
 		r.listFailed(p)
 		r.withoutList(p)
@@ -60,13 +59,6 @@ func (r *round) readFailed(p *pendingCall, err error) {
 	r.unread(p, of)
 }
 
-// unread prevents conclusions in a call's domain.
-func (r *round) unread(p *pendingCall, of exchange.SymbolKey) {
-	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
-		r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
-	}
-}
-
 // domain returns the domain of a round's read: a symbol, a market, or the account.
 func (p *pendingCall) domain() exchange.SymbolKey {
 	switch {
@@ -78,12 +70,6 @@ func (p *pendingCall) domain() exchange.SymbolKey {
 	return exchange.SymbolKey{Market: p.of.Market()}
 }
 
-func (r *round) noteFailure(of exchange.SymbolKey, err error) {
-	if !slices.ContainsFunc(r.reading.failures, func(f failure) bool { return f.of == of }) {
-		r.reading.failures = append(r.reading.failures, failure{of, err})
-	}
-}
-
 // ofAccount reports whether a refusal concerns credentials or clock.
 func ofAccount(refusal *exchange.Refusal) bool {
 	return refusal.Unauthorized() || refusal.Code == exchange.CodeInvalidTimestamp
@@ -91,7 +77,7 @@ func ofAccount(refusal *exchange.Refusal) bool {
 
 // fetchUnlisted reads by id the futures orders that need a decision while the open list cannot be
 // read.
-func (r *round) fetchUnlisted() {
+func (r *reader) fetchUnlisted() {
 	for p := range r.book.Live() {
 		moves := p.State() != placement.Working || r.book.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
 		if p.Order().Market == exchange.Futures && p.OrderID() != 0 && moves {
@@ -102,7 +88,7 @@ func (r *round) fetchUnlisted() {
 }
 
 // fetchForeign reads by id the foreign openings that the open list omits: the list alone does not prove that they have ended.
-func (r *round) fetchForeign() {
+func (r *reader) fetchForeign() {
 	for symbol := range r.book.Symbols() {
 		for _, id := range r.book.OmittedForeign(symbol, &r.reading.snapshot) {
 			r.askForRound(pendingCall{kind: callOrder, symbol: symbol, orderID: id}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})
@@ -114,7 +100,7 @@ func (r *round) fetchForeign() {
 // the open list could not be read, where the book needs it, and where a refused order may have been
 // executed. While botd stands down, and before the first read of a symbol, it also requests the newest
 // orders.
-func (r *round) fetchSpotHistory() {
+func (r *reader) fetchSpotHistory() {
 	if !r.book.Knows(exchange.Spot) {
 		return
 	}
@@ -123,7 +109,7 @@ func (r *round) fetchSpotHistory() {
 		if p.Symbol().Market != exchange.Spot {
 			continue
 		}
-		resting := p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0
+		resting := p.State() == placement.Working && !r.omits(p) && r.book.CancelMS(p.ClientOrderID()) == 0
 		if slices.Contains(requested, p.Order().Symbol) || resting {
 			continue
 		}
@@ -166,23 +152,15 @@ func orderHistory(symbol string, sinceMS int64) exchange.Request {
 	return exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: symbol, StartMS: max(0, sinceMS), Limit: exchange.HistoryPage}
 }
 
-// vanished reports whether the list of open spot orders omits an order of botd's that has an order id,
-// or could not be read.
-func (r *round) vanished(p *account.Placement) bool {
-	s := &r.reading.snapshot
-	return !s.SpotOrders.Done() || slices.Contains(r.reading.vanished, p) && // canceled orders are among the vanished ones even if they are listed
-		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
-}
-
 // askEvidence requests further evidence about uncertain orders: positions/history on futures (case
 // 9), user trades of an order on spot.
-func (r *round) askEvidence() {
+func (r *reader) askEvidence() {
 	r.askEnds()
 	if !r.book.Knows(exchange.Spot) {
 		return
 	}
 	for p := range r.book.Live() {
-		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
+		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.omits(p) {
 			r.askForRound(pendingCall{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: exchange.HistoryPage})
 		}
@@ -191,7 +169,7 @@ func (r *round) askEvidence() {
 
 // askEnds reads positions/history, for the ends of positions that the list does not fully show and for
 // possible results of uncertain openings, with one request that begins at the earlier time.
-func (r *round) askEnds() {
+func (r *reader) askEnds() {
 	for _, leg := range r.legs {
 		since, ask := r.book.NeedsPositionHistory(leg.symbol)
 		if p := r.book.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
@@ -211,7 +189,7 @@ func (r *round) askEnds() {
 }
 
 // takeTrades sums an order's user trades.
-func (r *round) takeTrades(p *pendingCall, answer *exchange.Answer) {
+func (r *reader) takeTrades(p *pendingCall, answer *exchange.Answer) {
 	traded := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
 	rules := p.symbol.Rules()
@@ -234,7 +212,7 @@ func (r *round) takeTrades(p *pendingCall, answer *exchange.Answer) {
 }
 
 // needsPrice reports whether a round could use the symbol's price.
-func (r *round) needsPrice(leg *leg) bool {
+func needsPrice(leg *leg) bool {
 	return leg.symbol.LastMS() == 0 || leg.symbol.Position() != 0 || leg.config.Schedule != nil ||
 		leg.state.Plan().Target().Sign() != 0 || leg.state.Plan().OrdersSet()
 }

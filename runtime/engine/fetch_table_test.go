@@ -54,7 +54,7 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 	} {
 		w := settled(t)
 		see(w.engine.book.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
-		r := w.engine.round
+		r := w.engine.reader
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		c.with(w)
 		w.out.Reset()
@@ -116,7 +116,7 @@ func TestSpotOrderReads(t *testing.T) {
 		w := newWorld(t, hold(0), onSpot)
 		w.pass(20_000)
 		w.engine.out = &w.out
-		r := w.engine.round
+		r := w.engine.reader
 		c.with(w)
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		if c.listed != nil {
@@ -164,7 +164,7 @@ func TestPositionsHistoryStartsAtOpeningSecond(t *testing.T) {
 		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 		w.engine.nowMS = w.now + 60_000
 		w.out.Reset()
-		w.engine.round.askEnds()
+		w.engine.reader.askEnds()
 		if calls := w.out.Calls; len(calls) != 1 || calls[0].Request != (exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: "BTC-USDT",
 			StartMS: began + want, Limit: 100}) {
 			t.Errorf("sent at %d ms: want the ends since %d ms, have %+v", sentMS, want, calls)
@@ -194,7 +194,7 @@ func TestOrderTradesAreSummed(t *testing.T) {
 		{"without rules", []exchange.UserTrade{trade(5, 100, 10, "0.01", "BTC")}, false, "[]"},
 	} {
 		w := settled(t)
-		r, symbol := w.engine.round, w.engine.book.Track(coin)
+		r, symbol := w.engine.reader, w.engine.book.Track(coin)
 		if see(symbol, func(o *seen) { o.Rules = nil }); c.rules {
 			see(symbol, func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		}
@@ -216,7 +216,7 @@ func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 		pages   []int
 		partial bool
 	}{{[]int{0}, false}, {[]int{999}, false}, {[]int{1_000}, true}, {[]int{1_000, 3}, true}, {[]int{3, 1_000}, true}} {
-		r := &round{base: emptyBase(1)}
+		r := &reader{base: emptyBase(1)}
 		sum := 0
 		for _, rows := range c.pages {
 			r.takeRead(&pendingCall{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
@@ -294,10 +294,10 @@ func TestSymbolLacksPrice(t *testing.T) {
 		one := w.engine.legs[0]
 		see(one.symbol, func(o *seen) { one.config.Schedule, o.LastMS = nil, w.engine.nowMS-60_000 })
 		c.with(w, one)
-		if have := w.engine.round.lacksPrice(one); have != c.want {
+		if have := w.engine.reader.lacksPrice(one); have != c.want {
 			t.Errorf("%s: want a price lacking %t, have %t", c.name, c.want, have)
 		}
-		if missing := w.engine.round.missingPrices(exchange.Futures); (len(missing) == 1) != c.want || len(w.engine.round.missingPrices(exchange.Spot)) != 0 {
+		if missing := w.engine.reader.missingPrices(exchange.Futures); (len(missing) == 1) != c.want || len(w.engine.reader.missingPrices(exchange.Spot)) != 0 {
 			t.Errorf("%s: want it among the missing %t, have %d", c.name, c.want, len(missing))
 		}
 	}
@@ -324,7 +324,7 @@ func TestPriceListIsReadFromFourSymbols(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.nowMS = 1_000_000
-		r := e.round
+		r := e.reader
 		r.singly[exchange.Futures] = e.nowMS + c.singlyMS
 		if have := r.byList(exchange.Futures); have != c.want || r.byList(exchange.Spot) {
 			t.Errorf("%d symbols: want the list read %t, have %t", c.count, c.want, have)
@@ -348,7 +348,7 @@ func TestTickerPrice(t *testing.T) {
 	} {
 		w := settled(t)
 		see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 5, 1 })
-		if w.engine.round.takeTicker(w.symbol(), c.tickers); w.symbol().Last() != c.want {
+		if w.engine.reader.takeTicker(w.symbol(), c.tickers); w.symbol().Last() != c.want {
 			t.Errorf("%+v: want %d, have %d", c.tickers, c.want, w.symbol().Last())
 		}
 	}
@@ -367,7 +367,7 @@ func TestPriceListIsAwaited(t *testing.T) {
 		w := settled(t)
 		clear(w.engine.calls)
 		w.engine.begin(c.p)
-		if have := w.engine.round.listComes(exchange.Futures); have != c.want {
+		if have := w.engine.reader.listComes(exchange.Futures); have != c.want {
 			t.Errorf("%+v: want %t, have %t", c.p, c.want, have)
 		}
 	}
@@ -378,7 +378,7 @@ func TestPriceListIsAwaited(t *testing.T) {
 func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, unread := range map[string][]exchange.SymbolKey{"BTC-USDT": {bitcoin}, "": {wholeMarket}, "XYZ-USDT": nil} {
-		_, r := reader(t)
+		_, r := undisturbed(t)
 		r.takeRead(&pendingCall{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
 			Operation: exchange.FuturesOpenPositions, Unreadable: []exchange.UnreadableRow{{Symbol: name}}}})
 		want := []exchange.SymbolKey{{Market: exchange.Futures, Name: name}}
@@ -407,7 +407,7 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 	} {
 		b := valued(t, 1, 1)
 		*reconciletest.Of(b.book).Balances = append(*reconciletest.Of(b.book).Balances, exchange.Balance{Asset: "BTC", Free: exchange.AmountOf(3)})
-		r := &round{base: b}
+		r := &reader{base: b}
 		answer := &exchange.Answer{Operation: exchange.SpotWallet,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(5)}})}
 		for _, asset := range c.assets {

@@ -17,37 +17,43 @@ import (
 
 var errLate = errors.New("no answer yet")
 
+// pace is how fast reads are answered: it decides how long a round waits for one, and when to repeat it.
+type pace struct {
+	took             map[exchange.Operation]int64 // last durations
+	newestAnsweredMS int64                        // send time of the most recently sent read that was answered
+}
+
 // patience returns how long a round waits for a read.
-func (r *round) patience(of exchange.Operation) int64 {
-	return min(patienceMS, max(promptMS, 2*r.took[of]))
+func (t *pace) patience(of exchange.Operation) int64 {
+	return min(patienceMS, max(promptMS, 2*t.took[of]))
 }
 
 // noteDuration records the duration of a read. The duration of a failed read does not make later rounds wait longer.
-func (r *round) noteDuration(p *pendingCall, event *EventAnswer) {
-	if event.Err != nil {
-		delete(r.took, p.of)
+func (t *pace) noteDuration(p *pendingCall, err error, nowMS int64) {
+	if err != nil {
+		delete(t.took, p.of)
 		return
 	}
-	r.took[p.of] = r.nowMS - p.sentMS
-	r.newestAnsweredMS = max(r.newestAnsweredMS, p.sentMS)
+	t.took[p.of] = nowMS - p.sentMS
+	t.newestAnsweredMS = max(t.newestAnsweredMS, p.sentMS)
 }
 
 // overtaken reports whether another read that was sent no earlier has already been answered.
-func (r *round) overtaken(p *pendingCall) bool { return r.newestAnsweredMS >= p.sentMS }
-
-// maxCopies limits the copies of a read in flight.
-const maxCopies = 4
+func (t *pace) overtaken(p *pendingCall) bool { return t.newestAnsweredMS >= p.sentMS }
 
 // repeatAfterMS returns the time after which a round repeats a read.
-func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }
+func (t *pace) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, t.took[of]*3/2) }
 
 // attentionMS returns when a read is to be repeated, or becomes late.
-func (r *round) attentionMS(p *pendingCall) int64 {
+func (t *pace) attentionMS(p *pendingCall) int64 {
 	if p.repeated {
 		return p.dueMS
 	}
-	return min(p.dueMS, p.sentMS+r.repeatAfterMS(p.of))
+	return min(p.dueMS, p.sentMS+t.repeatAfterMS(p.of))
 }
+
+// maxCopies limits the copies of a read in flight.
+const maxCopies = 4
 
 // same reports whether two reads are the same request.
 func (p *pendingCall) same(q *pendingCall) bool {
@@ -55,7 +61,7 @@ func (p *pendingCall) same(q *pendingCall) bool {
 }
 
 // lateCopies returns the number of copies of the read in flight from earlier phases.
-func (r *round) lateCopies(p *pendingCall) (count int) {
+func (r *reader) lateCopies(p *pendingCall) (count int) {
 	for _, q := range r.calls {
 		if q.late && q.same(p) {
 			count++
@@ -65,10 +71,10 @@ func (r *round) lateCopies(p *pendingCall) (count int) {
 }
 
 // isLate reports whether the same read of an earlier phase is still in flight.
-func (r *round) isLate(p *pendingCall) bool { return r.lateCopies(p) > 0 }
+func (r *reader) isLate(p *pendingCall) bool { return r.lateCopies(p) > 0 }
 
 // awaited reports whether the round still waits for a read, which may have been sent twice.
-func (r *round) awaited(p *pendingCall) bool {
+func (r *reader) awaited(p *pendingCall) bool {
 	for _, q := range r.calls {
 		if q.request == p.request && !q.late {
 			return true
@@ -78,7 +84,7 @@ func (r *round) awaited(p *pendingCall) bool {
 }
 
 // skipLateRead continues the round without a late read.
-func (r *round) skipLateRead(p *pendingCall) {
+func (r *reader) skipLateRead(p *pendingCall) {
 	if p.kind == callTickers { // as if each of its prices were late, because single reads would take even longer
 		for _, symbol := range r.missingPrices(p.of.Market()) {
 			if r.lateByList(p, symbol) {
@@ -95,15 +101,8 @@ func (r *round) skipLateRead(p *pendingCall) {
 	r.unread(p, of)
 }
 
-func (r *round) noteLate(of exchange.SymbolKey) {
-	if !slices.ContainsFunc(r.reading.late, func(f failure) bool { return f.of == of }) {
-		r.reading.late = append(r.reading.late, failure{of, errLate})
-	}
-}
-
-// proceed repeats unanswered reads and continues without late ones. It reports whether the round is
-// complete.
-func (r *round) proceed() (complete bool) {
+// proceed repeats unanswered reads and gives up waiting for late ones.
+func (r *reader) proceed() {
 	r.reading.lateMS = never
 	var due []int64
 	for id, p := range r.calls {
@@ -133,18 +132,17 @@ func (r *round) proceed() (complete bool) {
 			r.skipLateRead(&p)
 		}
 	}
-	return r.advance()
 }
 
 // repeat sends a read once more.
-func (r *round) repeat(p pendingCall) {
+func (r *reader) repeat(p pendingCall) {
 	p.sentMS, p.repeated = r.nowMS, true
 	r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
 	r.ask(p, PrioritySettle, *p.request)
 }
 
 // forget drops a read whose further answers are ignored.
-func (r *round) forget(p *pendingCall) {
+func (r *reader) forget(p *pendingCall) {
 	maps.DeleteFunc(r.calls, func(_ int64, q pendingCall) bool {
 		return q.request == p.request && p.request != nil || q.late && q.same(p)
 	})
@@ -152,8 +150,8 @@ func (r *round) forget(p *pendingCall) {
 
 // lateAnswer handles the answer to a read that its round no longer awaited: only its error and its
 // duration are used.
-func (r *round) lateAnswer(p *pendingCall, event *EventAnswer) {
-	r.noteDuration(p, event)
+func (r *reader) lateAnswer(p *pendingCall, event *EventAnswer) {
+	r.noteDuration(p, event.Err, r.nowMS)
 	if p.kind == callTickers && event.Err != nil {
 		r.listFailed(p)
 	}
@@ -170,7 +168,7 @@ func (r *round) lateAnswer(p *pendingCall, event *EventAnswer) {
 
 // giveUpLate ends late reads that have been in flight too long, and counts those that have failed since
 // the last round.
-func (r *round) giveUpLate() {
+func (r *reader) giveUpLate() {
 	var given []int64
 	for id, p := range r.calls {
 		if p.late && r.nowMS-p.sentMS >= patienceMS {

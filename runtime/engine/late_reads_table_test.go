@@ -9,11 +9,11 @@ import (
 	"botd/exchange"
 )
 
-// reader is a round of an engine whose symbols were all read, with nothing in flight.
-func reader(t testing.TB) (*world, *round) {
+// undisturbed is the reader of an engine whose symbols were all read, with nothing in flight.
+func undisturbed(t testing.TB) (*world, *reader) {
 	t.Helper()
 	w := settled(t)
-	r := w.engine.round
+	r := w.engine.reader
 	clear(r.took)
 	clear(w.engine.calls)
 	r.reading, r.newestAnsweredMS, r.overdue = reading{phase: phaseLists, lateMS: never}, 0, nil
@@ -22,7 +22,7 @@ func reader(t testing.TB) (*world, *round) {
 }
 
 // asksOrders has the round request the open orders of futures, and returns the call's id.
-func (r *round) asksOrders() int64 {
+func (r *reader) asksOrders() int64 {
 	r.askForRound(pendingCall{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
 	return r.nextCall
 }
@@ -35,9 +35,9 @@ func TestRoundReadTimeout(t *testing.T) {
 		{0, 1_000, 400}, {200, 1_000, 400}, {267, 1_000, 400}, {268, 1_000, 402}, {500, 1_000, 750}, {501, 1_002, 751}, {4_999, 9_998, 7_498},
 		{6_000, 10_000, 9_000},
 	} {
-		_, r := reader(t)
+		_, r := undisturbed(t)
 		of := exchange.FuturesOpenOrders
-		r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{})
+		r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, nil, r.nowMS)
 		if r.patience(of) != c.waits || r.repeatAfterMS(of) != c.repeats || r.newestAnsweredMS != r.nowMS-c.took {
 			t.Errorf("one took %d ms: want the next awaited for %d and repeated after %d, have %d and %d", c.took, c.waits, c.repeats, r.patience(of),
 				r.repeatAfterMS(of))
@@ -46,10 +46,10 @@ func TestRoundReadTimeout(t *testing.T) {
 		if p := r.calls[id]; p.dueMS != r.nowMS+c.waits || p.repeated || r.reading.lateMS != r.nowMS+min(c.waits, c.repeats) || r.reading.pending != 1 {
 			t.Errorf("one took %d ms: want attention to the next after %d ms, have %d", c.took, min(c.waits, c.repeats), r.reading.lateMS-r.nowMS)
 		}
-		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, &EventAnswer{Err: errors.New("broken")}); r.patience(of) != 1_000 {
+		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, errors.New("broken"), r.nowMS); r.patience(of) != 1_000 {
 			t.Errorf("after a failure: want a second, have %d", r.patience(of))
 		}
-		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - 9_000}, &EventAnswer{}); r.newestAnsweredMS != r.nowMS-c.took {
+		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - 9_000}, nil, r.nowMS); r.newestAnsweredMS != r.nowMS-c.took {
 			t.Errorf("want the latest that was answered to stay noted, have %d", r.nowMS-r.newestAnsweredMS)
 		}
 	}
@@ -74,14 +74,14 @@ func TestUnansweredReadIsRepeatedThenSkipped(t *testing.T) {
 		{"its time is over", 1_000, false, 1, 1, -1},
 		{"its time is over, and others were answered", 1_000, true, 1, 1, -1},
 	} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		began, id := r.nowMS, r.asksOrders()
 		if c.overtaken {
 			r.newestAnsweredMS = began
 		}
 		w.engine.nowMS += c.afterMS
 		r.reading.version = 1
-		if r.proceed() {
+		if w.engine.round.proceed() {
 			t.Errorf("%s: want the round not complete", c.name)
 		}
 		sent := 0
@@ -107,7 +107,7 @@ func TestUnansweredReadIsRepeatedThenSkipped(t *testing.T) {
 func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		id := r.asksOrders()
 		r.newestAnsweredMS = r.nowMS
 		w.engine.nowMS += 400
@@ -151,7 +151,7 @@ func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 		{4, func(p *pendingCall) { p.before = true }, 1_000, 0},
 		{4, func(p *pendingCall) { p.late = false }, 1_000, 0},
 	} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		for range c.late {
 			p := pendingCall{kind: callRound, of: exchange.FuturesOpenOrders, late: true, sentMS: r.nowMS - 5_000}
 			if c.other != nil {
@@ -171,7 +171,7 @@ func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 // If the list is late, too, the other prices of its market are not late.
 func TestListInPlaceOfLateTickerServesOnlyIt(t *testing.T) {
 	t.Parallel()
-	_, r := reader(t)
+	_, r := undisturbed(t)
 	single := pendingCall{kind: callTicker, of: exchange.FuturesTicker, symbol: r.book.Track(bitcoin), late: true, sentMS: r.nowMS}
 	r.begin(single)
 	r.skipLateRead(&single)
@@ -203,7 +203,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		{"its round still waits", false, 10_000, callRound, exchange.FuturesOpenOrders, false, "[]"},
 		{"a list of prices", true, 10_000, callTickers, exchange.FuturesTickers, true, "[]"},
 	} {
-		_, r := reader(t)
+		_, r := undisturbed(t)
 		id := r.begin(pendingCall{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS - c.agoMS})
 		second := r.begin(pendingCall{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS})
 		r.took[c.of] = 3_000
@@ -222,7 +222,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		}
 	}
 	var want, have []exchange.SymbolKey
-	_, r := reader(t)
+	_, r := undisturbed(t)
 	for _, name := range []string{"B", "A", "D", "C", "F", "E"} {
 		symbol := r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: name})
 		r.begin(pendingCall{kind: callOrder, of: exchange.FuturesOrder, symbol: symbol, late: true, sentMS: r.nowMS - 10_000})
@@ -235,7 +235,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	if !slices.Equal(have, want) {
 		t.Errorf("want them given up in the order in which they were sent, %v, have %v", want, have)
 	}
-	_, r = reader(t)
+	_, r = undisturbed(t)
 	r.overdue = []failure{{bitcoin, errLate}, {bitcoin, errLate}}
 	if r.giveUpLate(); len(r.reading.failures) != 1 || r.reading.failures[0].of != bitcoin || r.overdue != nil {
 		t.Errorf("want what failed between two rounds counted once, have %+v", r.reading.failures)
@@ -263,7 +263,7 @@ func TestLateReadAnswerIsCounted(t *testing.T) {
 		{"a list of prices came", pendingCall{kind: callTickers, of: exchange.FuturesTickers}, nil, true, 0, 0, false},
 		{"a list of prices failed", pendingCall{kind: callTickers, of: exchange.FuturesTickers}, broken, true, 0, 0, true},
 	} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		if !c.underWay {
 			r.reading.phase = 0
 		}
@@ -286,14 +286,14 @@ func TestLateReadAnswerIsCounted(t *testing.T) {
 func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 	t.Parallel()
 	for _, underWay := range []bool{true, false} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		r.asksOrders()
 		other := r.begin(pendingCall{kind: callCandles})
 		r.overdue, r.roundMS = []failure{{bitcoin, errLate}}, never
 		if !underWay {
 			r.reading.phase = 0
 		}
-		r.abandonRound()
+		w.engine.round.abandonRound()
 		_, stays := r.calls[other]
 		if have := len(r.calls) == 1 && len(r.overdue) == 0 && r.roundMS == w.engine.nowMS && !r.inProgress(); have != underWay || !stays {
 			t.Errorf("under way %t: have %d calls, %d overdue, a round in %d ms", underWay, len(r.calls), len(r.overdue), r.roundMS-w.engine.nowMS)
@@ -309,7 +309,7 @@ func TestRoundRestartsAfterProcessPause(t *testing.T) {
 }
 
 func stoodStill(t testing.TB, forMS int64, again bool) {
-	w, r := reader(t)
+	w, r := undisturbed(t)
 	r.asksOrders()
 	call, began := r.asksOrders(), w.engine.nowMS
 	r.reading.snapshot.BeganMS = began

@@ -41,7 +41,7 @@ func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quanti
 		if !r.config.Quiet {
 			r.note(p.Strategy(), symbol.Rules(), NoteFill{noteOrder(p), grown, p.Price(), symbol.Last()})
 		}
-		r.accounting.traded(p, r.reading.snapshot.BeganMS)
+		r.accounting.traded(p, r.reader.snapshot.BeganMS)
 	}
 	if p.State().Final() {
 		r.note(p.Strategy(), symbol.Rules(), NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})

@@ -19,7 +19,7 @@ const listAgainMS = 60_000 // time after a failed list for which single tickers 
 
 // askPositions reads positions last, so that a fill after the lists were read appears as a difference
 // that the next round explains, never as a wrong sum.
-func (r *round) askPositions() {
+func (r *reader) askPositions() {
 	for _, market := range markets {
 		if r.trades(market) {
 			r.askEach(polling.Of(market).Positions)
@@ -32,7 +32,7 @@ func (r *round) askPositions() {
 }
 
 // askPrices requests the prices that a round could act on.
-func (r *round) askPrices() {
+func (r *reader) askPrices() {
 	futures, spot := r.byList(exchange.Futures), r.byList(exchange.Spot)
 	for _, leg := range r.legs {
 		byList := futures
@@ -52,7 +52,7 @@ func (r *round) askPrices() {
 }
 
 // askList requests the prices of a market, once per round, and reports whether it did.
-func (r *round) askList(market exchange.Market, instead bool) bool {
+func (r *reader) askList(market exchange.Market, instead bool) bool {
 	if slices.Contains(r.reading.listed, market) {
 		return false
 	}
@@ -62,18 +62,18 @@ func (r *round) askList(market exchange.Market, instead bool) bool {
 }
 
 // byList reports whether a market's prices are to be read by its list.
-func (r *round) byList(market exchange.Market) bool {
+func (r *reader) byList(market exchange.Market) bool {
 	return r.nowMS >= r.singly[market] && len(r.missingPrices(market)) >= r.listFrom
 }
 
 // lacksPrice reports whether a round still needs a symbol's price.
-func (r *round) lacksPrice(leg *leg) bool {
+func (r *reader) lacksPrice(leg *leg) bool {
 	fresh := r.nowMS-leg.symbol.LastMS() < 500 && leg.symbol.LastMS() != 0
-	return !fresh && r.needsPrice(leg)
+	return !fresh && needsPrice(leg)
 }
 
 // missingPrices returns the symbols of a market that lack a fresh price, without duplicates.
-func (r *round) missingPrices(market exchange.Market) (missing []*reconcile.SymbolState) {
+func (r *reader) missingPrices(market exchange.Market) (missing []*reconcile.SymbolState) {
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == market && r.lacksPrice(leg) && !slices.Contains(missing, leg.symbol) {
 			missing = append(missing, leg.symbol)
@@ -83,19 +83,19 @@ func (r *round) missingPrices(market exchange.Market) (missing []*reconcile.Symb
 }
 
 // askTickers requests one ticker each.
-func (r *round) askTickers(missing []*reconcile.SymbolState) {
+func (r *reader) askTickers(missing []*reconcile.SymbolState) {
 	for _, symbol := range missing {
 		r.askTicker(symbol)
 	}
 }
 
-func (r *round) askTicker(symbol *reconcile.SymbolState) {
+func (r *reader) askTicker(symbol *reconcile.SymbolState) {
 	key := symbol.Key()
 	r.askForRound(pendingCall{kind: callTicker, symbol: symbol}, exchange.Request{Operation: polling.Of(key.Market).Ticker, Symbol: key.Name})
 }
 
 // takeTicker applies the price of one symbol.
-func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
+func (r *reader) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
 			r.book.TakePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
@@ -107,7 +107,7 @@ func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Tic
 }
 
 // takeTickers applies the prices of a market, and requests those that its list omits.
-func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
+func (r *reader) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 	at := make(map[string]int, len(tickers))
 	for i := range tickers {
 		at[tickers[i].Symbol] = i
@@ -124,10 +124,10 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 }
 
 // withoutList requests the prices of a market whose list failed.
-func (r *round) withoutList(p *pendingCall) { r.askTickers(r.missingPrices(p.of.Market())) }
+func (r *reader) withoutList(p *pendingCall) { r.askTickers(r.missingPrices(p.of.Market())) }
 
 // listComes reports whether the list of a market's prices is awaited in this round.
-func (r *round) listComes(market exchange.Market) bool {
+func (r *reader) listComes(market exchange.Market) bool {
 	for _, p := range r.calls {
 		if p.kind == callTickers && p.of.Market() == market && !p.late {
 			return true
@@ -138,10 +138,10 @@ func (r *round) listComes(market exchange.Market) bool {
 
 // lateByList reports whether a symbol's price is late together with its market's list: this is so for
 // every price or, if the list replaced single tickers, for those whose own ticker is late.
-func (r *round) lateByList(p *pendingCall, symbol *reconcile.SymbolState) bool {
+func (r *reader) lateByList(p *pendingCall, symbol *reconcile.SymbolState) bool {
 	single := pendingCall{kind: callTicker, of: polling.Of(symbol.Key().Market).Ticker, symbol: symbol}
 	return !p.instead || r.isLate(&single)
 }
 
 // listFailed makes the engine read single tickers for a while.
-func (r *round) listFailed(p *pendingCall) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }
+func (r *reader) listFailed(p *pendingCall) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }

@@ -9,7 +9,7 @@ import (
 
 // priceReads counts the requests for prices. The list of tickers has the given fate.
 func (w *world) priceReads(market exchange.Market, list fate) (lists, singles *int) {
-	w.engine.round.listFrom = 2
+	w.engine.reader.listFrom = 2
 	lists, singles = new(int), new(int)
 	w.network = func(call *Call) fate {
 		switch op := call.Request.Operation; {

@@ -15,7 +15,7 @@ func TestRoundReadCombinations(t *testing.T) {
 	for lists := range 128 {
 		futuresOrders, spotOrders, positions, wallet := lists&1 != 0, lists&2 != 0, lists&4 != 0, lists&8 != 0
 		asked, rows, failed := lists&16 != 0, lists&64 != 0, lists&32 != 0
-		r := &round{base: emptyBase(1_000_000)}
+		r := &reader{base: emptyBase(1_000_000)}
 		s := &r.reading.snapshot
 		if futuresOrders {
 			s.FuturesOrders = exchange.FetchedOf[exchange.Order](nil)

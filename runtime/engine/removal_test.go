@@ -227,7 +227,7 @@ func TestAnswerToRemovedStrategyIsDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)
-	asking := func() bool { return w.engine.market.series[0].asking && !w.engine.round.inProgress() }
+	asking := func() bool { return w.engine.market.series[0].asking && !w.engine.reader.inProgress() }
 	for w.engine.market.series[0].asking = false; !asking(); {
 		w.pass(1)
 	}

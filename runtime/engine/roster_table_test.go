@@ -167,9 +167,9 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		w.out.Reset()
 		w.engine.calls = map[int64]pendingCall{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
 			4: {kind: callSetLeverage, symbol: w.engine.book.Track(ether)}, 5: {kind: callRound}}
-		w.engine.round.reading.phase, *reconciletest.Of(w.engine.book).WalletMS = phaseLists, 7
+		w.engine.reader.reading.phase, *reconciletest.Of(w.engine.book).WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
-		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.round.inProgress() != (c.want == 1) {
+		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.reader.inProgress() != (c.want == 1) {
 			t.Errorf("%s: want the answers that are awaited for it left to nobody, have %d", c.name, calls)
 		}
 		if have := len(w.engine.legs); have != c.want || w.engine.trades(exchange.Futures) != (have == 1) || (w.engine.legOn(bitcoin) != nil) != (have == 1) {

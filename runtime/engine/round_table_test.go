@@ -30,13 +30,13 @@ func TestNextWakeTime(t *testing.T) {
 		{"stops that were canceled", func(e *Engine, _ *leg, at int64) { e.replaceMS = at }, true, true, true, false},
 		{"a round", func(e *Engine, _ *leg, at int64) { e.roundMS = at }, true, true, true, false},
 		{"a round's late reads", func(e *Engine, _ *leg, at int64) {
-			e.round.reading.phase, e.round.reading.lateMS = phaseLists, at
+			e.reader.phase, e.reader.lateMS = phaseLists, at
 		}, true, true, true, false},
 		{"a halt beside a round that hangs", func(e *Engine, _ *leg, at int64) {
-			e.round.reading.phase, e.emergencyMS = phaseLists, at
+			e.reader.phase, e.emergencyMS = phaseLists, at
 		}, true, true, true, false},
 		{"a halt beside no round", func(e *Engine, _ *leg, at int64) { e.emergencyMS = at }, false, false, false, false},
-		{"late reads of no round", func(e *Engine, _ *leg, at int64) { e.round.reading.lateMS = at }, false, false, false, false},
+		{"late reads of no round", func(e *Engine, _ *leg, at int64) { e.reader.lateMS = at }, false, false, false, false},
 		{"a tick", func(_ *Engine, one *leg, at int64) { one.nextMS = at }, true, true, false, false},
 		{"the rules", func(e *Engine, _ *leg, at int64) { e.rulesMS = at }, true, false, false, false},
 		{"candles", func(_ *Engine, one *leg, at int64) { one.series.pollMS = at }, true, false, false, false},
@@ -55,7 +55,7 @@ func TestNextWakeTime(t *testing.T) {
 			w := settled(t)
 			e, one := w.engine, w.engine.legs[0]
 			e.dueTimes = dueTimes{roundMS: w.now + far, replaceMS: never, emergencyMS: never, rulesMS: never}
-			e.journalMS, e.round.reading.phase, e.round.reading.lateMS = never, 0, never
+			e.journalMS, e.reader.phase, e.reader.lateMS = never, 0, never
 			one.nextMS, one.series.pollMS = never, never
 			switch mode {
 			case "feeds":
@@ -153,12 +153,12 @@ func TestRoundWithoutReadsIsIncomplete(t *testing.T) {
 		{"positions were read, another failed", missed, nil, true, true}, {"positions were read, another is late", nil, missed, true, true},
 		{"positions were read", nil, nil, true, true},
 	} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		r.reading.phase, r.reading.failures, r.reading.late, r.reading.snapshot.BeganMS = phasePositions, c.failed, c.late, w.engine.nowMS
 		if c.positions {
 			r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
 		}
-		if have := r.finishRound(); have != c.want || r.inProgress() {
+		if have := w.engine.round.finishRound(); have != c.want || r.inProgress() {
 			t.Errorf("%s: want it complete %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -168,7 +168,7 @@ func TestRoundWithoutReadsIsIncomplete(t *testing.T) {
 func TestRemovedStrategyEndsDespiteLateRead(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{true, false} {
-		w, r := reader(t)
+		w, r := undisturbed(t)
 		r.reading.phase, r.reading.snapshot.BeganMS, w.engine.legs[0].config.Removed = phasePositions, w.engine.nowMS, true
 		if read {
 			r.reading.snapshot.FuturesOrders, r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Order](nil), exchange.FetchedOf[exchange.Position](nil)
@@ -273,9 +273,9 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		see(one.symbol, func(o *seen) { o.Position, one.readMS = 10, w.engine.nowMS-20_000 })
 		r := w.engine.round
-		r.reading = reading{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
+		r.reader.reading = reading{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
 		if read {
-			r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
+			r.reader.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
 		}
 		w.out.Reset()
 		r.actOn(one)
@@ -515,13 +515,13 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.dispatcher.leverageSet(pendingCall{symbol: one.symbol, leverage: 7, attempt: &attempt{}}, &EventAnswer{})
 		}, busy},
 		{"a read that was late is answered", func(w *world, _ *leg) {
-			w.engine.round.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{})
+			w.engine.reader.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{})
 		}, busy},
 		{"a late read reports that there is no such order", func(w *world, _ *leg) {
-			w.engine.round.lateAnswer(&pendingCall{kind: callOrder, of: exchange.FuturesOrder}, &EventAnswer{Err: refusal})
+			w.engine.reader.lateAnswer(&pendingCall{kind: callOrder, of: exchange.FuturesOrder}, &EventAnswer{Err: refusal})
 		}, busy},
 		{"a read that was late fails", func(w *world, _ *leg) {
-			w.engine.round.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{Err: refusal})
+			w.engine.reader.lateAnswer(&pendingCall{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{Err: refusal})
 		}, -1},
 		{"a strategy hangs", func(w *world, one *leg) { w.engine.tick.declareHung(one, "a test") }, busy},
 		{"a strategy answers again", func(w *world, one *leg) {

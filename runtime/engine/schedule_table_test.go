@@ -99,7 +99,7 @@ func TestNextRoundTime(t *testing.T) {
 		{"a backtest in which an order rests", false, func(w *world) {
 			w.engine.config.BusyRoundMS, w.engine.config.IdleRoundMS = 0, 0
 			w.sends(placement.Entry)
-			w.engine.round.reading.version = w.engine.book.Version()
+			w.engine.reader.version = w.engine.book.Version()
 		}, -1},
 		{"a halt that no read has followed", false, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
@@ -110,7 +110,7 @@ func TestNextRoundTime(t *testing.T) {
 	} {
 		w := settled(t)
 		r := w.engine.round
-		r.reading.version = r.book.Version()
+		r.reader.version = r.book.Version()
 		r.nowMS = w.now
 		c.with(w)
 		r.schedule(c.acted)
@@ -134,7 +134,7 @@ func TestUnbookedAnswersHastenRound(t *testing.T) {
 		{"something is due", func(r *round) { r.accounting.futures.due = true }, 1_000},
 		{"a round comes sooner", func(r *round) { r.accounting.futures.due = true; r.roundMS = r.nowMS + 300 }, 300},
 		{"nothing is due", func(*round) {}, 15_000},
-		{"a round is under way", func(r *round) { r.accounting.futures.due = true; r.reading.phase = phaseLists }, 15_000},
+		{"a round is under way", func(r *round) { r.accounting.futures.due = true; r.reader.phase = phaseLists }, 15_000},
 		{"a backtest", func(r *round) { r.accounting.futures.due = true; r.config.IdleRoundMS = 0 }, 15_000},
 	} {
 		r := settled(t).engine.round

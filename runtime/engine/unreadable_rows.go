@@ -8,7 +8,7 @@ import (
 )
 
 // takeRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
-func (r *round) takeRows(p *pendingCall, answer *exchange.Answer) {
+func (r *reader) takeRows(p *pendingCall, answer *exchange.Answer) {
 	market := answer.Operation.Market()
 	for i := range answer.Unreadable {
 		row := &answer.Unreadable[i]
@@ -32,7 +32,7 @@ func (r *round) takeRows(p *pendingCall, answer *exchange.Answer) {
 	}
 }
 
-func (r *round) takeOrderRow(u reconcile.UnreadOrder) {
+func (r *reader) takeOrderRow(u reconcile.UnreadOrder) {
 	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
 	if p := r.book.PlacementOf(&u); p != nil {
 		r.noteFailure(p.Symbol(), &u.Row)
@@ -42,7 +42,7 @@ func (r *round) takeOrderRow(u reconcile.UnreadOrder) {
 }
 
 // takePositionRow records that a position is unreadable: its absence from the list proves nothing.
-func (r *round) takePositionRow(row *exchange.UnreadableRow) {
+func (r *reader) takePositionRow(row *exchange.UnreadableRow) {
 	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
 	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
 	if key.Name == "" || r.legOn(key) != nil {
@@ -52,7 +52,7 @@ func (r *round) takePositionRow(row *exchange.UnreadableRow) {
 
 // takeAssetRow records that a balance is unreadable: its last known value stays. A base asset affects
 // its symbol, any other asset the wallet's market.
-func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
+func (r *reader) takeAssetRow(row *exchange.UnreadableRow) {
 	snapshot := &r.reading.snapshot
 	snapshot.UnreadAssets = true
 	if row.Asset == "" {
@@ -72,10 +72,4 @@ func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
 			r.noteFailure(exchange.SymbolKey{Market: exchange.Spot}, row)
 		}
 	}
-}
-
-// noteUnread records that a domain is unreadable, so that nothing is concluded in it.
-func (r *round) noteUnread(of exchange.SymbolKey, err error) {
-	r.noteFailure(of, err)
-	r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
 }

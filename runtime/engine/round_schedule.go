@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"slices"
+
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// haltRetryMS is the time after which a failed round is retried while a halt has something to
+// close.
+const haltRetryMS = 2_000
+
+// schedule sets the time of the next round: soon while anything is in flight, uncertain or
+// unprotected, otherwise after the idle time.
+func (r *round) schedule(acted bool) {
+	changed := r.book.Version() != r.reader.version
+	switch {
+	case acted || r.halts.unread() || r.busy() && (r.config.BusyRoundMS != 0 || changed):
+		r.roundMS = r.nowMS + r.config.BusyRoundMS
+	case r.accounting.ready(), r.results.outstandingMS != 0:
+		r.roundMS = r.nowMS + r.bookingMS()
+	case r.config.IdleRoundMS != 0:
+		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())
+	default:
+		r.roundMS = never
+	}
+	if r.readHealth.worst() > 0 {
+		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
+	}
+	if r.config.IdleRoundMS > 0 && (r.book.StandsDown() || r.book.HasUnnamedPeer()) {
+		r.roundMS = min(r.roundMS, r.nowMS+standDownRoundMS)
+	}
+	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
+}
+
+// standDownRoundMS is the time between rounds while botd stands down: the other botd may remove a stop,
+// or buy, and end before it has placed its own stop.
+const standDownRoundMS = 2_000
+
+// bookingMS returns when the ledger's reading is old enough to be booked.
+func (r *round) bookingMS() int64 {
+	return max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
+}
+
+// hastenBooking schedules the next round soon if the answers to the ledger's reads were not
+// sufficient for booking.
+func (r *round) hastenBooking() {
+	if r.config.IdleRoundMS != 0 && !r.reader.inProgress() && r.accounting.ready() {
+		r.roundMS = min(r.roundMS, r.nowMS+r.bookingMS())
+	}
+}
+
+// busy reports whether a round in the near future could bring new information.
+func (r *round) busy() bool {
+	for p := range r.book.InFlight() {
+		if r.readHealth.failing(p.Symbol()) == 0 {
+			return true
+		}
+	}
+	for p := range r.book.Canceled() {
+		if r.readHealth.failing(p.Symbol()) == 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
+		unsettled := !leg.symbol.Settled() || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed
+		return leg.symbol.UnprotectedSinceMS() != 0 || r.book.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
+	})
+}
+
+// retryMS returns the time after which an incomplete round is retried.
+func (r *round) retryMS() int64 {
+	maxMS := int64(15_000)
+	switch {
+	case r.halts.pending():
+		maxMS = haltRetryMS
+	case r.exposed():
+		maxMS = exposedRetryMS
+	}
+	return min(maxMS, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.readHealth.worst()-1, 4)))
+}
+
+// exposedRetryMS is the time after which a round is retried if it could not read a symbol where a
+// position may lack its stop.
+const exposedRetryMS = 2_000
+
+// exposed reports whether a position in a symbol that cannot be read lacks its stop, or may lack it: it
+// has not been read since the start, or the outcome of an opening, possibly a refused one, is unknown.
+func (r *round) exposed() bool {
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
+		unseen := !leg.symbol.Read() && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
+		return (leg.symbol.UnprotectedSinceMS() != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
+	}) || slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool {
+		return o.Opens() && r.readHealth.failing(o.Symbol) > 0
+	}) || r.book.AnyInFlight(func(p *account.Placement) bool {
+		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
+	})
+}
