@@ -16,7 +16,7 @@ type Desired struct {
 	Symbol        *SymbolState
 	Protection    strategy.Protection // the plan's, otherwise the configured one
 	Leverage      int                 // the plan's, otherwise the configured one; 0 leaves it unchanged
-	Entries       bool                // false: nothing may open (halted, catching up, blind)
+	MayOpen       bool                // false: nothing may open (halted, catching up, blind)
 	Equity        exchange.Amount     // account equity, for sizing
 	TakerFee      exchange.Rate       // reserved on spot
 	Collar        exchange.Rate       // maximum distance between the last price and the limit of a spot exit
@@ -24,7 +24,7 @@ type Desired struct {
 	Bridge        bool                // while a stop moves, a second stop (the bridge) protects the position, because answers take time
 	ExitFromMS    int64               // an exit that the exchange refused waits until this time while its stop stays; 0 for none
 	YieldMS       int64               // spot: exits are left to another botd until this time; 0 for none
-	MaxLive       int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no limit
+	MaxLive       int                 // with this many live placements, an order whose answer was lost is not sent again; 0: no limit
 	Flatten       bool                // a person requested to close the exchange's position, explained or not
 	Repeat        bool                // an unanswered exit may be repeated, because its request was recalled
 	Frozen        bool                // only exits: the position to protect is unknown, and existing protection stays
@@ -103,7 +103,7 @@ func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 }
 
 // inputs are what changes are derived from for one symbol: the known state and what is desired. Their methods, and those of their parts (spotPosition,
-// spotSales, saleLimit), only answer questions: they derive and change nothing.
+// saleEvidence, saleQuantity), only answer questions: they derive and change nothing.
 type inputs struct {
 	book        *Book
 	desired     *Desired
@@ -247,7 +247,7 @@ func (d *derivation) cancel(p *account.Placement, reason string) {
 // change must come first; while there are positions or orders, only openings wait for it.
 func (d *derivation) setLeverage() bool {
 	desired := d.desired
-	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.leverage || !desired.Entries {
+	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.leverage || !desired.MayOpen {
 		return false
 	}
 	if d.plan.Target().Sign() == 0 && d.plan.Orders().Len() == 0 {
@@ -327,7 +327,7 @@ func (d *derivation) targetQuantity(target strategy.Target) (exchange.Quantity, 
 		fee = d.desired.TakerFee
 	}
 	size := TargetQuantity(target, rules, d.symbol.last, d.desired.Equity, fee)
-	if !d.desired.Entries && size.Abs() >= d.symbol.position.Abs() {
+	if !d.desired.MayOpen && size.Abs() >= d.symbol.position.Abs() {
 		return 0, false // nothing may open, so the target is priced later; a smaller position is still reached
 	}
 	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: size}}
@@ -346,7 +346,7 @@ func (s *inputs) tooSmall(quantity exchange.Quantity) bool {
 // enter opens or adds: one opening at a time, and only if everything on the symbol is settled
 // (class N).
 func (d *derivation) enter(delta exchange.Quantity) {
-	if !d.desired.Entries || !d.mayOpen() || d.exiting || len(d.targetOrders) > 0 {
+	if !d.desired.MayOpen || !d.readyToOpen() || d.exiting || len(d.targetOrders) > 0 {
 		return
 	}
 	quantity := d.withinMaximum(d.symbol.rules.FloorQuantity(delta.Abs()))
@@ -371,9 +371,9 @@ func (s *inputs) amountFor(quantity exchange.Quantity) exchange.Amount {
 	return amount
 }
 
-// mayOpen reports whether everything on the symbol is known and its leverage is the desired one, which an
+// readyToOpen reports whether everything on the symbol is known and its leverage is the desired one, which an
 // opening requires.
-func (d *derivation) mayOpen() bool {
+func (d *derivation) readyToOpen() bool {
 	settled := d.symbol.settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
 	return settled && !d.unsettled && !d.unlevered
 }

@@ -60,7 +60,7 @@ func (d *desk) target(quantity exchange.Quantity) {
 
 // derive returns what the plan needs, with the pricing record applied.
 func (d *desk) derive(change func(*Desired)) []Intent {
-	desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin), Entries: true, Equity: exchange.AmountOf(10_000),
+	desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin), MayOpen: true, Equity: exchange.AmountOf(10_000),
 		Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Leverage: 10}
 	if change != nil {
 		change(desired)

@@ -22,7 +22,7 @@ func (d *derivation) positionExit() positionExit { return positionExit{d} }
 // closePosition stop stays until the exchange removes it.
 func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Target) {
 	position -= min(d.spotPosition().soldElsewhere(), max(0, position))
-	if position == 0 || d.postpones() || d.spotSales().mayHaveSold() || d.spotSales().cancelJustRefused() {
+	if position == 0 || d.postpones() || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(position.Abs())) {
@@ -71,7 +71,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 // exit and would have to be canceled, so it stays while the exit waits.
 func (d positionExit) postpones() bool {
 	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
-	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || d.spotSales().awaitsSaleOfOthers() {
+	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || d.saleEvidence().awaitsSaleOfOthers() {
 		d.postponed = true
 	}
 	return d.postponed
@@ -111,7 +111,7 @@ func (d positionExit) clearResting() bool {
 func (d positionExit) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
 		at := d.book.delivery(p).releasedMS
-		return !d.mayRepeat(p) || d.nowMS-at < d.spotSales().exitReleaseMS()
+		return !d.mayRepeat(p) || d.nowMS-at < d.saleEvidence().exitReleaseMS()
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= RepeatMS
@@ -121,7 +121,7 @@ func (d positionExit) blocksExit(p *account.Placement) bool {
 // reduce reduces the position by a quantity.
 func (d positionExit) reduce(quantity exchange.Quantity) {
 	quantity -= d.spotPosition().soldElsewhere()
-	if quantity <= 0 || d.postpones() || d.spotSales().mayHaveSold() || d.spotSales().cancelJustRefused() {
+	if quantity <= 0 || d.postpones() || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
 		return
 	}
 	spot, whole := d.symbol.Key().Market == exchange.Spot, d.ownPosition.Abs()
@@ -158,12 +158,12 @@ func (d positionExit) reduce(quantity exchange.Quantity) {
 
 func (d positionExit) reduceNow(quantity exchange.Quantity, reason string) {
 	rules, whole := d.symbol.rules, quantity >= d.ownPosition.Abs()
-	quantity = d.withinMaximum(d.saleLimit().sellable(rules.FloorQuantity(quantity)))
+	quantity = d.withinMaximum(d.saleQuantity().sellable(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
 		d.closeDust(whole, reason)
 		return
 	}
-	if d.spotSales().fitsWithUnknown(quantity) {
+	if d.saleEvidence().fitsWithUnknown(quantity) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}

@@ -234,7 +234,7 @@ func (s orderRows) observeOrder(p *account.Placement, order *exchange.Order) {
 		)
 	case p.State() != placement.Working || filled != p.Filled() || p.OrderID() != order.ID:
 		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
-			return // accepted but not yet in the book: no change
+			return // accepted but not resting yet: no change
 		}
 		s.emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order), CreatedMS: datedBefore(p, order)}))
 	}

@@ -34,7 +34,7 @@ func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 		{"before a resting order", 0, bids, nil, five, set},
 		{"it is the one wanted", 0, target(20), nil, nil, "entry buy market 20"},
 		{"none is wanted", 0, target(20), nil, func(w *Desired) { w.Leverage = 0 }, "entry buy market 20"},
-		{"nothing may open", 0, target(20), nil, func(w *Desired) { w.Leverage, w.Entries = 5, false }, ""},
+		{"nothing may open", 0, target(20), nil, func(w *Desired) { w.Leverage, w.MayOpen = 5, false }, ""},
 		{"nothing is to open", 0, target(0), nil, five, ""},
 		{"beside a position, which is closed all the same", 20, target(0), nil, five, flat},
 		{"beside a position that is to grow", 20, target(25), nil, five, set},
@@ -57,7 +57,7 @@ func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 	}
 	w := explains(t, 0, 0)
 	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: target(10)}})
-	d := w.deriving(func(desired *Desired) { desired.Leverage, desired.Entries = 5, true })
+	d := w.deriving(func(desired *Desired) { desired.Leverage, desired.MayOpen = 5, true })
 	d.plan = d.desired.Strategy.Plan()
 	if first := d.setLeverage(); first || len(d.intents) != 0 {
 		t.Errorf("want no leverage on spot, have %t, %+v", first, d.intents)
@@ -118,7 +118,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		{"one that is worth an order", change(func(o *strategy.DesiredOrder) { o.Quantity, o.Price = 1, 5_000e8 }), nil, nil, "order buy limit 1 at 5000 as b"},
 		{"one that is worth less", change(func(o *strategy.DesiredOrder) { o.Quantity, o.Price = 1, 4_999e8 }), nil, nil, ""},
 		{"one of nothing", change(func(o *strategy.DesiredOrder) { o.Quantity = 0 }), nil, nil, ""},
-		{"nothing may open", []strategy.DesiredOrder{bid}, nil, func(w *Desired) { w.Entries = false }, ""},
+		{"nothing may open", []strategy.DesiredOrder{bid}, nil, func(w *Desired) { w.MayOpen = false }, ""},
 		{"something is unknown", []strategy.DesiredOrder{bid}, func(d *desk) { d.unknown(d.places(placement.ExitOrder, offers)) }, nil, ""},
 		{"it rests", []strategy.DesiredOrder{bid}, rests(0), nil, ""},
 		{"it rests, and has filled in part", []strategy.DesiredOrder{bid}, rests(4), nil, ""},
@@ -192,7 +192,7 @@ func TestRestingExitQuantity(t *testing.T) {
 		{"it is left to another botd until then", []strategy.DesiredOrder{exit}, nil, func(w *Desired) { w.YieldMS = 1 << 60 }, ""},
 		{"it was left until now", []strategy.DesiredOrder{exit}, nil, func(w *Desired) { w.YieldMS = 1_000_000 },
 			"exit_order sell limit 20 at 60000 reduceOnly as x"},
-		{"where nothing may open", []strategy.DesiredOrder{exit}, nil, func(w *Desired) { w.Entries = false },
+		{"where nothing may open", []strategy.DesiredOrder{exit}, nil, func(w *Desired) { w.MayOpen = false },
 			"exit_order sell limit 20 at 60000 reduceOnly as x"},
 	} {
 		d := holds(t, 20)

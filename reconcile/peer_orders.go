@@ -71,7 +71,7 @@ func (s peerOrders) forgetUnlisted(symbol *SymbolState) {
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
 		on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
-		frozen := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+		frozen := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
 		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
 			ended := frozen < one.net
 			if !ended {

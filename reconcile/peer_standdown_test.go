@@ -56,7 +56,7 @@ func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 				t.Fatal("want an order under this prefix that the journal does not know to stand it down")
 			}
 			var have []placement.Purpose
-			for _, intent := range d.derive(func(w *Desired) { both(w); w.Entries = false }) {
+			for _, intent := range d.derive(func(w *Desired) { both(w); w.MayOpen = false }) {
 				have = append(have, intent.Purpose)
 			}
 			if !slices.Equal(c.want, have) {
@@ -93,7 +93,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 			t.Fatal("want an order under this prefix that the journal does not know to stand it down")
 		}
 		var have []placement.Purpose
-		for _, intent := range d.derive(func(w *Desired) { both(w); w.Entries = false }) {
+		for _, intent := range d.derive(func(w *Desired) { both(w); w.MayOpen = false }) {
 			have = append(have, intent.Purpose)
 		}
 		if !slices.Equal(c.want, have) {

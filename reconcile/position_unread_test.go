@@ -43,7 +43,7 @@ func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
 	d.now += 100
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
 	stops := slices.Contains(purposes(d.derive(func(w *Desired) {
-		w.Unread, w.Entries = true, false
+		w.Unread, w.MayOpen = true, false
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	})), placement.StopLoss)
 	if stops == witnessed {

@@ -45,9 +45,9 @@ func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
 		return false
 	}
 	if s.desired.MaxLive > 0 && s.book.LiveCount()+derived >= s.desired.MaxLive {
-		return false // each lost placement stays in the book as uncertain: there is no room for more of them
+		return false // each lost placement stays live as uncertain: there is no room for more of them
 	}
-	return s.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || s.spotSales().repeatable(p)
+	return s.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || s.saleEvidence().repeatable(p)
 }
 
 // lostMS returns the time from which a placement has counted as unanswered: when it was sent or declared uncertain.
@@ -66,7 +66,7 @@ func (s *inputs) unansweredStop(p *account.Placement) bool {
 		return false
 	}
 	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.delivery(p).unfrozen
-	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.spotSales().repeatable(p)
+	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.saleEvidence().repeatable(p)
 }
 
 // replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
@@ -128,7 +128,7 @@ func (d positionProtection) converge() {
 	case d.ownPosition == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
-	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.spotSales().soldAll()):
+	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.saleEvidence().soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
 	case d.ownPosition == 0 && (d.symbol.spot.unlisted.vanished() > 0 ||
 		d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
@@ -227,7 +227,7 @@ func (s *inputs) exitForProtection() *account.Placement {
 	return urgent
 }
 
-// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET in the book. While it moves (cancel,
+// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET on the exchange. While it moves (cancel,
 // confirm, place), the position lacks its profit target but not its stop.
 func (d positionProtection) convergeProfit(protection strategy.Protection) {
 	main, bridging, _ := d.stopsOf(d.profits)

@@ -43,7 +43,7 @@ func (d spotStops) converge() {
 		uncovered = max(min(0, uncovered), uncovered-position.peerStopPending())
 	}
 	uncovered = max(min(0, uncovered), uncovered-position.recentlyCanceled()-position.soldElsewhere())
-	if d.spotSales().historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // a wallet from before may lack the last fill
+	if d.saleEvidence().historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // a wallet from before may lack the last fill
 		uncovered = min(uncovered, position.ownBalance()-position.selling(d.leavesUncovered))
 	}
 	missing := d.symbol.rules.FloorQuantity(d.withinMaximum(d.stoppable(d.withoutRefused(uncovered - position.restingExits()))))
@@ -141,7 +141,7 @@ func (d spotStops) exitPart() {
 		left = d.ownPosition
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
-		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.spotSales().repeatable(p))
+		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.saleEvidence().repeatable(p))
 		switch {
 		case p.Purpose() == placement.Entry || lost:
 		case d.book.walletRead && !d.desired.Unread && d.book.delivery(p).unfrozen && d.book.Unlisted(p):
@@ -156,7 +156,7 @@ func (d spotStops) exitPart() {
 	default:
 		left -= ended
 	}
-	if d.spotSales().walletHoldsOnlyOwn() && d.book.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
+	if d.saleEvidence().walletHoldsOnlyOwn() && d.book.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
 		left = max(left, d.uncovered())
 	}
 	left -= d.book.frozenThoughRefused(d.symbol.Key())
@@ -168,7 +168,7 @@ func (d spotStops) exitPart() {
 // right after all, the exchange refuses the stop, and nothing is lost.
 func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	symbol, sold := d.symbol, d.spotPosition().missingInWallet()
-	clipped := d.saleLimit().withinFree(quantity, func(p *account.Placement) bool {
+	clipped := d.saleQuantity().withinFree(quantity, func(p *account.Placement) bool {
 		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // the wallet no longer contains the quantity it sold
 			sold -= p.Remaining()
 			return false
@@ -352,12 +352,12 @@ func (d spotStops) leavesUncovered(p *account.Placement) bool {
 	switch {
 	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
 		return false
-	case d.spotSales().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
+	case d.saleEvidence().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
 		return true
 	case d.book.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
 		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
 	}
-	return d.spotSales().stillInWallet(p) || d.book.freezesLess(d.symbol)
+	return d.saleEvidence().stillInWallet(p) || d.book.freezesLess(d.symbol)
 }
 
 const (
@@ -371,7 +371,7 @@ func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity 
 	if d.desired.Flatten {
 		return quantity
 	}
-	if !d.spotSales().walletHoldsOnlyOwn() {
+	if !d.saleEvidence().walletHoldsOnlyOwn() {
 		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
 	}
 	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
@@ -384,7 +384,7 @@ func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity 
 		}
 		switch {
 		case d.book.readAfter(r.atMS + refusedShownMS):
-			if !d.spotSales().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
+			if !d.saleEvidence().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
 				quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
 			}
 		case age < refusedWaitMS:

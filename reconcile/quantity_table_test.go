@@ -273,14 +273,14 @@ func TestTargetPricing(t *testing.T) {
 		{"a share of the equity", byEquity, nil, 20, true},
 		{"it is not settled", byQuote, func(d *derivation) { d.symbol.settled = false }, 0, false},
 		{"an order is under way", byQuote, func(d *derivation) { d.targetOrders = []*account.Placement{{}} }, 0, false},
-		{"nothing may open", byQuote, func(d *derivation) { d.desired.Entries = false }, 0, false},
-		{"nothing may open, and it is what is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.position = false, 20 }, 0, false},
-		{"nothing may open, and more is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.position = false, 21 }, 20, true},
-		{"nothing may open, and more is held, short", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.position = false, -21 }, 20, true},
+		{"nothing may open", byQuote, func(d *derivation) { d.desired.MayOpen = false }, 0, false},
+		{"nothing may open, and it is what is held", byQuote, func(d *derivation) { d.desired.MayOpen, d.symbol.position = false, 20 }, 0, false},
+		{"nothing may open, and more is held", byQuote, func(d *derivation) { d.desired.MayOpen, d.symbol.position = false, 21 }, 20, true},
+		{"nothing may open, and more is held, short", byQuote, func(d *derivation) { d.desired.MayOpen, d.symbol.position = false, -21 }, 20, true},
 	} {
 		d := holds(t, 0)
 		one := d.deriving(nil)
-		one.desired.Entries, one.desired.Equity, one.symbol.settled, one.symbol.position = true, exchange.AmountOf(10_000), true, 0
+		one.desired.MayOpen, one.desired.Equity, one.symbol.settled, one.symbol.position = true, exchange.AmountOf(10_000), true, 0
 		one.symbol.last = d.price("50000")
 		one.desired.TakerFee = exchange.RateOne / 100
 		if c.with != nil {

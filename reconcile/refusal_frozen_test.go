@@ -101,7 +101,7 @@ func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
 		w.now += 60_000
 		w.sees("1", "0.01", nil)
 		on := &derivation{inputs: w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)}
-		if have := on.saleLimit().sellable(10); have != want {
+		if have := on.saleQuantity().sellable(10); have != want {
 			t.Errorf("a stop of %d: want %d of 10 to be sold, have %d", refused, want, have)
 		}
 	}

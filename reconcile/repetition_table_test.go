@@ -450,20 +450,20 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Refused{Code: 7, Reason: "no"}})
 		w.now += c.agoMS
 		d := w.deriving(c.desired)
-		if have := d.spotSales().mayHaveSold(); have != c.mayHaveSold {
+		if have := d.saleEvidence().mayHaveSold(); have != c.mayHaveSold {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.mayHaveSold, have)
 		}
-		if have := d.spotSales().saleRefused(); have != c.repeatedLess {
+		if have := d.saleEvidence().saleRefused(); have != c.repeatedLess {
 			t.Errorf("%s: want it bounded by the wallet %t, have %t", c.name, c.repeatedLess, have)
 		}
 		other := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
-		if d.symbol = other; d.spotSales().mayHaveSold() || d.spotSales().saleRefused() {
+		if d.symbol = other; d.saleEvidence().mayHaveSold() || d.saleEvidence().saleRefused() {
 			t.Errorf("%s: want another symbol's exit to wait for nothing", c.name)
 		}
 	}
 	d := holds(t, 20)
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Reason: "no"}})
-	if v := d.deriving(nil); v.spotSales().mayHaveSold() || v.spotSales().saleRefused() {
+	if v := d.deriving(nil); v.saleEvidence().mayHaveSold() || v.saleEvidence().saleRefused() {
 		t.Error("want futures to wait for nothing: the exchange bounds what reduces")
 	}
 	for _, c := range []struct {
@@ -475,11 +475,11 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
 		w.now += c.agoMS
-		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).spotSales().cancelJustRefused(); have != c.want {
+		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).saleEvidence().cancelJustRefused(); have != c.want {
 			t.Errorf("%d ms after a cancel was refused, by the kill switch %t: want it to wait %t, have %t", c.agoMS, c.flatten, c.want, have)
 		}
 	}
-	if explains(t, 10, 0).deriving(nil).spotSales().cancelJustRefused() {
+	if explains(t, 10, 0).deriving(nil).saleEvidence().cancelJustRefused() {
 		t.Error("want it to wait for nothing where no cancel was refused")
 	}
 }
@@ -588,12 +588,12 @@ func TestSpotSaleBound(t *testing.T) {
 		if c.with != nil {
 			c.with(w, d)
 		}
-		if have := d.saleLimit().sellable(10); have != c.want {
+		if have := d.saleQuantity().sellable(10); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	if have := d.deriving(nil).saleLimit().sellable(10); have != 10 {
+	if have := d.deriving(nil).saleQuantity().sellable(10); have != 10 {
 		t.Errorf("want no wallet to bound futures, have %d", have)
 	}
 }

@@ -17,12 +17,12 @@ const cancelOpeningsAfterMS = 60_000
 // a post-only order that would have matched.
 const refusedKeyWaitMS = 5_000
 
-// restingOrders keeps a plan's orders with keys in the book: those that open, and the resting exits.
+// restingOrders keeps a plan's orders with keys on the exchange: those that open, and the resting exits.
 type restingOrders struct{ *derivation }
 
 func (d *derivation) restingOrders() restingOrders { return restingOrders{d} }
 
-// convergeKeyed keeps the plan's resting orders in the book. It cancels orders that are no longer
+// convergeKeyed keeps the plan's resting orders on the exchange. It cancels orders that are no longer
 // desired. If the plan changed an order, it cancels the old one, waits for the confirmation, and places
 // the remainder.
 func (d restingOrders) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
@@ -60,7 +60,7 @@ func (d restingOrders) convergeKeyed(purpose placement.Purpose, desired account.
 
 // slot is one order of a plan.
 type slot struct {
-	placed bool              // an order is in the book under its key, or was until a moment ago
+	placed bool              // an order rests under its key, or did until a moment ago
 	filled exchange.Quantity // quantity filled under its key
 }
 
@@ -80,9 +80,9 @@ func sameOrder(p *account.Placement, desired strategy.DesiredOrder, filled excha
 	return order.Side == desired.Side && order.Price == desired.Price && order.StopPrice == desired.StopPrice && p.Remaining() <= desired.Quantity-filled
 }
 
-// placeKeyed places a desired order that has no order in the book.
+// placeKeyed places a desired order that no order rests for.
 func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.DesiredOrder, filled exchange.Quantity) {
-	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
+	if purpose == placement.Order && (!d.desired.MayOpen || !d.readyToOpen()) {
 		return
 	}
 	if purpose == placement.ExitOrder && d.nowMS < d.desired.YieldMS {
@@ -150,5 +150,5 @@ func (d restingOrders) reducible() exchange.Quantity {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.saleLimit().sellable(d.symbol.rules.FloorQuantity(max(0, min(free, d.positionExit().reducingRoom()))))
+	return d.saleQuantity().sellable(d.symbol.rules.FloorQuantity(max(0, min(free, d.positionExit().reducingRoom()))))
 }

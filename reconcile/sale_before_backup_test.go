@@ -47,7 +47,7 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 	w.now += 1_000
 	waits := func() bool {
 		on := w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)
-		return on.spotSales().mayHaveSold()
+		return on.saleEvidence().mayHaveSold()
 	}
 	w.sees(wallet, "0", []exchange.Order{row, sale})
 	if have := waits(); have != want || w.book.Symbol(coin).Known() != 10 {
@@ -65,7 +65,7 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 		}
 	}()
 	flatten := w.book.inputs(&Desired{Flatten: true}, w.book.Symbol(coin), w.now)
-	if flatten.spotSales().mayHaveSold() {
+	if flatten.saleEvidence().mayHaveSold() {
 		t.Error("want a person's flatten not to wait")
 	}
 }

@@ -151,7 +151,7 @@ func TestUncertainSaleIsRepeatedOnlyIfWalletHasAsset(t *testing.T) {
 		w.now += 1_000
 		w.observe(held)
 		p := w.book.Placement(sale.ClientOrderID)
-		if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.spotSales().repeatable(p) != want {
+		if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != want {
 			t.Errorf("a wallet of %s: want repeated %t", held, want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 		w.now += 1_000
 		w.observe("0.015")
 		p := w.book.Placement(sale.ClientOrderID)
-		if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.spotSales().repeatable(p) != want {
+		if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != want {
 			t.Errorf("a wallet of %s before the sale: want repeated %t", bought, want)
 		}
 		w.start()
@@ -182,7 +182,7 @@ func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 		w.now += 1_000
 		w.observe("0.015")
 		d := &inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}
-		if d.spotSales().repeatable(w.book.Placement(sale.ClientOrderID)) != want {
+		if d.saleEvidence().repeatable(w.book.Placement(sale.ClientOrderID)) != want {
 			t.Errorf("a wallet of %s before the sale, and a restart: want repeated %t", bought, want)
 		}
 	}
@@ -224,7 +224,7 @@ func TestSaleSeenInWalletIsNotRepeated(t *testing.T) {
 			w.now += 1_000
 			w.observe("0.015")
 			p := w.book.Placement(sale.ClientOrderID)
-			if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.spotSales().repeatable(p) != c.want {
+			if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != c.want {
 				t.Errorf("want repeated %t", c.want)
 			}
 		})

@@ -85,14 +85,14 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.deriving(nil).spotSales().fitsWithUnknown(c.quantity); have != c.want {
+		if have := w.deriving(nil).saleEvidence().fitsWithUnknown(c.quantity); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	d.unknown(d.places(placement.Exit, closes))
 	d.book.walletRead, d.book.balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
-	if d.deriving(nil).spotSales().fitsWithUnknown(4) {
+	if d.deriving(nil).saleEvidence().fitsWithUnknown(4) {
 		t.Error("want no such wait on futures")
 	}
 }

@@ -95,7 +95,7 @@ func TestSpotProtection(t *testing.T) {
 			if c.with != nil {
 				c.with(w)
 			}
-			if have := summary(w.derives(func(d *Desired) { c.desired(d); d.Entries = false })); have != c.want {
+			if have := summary(w.derives(func(d *Desired) { c.desired(d); d.MayOpen = false })); have != c.want {
 				t.Errorf("want %q\nhave %q", c.want, have)
 			}
 		})

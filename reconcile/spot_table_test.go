@@ -93,7 +93,7 @@ func TestSpotIntents(t *testing.T) {
 			t.Parallel()
 			w, _ := protecting(t)
 			symbol := w.book.Symbol(coin)
-			desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Entries: true,
+			desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, MayOpen: true,
 				Bridge: true, Collar: exchange.RateOne / 20,
 				Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}
 			w.apply(record.Record{Strategy: "one", Symbol: coin,
@@ -149,7 +149,7 @@ func stepThroughCollar(t testing.TB, target exchange.Quantity, collar exchange.R
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: target}}}})
 	symbol := w.book.Symbol(coin)
 	symbol.last = 50_000e8
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Entries: true, Interval: exchange.Minute1, Collar: collar}, w.now)
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, MayOpen: true, Interval: exchange.Minute1, Collar: collar}, w.now)
 	if len(intents) != 1 || intents[0].Order.QuoteAmount != exchange.MustAmount(want) {
 		t.Errorf("a target of %d: want %s USDT, have %+v", target, want, intents)
 	}

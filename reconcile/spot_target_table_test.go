@@ -23,7 +23,7 @@ func (w *wallet) targets(quantity exchange.Quantity, change func(plan *strategy.
 // derives returns what the plan needs at 50,000 and a collar of 5 %, with the pricing record applied.
 func (w *wallet) derives(change func(*Desired)) []Intent {
 	symbol := w.book.Symbol(coin)
-	desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Entries: true, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
+	desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, MayOpen: true, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
 		Bridge: true, Collar: exchange.RateOne / 20}
 	if change != nil {
 		change(desired)

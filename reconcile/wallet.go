@@ -26,7 +26,7 @@ func (w *spotWallet) note(s *Snapshot) {
 	}
 }
 
-// Balances yields the spot wallet's entries, as last read.
+// Balances yields the spot wallet's balances, as last read.
 func (w *spotWallet) Balances() iter.Seq[exchange.Balance] { return slices.Values(w.balances) }
 
 // WalletMS returns when the wallet was read; 0 for never.
@@ -35,7 +35,7 @@ func (w *spotWallet) WalletMS() int64 { return w.walletMS }
 // ForgetWallet drops the wallet's read: it must be read again before anything relies on it.
 func (w *spotWallet) ForgetWallet() { w.walletMS = 0 }
 
-// Balance returns the spot wallet's entry for an asset, or zero if there is none.
+// Balance returns the spot wallet's balance of an asset, or zero if there is none.
 func (w *spotWallet) Balance(asset string) exchange.Balance {
 	for _, balance := range w.balances {
 		if balance.Asset == asset {

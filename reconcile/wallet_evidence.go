@@ -116,7 +116,7 @@ func (e walletEvidence) omitsOwnSale(symbol *SymbolState) bool {
 // restingRefusals returns consecutive refused sales of a symbol whose total quantity equals the quantity that the wallet freezes beyond all known sales.
 func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
 	on := e.book.inputs(&Desired{}, symbol, e.fetched.EndedMS)
-	beyond := on.spotSales().balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
+	beyond := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
 		sum := exchange.Quantity(0)
 		for n := i; n >= 0; n-- {

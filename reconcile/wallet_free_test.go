@@ -55,10 +55,10 @@ func TestSalesTakeOfTheWallet(t *testing.T) {
 			if c.also != nil {
 				c.also(d)
 			}
-			if have := d.saleLimit().withinFree(5_000, func(*account.Placement) bool { return true }); have != c.want {
+			if have := d.saleQuantity().withinFree(5_000, func(*account.Placement) bool { return true }); have != c.want {
 				t.Errorf("%s, unread %t: want %d, have %d", name, unread, c.want, have)
 			}
-			if have := d.saleLimit().beyondOpenSales(5_000); !unread && have != c.want {
+			if have := d.saleQuantity().beyondOpenSales(5_000); !unread && have != c.want {
 				t.Errorf("%s: want %d frozen by none, have %d", name, c.want, have)
 			}
 		}
@@ -91,7 +91,7 @@ func TestWhatNoSaleFreezes(t *testing.T) {
 		w.now += 60_000
 		w.shows("0", "1.01")
 		d := w.deriving(func(desired *Desired) { c.with(w, desired) })
-		if have := d.saleLimit().beyondOpenSales(5_000); have != c.want {
+		if have := d.saleQuantity().beyondOpenSales(5_000); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}
@@ -109,7 +109,7 @@ func TestSymbolsOfTheSameAsset(t *testing.T) {
 	w.book.Track(euro)
 	d := w.deriving(nil)
 	for key, want := range map[exchange.SymbolKey]bool{coin: true, euro: true, ether: false, bitcoin: false} {
-		if have := d.spotSales().sameAsset(key); have != want {
+		if have := d.saleEvidence().sameAsset(key); have != want {
 			t.Errorf("%v: want it the same asset: %t, have %t", key, want, have)
 		}
 	}

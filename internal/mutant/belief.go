@@ -157,7 +157,7 @@ var belief = []Row{
 		}},
 	{"unanswered_twice", "on spot a second stop is placed during an unanswered one, though the wallet covers both", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
-			{"reconcile.inputs.unansweredStop", "s.spotSales().repeatable(p)", "true"},
+			{"reconcile.inputs.unansweredStop", "s.saleEvidence().repeatable(p)", "true"},
 		}},
 	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
 		"reconcile TestRowWithoutIDIsMatchedToEqualRefusedPurchase", []Edit{
@@ -297,7 +297,7 @@ var belief = []Row{
 		}},
 	{"frozen_by_none", "a wallet that freezes more than the open orders prevents the sale that replaces a stop", "40",
 		"reconcile TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit", []Edit{
-			{"reconcile.saleLimit.withinFree", "max(clipped, s.beyondOpenSales(quantity))", "clipped"},
+			{"reconcile.saleQuantity.withinFree", "max(clipped, s.beyondOpenSales(quantity))", "clipped"},
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{

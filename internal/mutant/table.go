@@ -100,12 +100,12 @@ var protocol = []Row{
 
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
-		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered", "true"},
 		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
-		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.targetOrders) > 0", "false"},
 		{"runtime/engine.dispatcher.act", "opens && opened", "false"},
 		{"runtime/engine.dispatcher.extendLadder", "d.dispatch(leg, &intents[i])", "d.dispatch(leg, &intents[i]) && false"},
@@ -132,7 +132,7 @@ var protocol = []Row{
 		{"risk.Opening.breaking", "o.Book.Breaking(o.NowMS)", "false"},
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
-		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered",
+		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered",
 			`settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
 		{"risk.Opening.quarantined", `o.State.Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
@@ -219,7 +219,7 @@ var protocol = []Row{
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not read", "principle", "", []Edit{
 		{"reconcile.SymbolState.expectFees", "due <= 0", "true"},
-		{"reconcile.saleLimit.withinFree", "rules.Market != exchange.Spot", "true"},
+		{"reconcile.saleQuantity.withinFree", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
 		{"reconcile.positionComparison.observePosition", "symbol.Unwitnessed()", "false"},
@@ -230,7 +230,7 @@ var protocol = []Row{
 	{"stop_stripped", "a stop is canceled when the list shows no position", "39", "", []Edit{
 		{"reconcile.positionComparison.observePosition", "symbol.Unwitnessed()", "false"},
 		{"reconcile.positionProtection.converge",
-			"d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.spotSales().soldAll())", "false"},
+			"d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.saleEvidence().soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
@@ -282,7 +282,7 @@ var protocol = []Row{
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
-			{"reconcile.saleLimit.sellable", "s.spotSales().saleRefused()", "false"},
+			{"reconcile.saleQuantity.sellable", "s.saleEvidence().saleRefused()", "false"},
 		}},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
@@ -310,7 +310,7 @@ var protocol = []Row{
 		}},
 	{"repeat_fits", "on spot an exit after a lost one sells the free coins, though the rest is frozen for the lost one", "20",
 		"reconcile TestLostExitIsNotRepeatedWithManualCoins", []Edit{
-			{"reconcile.positionExit.reduceNow", "d.spotSales().fitsWithUnknown(quantity)", "false"},
+			{"reconcile.positionExit.reduceNow", "d.saleEvidence().fitsWithUnknown(quantity)", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
 		"reconcile TestHiddenAdoptedPositionEndsByItsRow", []Edit{
@@ -338,7 +338,7 @@ var protocol = []Row{
 		}},
 	{"backup_trusted", "an exit goes by the fills of an old backup before the order history was read", "35",
 		"reconcile TestUnreadHistoryBoundsSalesByWallet", []Edit{
-			{"reconcile.spotSales.historyUnread", "s.desired.Unread && !s.symbol.read", "false"},
+			{"reconcile.saleEvidence.historyUnread", "s.desired.Unread && !s.symbol.read", "false"},
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
 		"reconcile TestStandingDownPersistsAcrossStart", []Edit{
@@ -350,7 +350,7 @@ var protocol = []Row{
 		}},
 	{"sold_stop_stays", "the stop of sold coins stays if a list cannot be read", "protection",
 		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{
-			{"reconcile.positionProtection.converge", "!d.spotSales().soldAll()", "true"},
+			{"reconcile.positionProtection.converge", "!d.saleEvidence().soldAll()", "true"},
 		}},
 	{"halt_waits_for_reads", "a halt cancels and closes nothing while reads hang", "kill switch",
 		"runtime/engine TestHaltCancelsAndClosesWithoutReads", []Edit{

@@ -40,7 +40,7 @@ var peer = []Row{
 		}},
 	{"taken_sells", "an exit on spot is sent though someone else has canceled its stop", "34",
 		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
-			{"reconcile.spotSales.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},
+			{"reconcile.saleEvidence.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},
 		}},
 	{"hung_list_freezes", "while the open list hangs, coins frozen for acknowledged stops count as frozen for a lost exit", "protection",
 		"reconcile TestStopStaysDespiteLostExitWithoutOpenList", []Edit{
@@ -52,7 +52,7 @@ var peer = []Row{
 		}},
 	{"refused_sold_later", "ten seconds after a refused sale, coins that the wallet shows as sold are sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.spotSales.saleRefused", "s.book.soldThoughRefused(key)", "0"},
+			{"reconcile.saleEvidence.saleRefused", "s.book.soldThoughRefused(key)", "0"},
 		}},
 	{"refused_stopped_later", "ten seconds after a refused sale, coins that the wallet shows as sold get a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
@@ -157,7 +157,7 @@ var peer = []Row{
 		}},
 	{"freed_twice", "an exit counts the coins of a canceled stop twice while a foreign sale is open", "42",
 		"reconcile TestExitSellsWhatACanceledStopHasFreed", []Edit{
-			{"reconcile.spotSales.freed", "others == 0 || frozen < 0", "true"},
+			{"reconcile.saleEvidence.freed", "others == 0 || frozen < 0", "true"},
 		}},
 	{"peers_stop_sells_own", "while standing down, botd deducts another's stop from its own coins first", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{

@@ -114,7 +114,7 @@ var wallet = []Row{
 		}},
 	{"executed_stop_unseen", "a stop that may have executed unseen keeps the coins of a canceled one from being sold at their stop price", "protection",
 		"reconcile TestCanceledStopsCoinsAreSoldBesideAStopThatMayHaveExecuted", []Edit{
-			{"reconcile.spotStops.exitPart", "d.spotSales().walletHoldsOnlyOwn()", "false"},
+			{"reconcile.spotStops.exitPart", "d.saleEvidence().walletHoldsOnlyOwn()", "false"},
 		}},
 	{"canceled_stop_relisted", "an old list that shows a canceled spot stop outweighs the exchange's answers and the wallet", "protection",
 		"reconcile TestStopThatAnOldListShowsAfterItsCancelIsReplaced", []Edit{
@@ -122,19 +122,19 @@ var wallet = []Row{
 		}},
 	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
-			{"reconcile.spotStops.leavesUncovered", "d.spotSales().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},
+			{"reconcile.spotStops.leavesUncovered", "d.saleEvidence().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},
 		}},
 	{"sale_without_money", "an exit of unknown outcome has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
-			{"reconcile.spotSales.unpaid", "got.Less(minProceeds)", "true"},
+			{"reconcile.saleEvidence.unpaid", "got.Less(minProceeds)", "true"},
 		}},
 	{"unpaid_sold", "a wallet that shows less shows that an exit has sold, though no money has come", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
-			{"reconcile.spotSales.unpaid", "got.Sign() <= 0", "false"},
+			{"reconcile.saleEvidence.unpaid", "got.Sign() <= 0", "false"},
 		}},
 	{"unpaid_with_others", "if a person has coins too, an exit without proceeds gets a stop over as many coins", "41",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
-			{"reconcile.spotSales.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
+			{"reconcile.saleEvidence.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
 		}},
 	{"doubt_forgotten", "a start from a checkpoint forgets what the wallet showed before a refused sale", "41",
 		"reconcile TestStartKnowsWhatTheWalletShowedBeforeARefusedSale", []Edit{
@@ -163,15 +163,15 @@ var wallet = []Row{
 		}},
 	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.saleLimit.beyondOpenSales", "unknown && !s.spotSales().walletHoldsOnlyOwn()", "unknown"},
+			{"reconcile.saleQuantity.beyondOpenSales", "unknown && !s.saleEvidence().walletHoldsOnlyOwn()", "unknown"},
 		}},
 	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.spotStops.withoutRefused", "!d.spotSales().walletHoldsOnlyOwn()", "true"},
+			{"reconcile.spotStops.withoutRefused", "!d.saleEvidence().walletHoldsOnlyOwn()", "true"},
 		}},
 	{"others_coins_too", "if others have coins, an excess stop is placed as if the exchange refused it", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
-			{"reconcile.spotSales.walletHoldsOnlyOwn", "symbol.tooSmallToTrade(others)", "true"},
+			{"reconcile.saleEvidence.walletHoldsOnlyOwn", "symbol.tooSmallToTrade(others)", "true"},
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{

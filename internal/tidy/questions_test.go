@@ -8,7 +8,7 @@ import (
 
 // questions are the types from which a decision is derived, and their parts.
 var questions = []string{
-	"inputs", "spotPosition", "spotSales", "saleLimit", "startMark",
+	"inputs", "spotPosition", "saleEvidence", "saleQuantity", "startMark",
 	"evidence", "unclaimedRows", "walletEvidence", "positionEvidence",
 }
 

@@ -12,10 +12,10 @@ func (p Plan) Target() strategy.Target { return p.inForce.Target }
 // Leverage returns the desired leverage; 0 leaves it unchanged.
 func (p Plan) Leverage() int { return p.inForce.Leverage }
 
-// Orders returns the opening orders to keep in the book.
+// Orders returns the opening orders to keep on the exchange.
 func (p Plan) Orders() Orders { return Orders{p.inForce.Orders} }
 
-// Exits returns the reducing orders to keep in the book.
+// Exits returns the reducing orders to keep on the exchange.
 func (p Plan) Exits() Orders { return Orders{p.inForce.Exits} }
 
 // OrdersSet reports whether the plan sets its orders, even to none.

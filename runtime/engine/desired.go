@@ -11,7 +11,7 @@ import (
 func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 	desired := reconcile.Desired{
 		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
-		Entries: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
+		MayOpen: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
 		Collar: risk.ExitCollar(&d.config.Limits, &leg.config.Limits), Interval: min(leg.config.Interval, exchange.Minute1), Bridge: d.config.BusyRoundMS > 0,
 		Frozen:     leg.config.Removed && !protectionOf(leg).Set,
 		ExitFromMS: d.backoffs.exitFromMS(leg), YieldMS: d.book.YieldMS(leg.symbol, max(d.startMS, leg.plannedMS)), MaxLive: d.config.Limits.MaxOpenOrders,

@@ -78,7 +78,7 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 		return 0 // only the wallet shows the orders that the journal lacks
 	}
 	desired := d.desiredAt(leg, level)
-	desired.Unread, desired.Entries = true, false
+	desired.Unread, desired.MayOpen = true, false
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch purpose := intents[i].Purpose; {
@@ -419,7 +419,7 @@ func (d *dispatcher) replace(leg *leg) {
 		return
 	}
 	desired := d.desiredAt(leg, level)
-	desired.Entries = false
+	desired.MayOpen = false
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch intents[i].Purpose {

@@ -222,7 +222,7 @@ func TestPlanOverridesConfiguration(t *testing.T) {
 		w := settled(t, protected)
 		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &c.plan}})
 		desired := w.engine.dispatcher.desired(w.engine.legs[0])
-		if desired.Leverage != c.leverage || desired.Protection.StopLoss.Share != c.share || !desired.Entries || !desired.Bridge ||
+		if desired.Leverage != c.leverage || desired.Protection.StopLoss.Share != c.share || !desired.MayOpen || !desired.Bridge ||
 			desired.Interval != exchange.Minute1 || desired.Frozen {
 			t.Errorf("want a leverage of %d and a stop at %s, have %+v", c.leverage, c.share, desired)
 		}

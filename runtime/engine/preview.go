@@ -236,7 +236,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 			continue
 		}
 		desired := p.dispatcher.desiredAt(leg, p.levelOn(leg, level))
-		desired.Entries = false
+		desired.MayOpen = false
 		intents, _ := p.book.Derive(&desired, p.nowMS)
 		exits := false
 		for _, intent := range intents {

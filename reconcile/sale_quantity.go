@@ -6,26 +6,26 @@ import (
 	"botd/reconcile/placement"
 )
 
-// saleLimit limits the quantity of one spot sale to the wallet's balance for it. It does not limit a futures order.
-type saleLimit struct {
+// saleQuantity bounds the quantity of one spot sale by what the wallet holds for it. It does not bound a futures order.
+type saleQuantity struct {
 	*inputs
 	derived []Intent // in this round
 }
 
-func (d *derivation) saleLimit() saleLimit { return saleLimit{&d.inputs, d.intents} }
+func (d *derivation) saleQuantity() saleQuantity { return saleQuantity{&d.inputs, d.intents} }
 
 // sellable limits a spot sale to the newest wallet's free balance, less the sales that no read has
 // shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm
 // the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
-func (s saleLimit) sellable(quantity exchange.Quantity) exchange.Quantity {
-	if s.spotSales().historyUnread() || s.spotSales().saleRefused() || s.desired.Unread && s.spotPosition().walletDecides() {
+func (s saleQuantity) sellable(quantity exchange.Quantity) exchange.Quantity {
+	if s.saleEvidence().historyUnread() || s.saleEvidence().saleRefused() || s.desired.Unread && s.spotPosition().walletDecides() {
 		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.book.frozenThoughRefused(s.symbol.Key())))
 	}
 	return s.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !s.repetitionDue(p, len(s.derived)) })
 }
 
 // withinFree limits a sale to the free balance less those sales of botd's for which takes is true.
-func (s saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
+func (s saleQuantity) withinFree(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
 	rules := s.symbol.rules
 	if rules.Market != exchange.Spot {
 		return quantity
@@ -44,7 +44,7 @@ func (s saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Pl
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+s.spotSales().freed())))
+	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+s.saleEvidence().freed())))
 	if s.book.walletRead {
 		return max(clipped, s.beyondOpenSales(quantity))
 	}
@@ -54,13 +54,13 @@ func (s saleLimit) withinFree(quantity exchange.Quantity, takes func(*account.Pl
 // beyondOpenSales returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than these
 // is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
 // is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
-func (s saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
-	unknown := s.symbol.Quarantine() != "" || s.spotSales().saleRefused()
-	if s.desired.Unread || s.book.StandsDown() || s.symbol.spot.overdrawn || unknown && !s.spotSales().walletHoldsOnlyOwn() {
+func (s saleQuantity) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
+	unknown := s.symbol.Quarantine() != "" || s.saleEvidence().saleRefused()
+	if s.desired.Unread || s.book.StandsDown() || s.symbol.spot.overdrawn || unknown && !s.saleEvidence().walletHoldsOnlyOwn() {
 		return 0
 	}
 	rules := s.symbol.rules
-	left := s.spotSales().balanceAfterSales(s.book.baseBalance(s.symbol))
+	left := s.saleEvidence().balanceAfterSales(s.book.baseBalance(s.symbol))
 	for i := range s.derived {
 		if order := &s.derived[i].Order; s.derived[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			left -= order.Quantity
@@ -71,7 +71,7 @@ func (s saleLimit) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity
 
 // freeWhileUnread returns the part of a quantity that no sale of botd's needs, while the wallet cannot be
 // read.
-func (s saleLimit) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
+func (s saleQuantity) freeWhileUnread(quantity exchange.Quantity) exchange.Quantity {
 	free := s.symbol.rules.FloorQuantity(s.ownPosition.Abs())
 	for _, p := range s.symbol.live {
 		if p.Order().Side == exchange.Sell && !s.repetitionDue(p, len(s.derived)) {

@@ -9,14 +9,15 @@ import (
 	"botd/reconcile/placement"
 )
 
-// spotSales determines whether a spot sale of unknown outcome may have been executed, and which quantity all sales of a symbol leave free.
-type spotSales struct{ *inputs }
+// saleEvidence determines, from the wallet and the reads, whether a spot sale of unknown outcome may have been executed, and which quantity all sales of a
+// symbol leave free.
+type saleEvidence struct{ *inputs }
 
-func (s *inputs) spotSales() spotSales { return spotSales{s} }
+func (s *inputs) saleEvidence() saleEvidence { return saleEvidence{s} }
 
 // saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows that a refused sale was executed; a history that does
 // not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
-func (s spotSales) saleRefused() bool {
+func (s saleEvidence) saleRefused() bool {
 	key := s.symbol.Key()
 	shown := s.book.soldThoughRefused(key)+s.book.frozenThoughRefused(key) > 0
 	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
@@ -26,13 +27,13 @@ func (s spotSales) saleRefused() bool {
 
 // historyUnread reports whether no spot history has been read since the start. It would show the orders that a restored old backup does not know;
 // until then only the wallet determines how much botd may sell.
-func (s spotSales) historyUnread() bool {
+func (s saleEvidence) historyUnread() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
 
 // freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
 // at most the quantity that the wallet freezes beyond all open sales: a wallet that freezes for those is not older than they are.
-func (s spotSales) freed() exchange.Quantity {
+func (s saleEvidence) freed() exchange.Quantity {
 	freed, others := s.book.freed(s.symbol), s.book.sellsOfOthers(s.symbol)
 	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - others
 	for p := range s.book.Live() {
@@ -48,14 +49,14 @@ func (s spotSales) freed() exchange.Quantity {
 
 // walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. An excessive sale then sells nobody
 // else's coins: the exchange refuses it.
-func (s spotSales) walletHoldsOnlyOwn() bool {
+func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
 	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.unlisted.presumed)
 	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
 }
 
 // balanceAfterSales returns the part of a quantity of a spot symbol's asset that remains after botd's own sales and those that the open list shows.
-func (s spotSales) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
+func (s saleEvidence) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
 	for p := range s.book.Live() {
 		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
 			quantity -= p.Remaining()
@@ -77,7 +78,7 @@ func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
 }
 
 // sameAsset reports whether a sale on a symbol may be of the same asset: on spot, a symbol with unknown rules may be.
-func (s spotSales) sameAsset(key exchange.SymbolKey) bool {
+func (s saleEvidence) sameAsset(key exchange.SymbolKey) bool {
 	return s.book.sharesAsset(s.symbol, key)
 }
 
@@ -105,13 +106,13 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 // enough for both, so that the exchange refuses the one that arrives second. The foreign holdings were
 // measured while no order was undecided. No wallet read since then has shown that the first was
 // executed.
-func (s spotSales) repeatable(p *account.Placement) bool {
+func (s saleEvidence) repeatable(p *account.Placement) bool {
 	return !s.book.delivery(p).shownSold && s.stillInWallet(p) && s.book.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for another one of unknown outcome, so that the exchange would refuse
 // neither. If the wallet freezes the asset for the other one, its free balance is less than the position.
-func (s spotSales) fitsWithUnknown(quantity exchange.Quantity) bool {
+func (s saleEvidence) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.baseBalance(s.symbol)
 	}
@@ -121,14 +122,14 @@ func (s spotSales) fitsWithUnknown(quantity exchange.Quantity) bool {
 
 // stillInWallet reports whether the wallet still shows, beyond foreign holdings, most of the quantity
 // that a sale of unknown outcome would have sold.
-func (s spotSales) stillInWallet(p *account.Placement) bool {
+func (s saleEvidence) stillInWallet(p *account.Placement) bool {
 	return s.book.stillInWallet(p, s.symbol, s.ownPosition)
 }
 
 // unpaid reports whether the wallet shows no money from a sale: then the sale was not executed, and a wallet that shows less of the asset is wrong.
 // This counts only if no holdings of a person could be sold: the wallet shows none of the asset at all, or nobody else holds any and no money has
 // arrived. If the wallet is right after all, the exchange refuses to sell an asset that is not there.
-func (s spotSales) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
+func (s saleEvidence) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
 	quote := s.book.Balance(s.symbol.rules.Quote)
 	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
 	minProceeds := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
@@ -170,7 +171,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 
 // mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has
 // confirmed its refusal, or a sale that the journal lacks was executed.
-func (s spotSales) mayHaveSold() bool {
+func (s saleEvidence) mayHaveSold() bool {
 	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
 	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
 		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
@@ -183,14 +184,14 @@ const cancelRefusedWaitMS = 3_000
 
 // cancelJustRefused reports whether the exchange has just refused to cancel a spot stop: another party has canceled it and may be selling its asset.
 // An exit then waits for a wallet that was read later.
-func (s spotSales) cancelJustRefused() bool {
+func (s saleEvidence) cancelJustRefused() bool {
 	at := s.symbol.spot.cancelRefusedMS
 	return !s.desired.Flatten && s.nowMS-at < cancelRefusedWaitMS
 }
 
 // awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
 // explain: the order history, which is read next, may show that another botd has sold it.
-func (s spotSales) awaitsSaleOfOthers() bool {
+func (s saleEvidence) awaitsSaleOfOthers() bool {
 	t := &s.symbol.spot
 	return s.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !s.desired.Flatten
 }
@@ -198,7 +199,7 @@ func (s spotSales) awaitsSaleOfOthers() bool {
 const unnamedReleaseMS = 2_500
 
 // exitReleaseMS returns the time between the answer to a stop's cancel and an exit: an unnamed peer may sell the asset as soon as the stop no longer holds it.
-func (s spotSales) exitReleaseMS() int64 {
+func (s saleEvidence) exitReleaseMS() int64 {
 	if s.book.HasUnnamedPeer() {
 		return unnamedReleaseMS
 	}
@@ -207,7 +208,7 @@ func (s spotSales) exitReleaseMS() int64 {
 
 // soldAll reports whether botd's own fills on spot leave no position and no purchase is in flight: then
 // a resting stop would sell a quantity that is not botd's, whatever could not be read.
-func (s spotSales) soldAll() bool {
+func (s saleEvidence) soldAll() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
 		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
