@@ -24,7 +24,7 @@ type delivery struct {
 	canceledMS  int64        // when the exchange answered that it canceled it, a spot stop
 	releasedMS  int64        // when a spot stop ended, by the answer to its cancel or as the wallet shows
 	before      priorBalance // the wallet before it was sent, on spot
-	presumed    bool         // only the wallet shows that it no longer holds its asset
+	inferred    bool         // only the wallet shows that it no longer holds its asset
 	unfrozen    bool         // a spot sale: the newest wallet freezes nothing for it
 	shownSold   bool         // while uncertain and unfrozen, a later read of the wallet has shown it as sold
 }
@@ -84,19 +84,19 @@ func (d *sentRequests) release(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).releasedMS = atMS
 }
 
-// presumeEnded records that only the wallet shows the end of a spot stop.
-func (d *sentRequests) presumeEnded(clientOrderID string, atMS int64) {
+// inferEnded records that only the wallet shows the end of a spot stop.
+func (d *sentRequests) inferEnded(clientOrderID string, atMS int64) {
 	known := d.note(clientOrderID)
-	known.releasedMS, known.presumed = atMS, true
+	known.releasedMS, known.inferred = atMS, true
 }
 
 // holdAgain records that an order that counted as released still holds its asset.
 func (d *sentRequests) holdAgain(clientOrderID string) { d.release(clientOrderID, 0) }
 
-// endPresumption discards the presumed end of a stop that a list shows.
-func (d *sentRequests) endPresumption(clientOrderID string) {
-	if known := d.deliveries[clientOrderID]; known != nil && known.presumed {
-		known.presumed, known.releasedMS = false, 0
+// dropInferredEnd discards the inferred end of a stop that a list shows.
+func (d *sentRequests) dropInferredEnd(clientOrderID string) {
+	if known := d.deliveries[clientOrderID]; known != nil && known.inferred {
+		known.inferred, known.releasedMS = false, 0
 	}
 }
 

@@ -57,7 +57,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	}
 	d.restingOrders().convergeKeyed(placement.ExitOrder, exits)
 	switch {
-	case desired.Frozen && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.unlisted.presumed != 0):
+	case desired.Frozen && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0):
 	case b.StandsDown():
 		d.jointProtection().converge()
 	default:

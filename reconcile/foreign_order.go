@@ -185,7 +185,7 @@ func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 	case b.StandsDown() && b.CancelMS(p.ClientOrderID()) == 0:
 		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
-	case !b.StandsDown() && b.omitsIDs() && (known.releasedMS == 0 || known.presumed):
+	case !b.StandsDown() && b.omitsIDs() && (known.releasedMS == 0 || known.inferred):
 		b.noteCanceledStop(symbol, left, atMS)
 	}
 }

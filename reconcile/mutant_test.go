@@ -47,7 +47,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"moves_refused":             func(t testing.TB) { movesAfterARefusal(t, false, true) },
 		"moves_once_accepted":       func(t testing.TB) { movesAfterARefusal(t, true, false) },
 		"sales_first":               soldTogether,
-		"others_purchases_presumed": func(t testing.TB) { personsPurchase(t, 5, "1.015", 10) },
+		"others_purchases_inferred": func(t testing.TB) { personsPurchase(t, 5, "1.015", 10) },
 		"joined_unwitnessed":        func(t testing.TB) { joinedUnseen(t, func(*exchange.Position, int64) {}, true) },
 		"bought_sold_with":          func(t testing.TB) { purchaseDuringASale(t, "1", true) },
 		"sold_stop_stays":           func(t testing.TB) { stopOfWhatIsSold(t, false, true) },

@@ -251,7 +251,7 @@ func TestProtectionStaysWhileOnlyExitsAreAllowed(t *testing.T) {
 		{"a position", 20, nil, ""},
 		{"one that the list does not show", 20, func(s *SymbolState) { s.position = 0 }, ""},
 		{"one that no fill explains", 0, func(s *SymbolState) { s.position = 20 }, ""},
-		{"what a purchase is presumed to have bought", 0, func(s *SymbolState) { s.spot.unlisted.presumed = 5 }, ""},
+		{"what a purchase is inferred to have bought", 0, func(s *SymbolState) { s.spot.unlisted.inferred = 5 }, ""},
 		{"nothing", 0, nil, "cancel 12: there is no position to protect"},
 	} {
 		d := holds(t, c.held)

@@ -177,7 +177,7 @@ func (s *SymbolState) jointFills() exchange.Quantity {
 // ownOnSpot returns the quantity that botd's own purchases have bought and not sold: explained by
 // fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity {
-	return s.Known() - s.Fees() + s.spot.unlisted.presumed
+	return s.Known() - s.Fees() + s.spot.unlisted.inferred
 }
 
 // jointStopQuantity returns the quantity that the stops of both are to cover: jointPosition or, if the wallet does not limit stops, jointFills. If

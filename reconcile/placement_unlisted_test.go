@@ -217,7 +217,7 @@ func TestUnlistedPurchaseIsProtectedAfterRestart(t *testing.T) {
 }
 
 // The fill is booked in a round that reads no wallet.
-func TestPresumedPurchaseIsNotCountedWithItsFill(t *testing.T) {
+func TestInferredPurchaseIsNotCountedWithItsFill(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	bought := w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
@@ -268,7 +268,7 @@ func TestStopOfSoldHoldingIsCanceledWithoutList(t *testing.T) {
 
 // The answer to a purchase was lost, and a person bought the same quantity. The order history shows whose
 // purchase it is, so no stop of botd's sells it.
-func TestManualPurchaseIsNotPresumed(t *testing.T) {
+func TestManualPurchaseIsNotInferred(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		filled exchange.Quantity
@@ -309,7 +309,7 @@ func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want e
 }
 
 // A purchase that only the wallet showed is booked, and then all of it is sold.
-func TestPresumedPurchaseIsBookedOnce(t *testing.T) {
+func TestInferredPurchaseIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.now += 60_000
@@ -322,8 +322,8 @@ func TestPresumedPurchaseIsBookedOnce(t *testing.T) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Fill{OrderID: 12, Filled: 5}})
 	sold := w.places(placement.Exit, 13, saleOf(15))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Fill{OrderID: 13, Filled: 15}})
-	if symbol := w.book.Symbol(coin); symbol.Known() != 0 || symbol.spot.unlisted.presumed != 0 {
-		t.Errorf("want nothing held, and nothing presumed beside it, have %d and %d", symbol.Known(), symbol.spot.unlisted.presumed)
+	if symbol := w.book.Symbol(coin); symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0 {
+		t.Errorf("want nothing held, and nothing inferred beside it, have %d and %d", symbol.Known(), symbol.spot.unlisted.inferred)
 	}
 }
 

@@ -167,7 +167,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 	}
 }
 
-// If the open list was read, the wallet shows what a purchase is presumed to have bought. Otherwise it only shows for which uncertain sales
+// If the open list was read, the wallet shows what a purchase is inferred to have bought. Otherwise it only shows for which uncertain sales
 // nothing is frozen.
 func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
@@ -175,7 +175,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		name           string
 		with           func(w *wallet, s *survey)
 		walletOnlyRead bool
-		presumed       exchange.Quantity
+		inferred       exchange.Quantity
 		unfrozen       string // which sales: uncertain, acknowledged
 	}{
 		{"list and wallet", nil, true, 5, "true true"},
@@ -199,9 +199,9 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		symbol := w.book.Symbol(coin)
 		s.positionComparison().observePosition(symbol)
 		unfrozen := fmt.Sprint(w.book.known(unknown.ClientOrderID).unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
-		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.unlisted.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
-			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.presumed, c.unfrozen,
-				symbol.walletOnlyRead, symbol.spot.unlisted.presumed, unfrozen, symbol.position)
+		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.unlisted.inferred != c.inferred || unfrozen != c.unfrozen || symbol.position != 10 {
+			t.Errorf("%s: want read alone %t, %d inferred, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.inferred, c.unfrozen,
+				symbol.walletOnlyRead, symbol.spot.unlisted.inferred, unfrozen, symbol.position)
 		}
 	}
 	w := explains(t, 10, 0) // nothing is noted about purchases and about another symbol's sales
@@ -278,7 +278,7 @@ func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 		o := w.places(placement.StopLoss, 9, stopOf(10))
 		id := o.ClientOrderID
 		w.book.NoteCancel(id, w.now)
-		w.book.presumeEnded(id, 1)
+		w.book.inferEnded(id, 1)
 		w.book.noteUnable(id, 1)
 		w.book.noteUnfrozen(id, true)
 		body := record.Body(record.Fill{OrderID: 9, Filled: 4})
@@ -288,7 +288,7 @@ func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
 		known := w.book.known(id)
 		for what, stands := range map[string]bool{"its cancel": known.canceled != cancels{}, "the answer to it": known.releasedMS != 0,
-			"that a wallet shows it": known.presumed, "that its cancel was refused": known.unableMS != 0,
+			"that a wallet shows it": known.inferred, "that its cancel was refused": known.unableMS != 0,
 			"that the wallet freezes nothing for it": known.unfrozen} {
 			if stands == ended {
 				t.Errorf("ended %t: want %s stands %t", ended, what, !ended)
@@ -307,11 +307,11 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	if w.book.placedMS != w.now {
 		t.Errorf("want the time of the last order that the exchange took, have %d", w.book.placedMS)
 	}
-	symbol.spot.unlisted.presumed, symbol.spot.overdrawn, symbol.settled = 10, true, true
+	symbol.spot.unlisted.inferred, symbol.spot.overdrawn, symbol.settled = 10, true, true
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
-	if symbol.spot.unlisted.presumed != 3 || symbol.spot.overdrawn || symbol.settled || symbol.sinceFill.sinceMS != w.now {
-		t.Errorf("want three left presumed, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.unlisted.presumed,
+	if symbol.spot.unlisted.inferred != 3 || symbol.spot.overdrawn || symbol.settled || symbol.sinceFill.sinceMS != w.now {
+		t.Errorf("want three left inferred, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.unlisted.inferred,
 			symbol.spot.overdrawn, symbol.settled, symbol.sinceFill)
 	}
 	symbol.spot.overdrawn, symbol.sinceFill = true, persistence{}
@@ -319,11 +319,11 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	if !symbol.spot.overdrawn || symbol.sinceFill.sinceMS != 0 {
 		t.Error("want a record without a fill to change neither")
 	}
-	symbol.spot.unlisted.presumed = 10
+	symbol.spot.unlisted.inferred = 10
 	stop := w.places(placement.StopLoss, 10, stopOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Fill{OrderID: 10, Filled: 4}})
-	if symbol.spot.unlisted.presumed != 10 {
-		t.Errorf("want a sale to leave what is presumed, have %d", symbol.spot.unlisted.presumed)
+	if symbol.spot.unlisted.inferred != 10 {
+		t.Errorf("want a sale to leave what is inferred, have %d", symbol.spot.unlisted.inferred)
 	}
 	d := holds(t, 20)
 	d.book.placedMS = 5

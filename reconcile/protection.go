@@ -47,7 +47,8 @@ func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
 	if s.desired.MaxLive > 0 && s.book.LiveCount()+derived >= s.desired.MaxLive {
 		return false // each lost placement stays live as uncertain: there is no room for more of them
 	}
-	return s.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || s.saleEvidence().repeatable(p)
+	stop := p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss
+	return s.symbol.Key().Market == exchange.Futures || stop || s.saleEvidence().repeatable(p)
 }
 
 // lostMS returns the time from which a placement has counted as unanswered: when it was sent or declared uncertain.
@@ -316,7 +317,7 @@ func (s *inputs) protectionPrice(purpose placement.Purpose, distance strategy.Di
 		return rules.FloorPrice(distance.Price)
 	}
 	base, spot := s.symbol.MeanEntry(), &s.symbol.spot
-	if base.IsZero() || spot.unlisted.presumed > 0 && s.tooSmall(s.symbol.Known()) { // the entry of a remainder is not that of an unlisted purchase
+	if base.IsZero() || spot.unlisted.inferred > 0 && s.tooSmall(s.symbol.Known()) { // the entry of a remainder is not that of an unlisted purchase
 		base = rules.PriceAmount(s.symbol.last)
 	}
 	return s.protectionFrom(base, purpose, distance)

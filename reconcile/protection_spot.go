@@ -272,7 +272,7 @@ func (d spotStops) shrinkStops() {
 	position := d.spotPosition()
 	explained := position.toProtect()
 	if position.walletDecides() && !position.soldByOthers() && d.book.freezesLess(d.symbol) { // such a wallet, old or wrong, removes no stop
-		explained = position.explainedByFills() + d.symbol.spot.unlisted.presumed
+		explained = position.explainedByFills() + d.symbol.spot.unlisted.inferred
 	}
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
 		explained += d.symbol.spot.unlisted.vanished()

@@ -24,7 +24,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 		name                     string
 		known, fees, unlisted    exchange.Quantity
 		baseBalance              exchange.Quantity // besides the 1,000
-		presumed                 exchange.Quantity
+		inferred                 exchange.Quantity
 		with                     func(w *wallet)
 		explained, onSpot, backs exchange.Quantity // backs: of 50
 	}{
@@ -48,7 +48,7 @@ func TestExplainedSpotHolding(t *testing.T) {
 			w.sellsUnlisted(c.unlisted)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.unlisted.presumed = c.presumed
+		symbol.spot.unlisted.inferred = c.inferred
 		if c.with != nil {
 			c.with(w)
 		}
@@ -154,7 +154,7 @@ func TestStopSellCapacity(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		baseBalance exchange.Quantity
-		presumed    exchange.Quantity
+		inferred    exchange.Quantity
 		unlisted    bool // the second stop, of 6, is in no list
 		with        func(w *wallet)
 		want        exchange.Quantity
@@ -165,8 +165,8 @@ func TestStopSellCapacity(t *testing.T) {
 		{"in a quarantine what is missing was sold", 14, 0, true, quarantined("a test"), 4},
 		{"in a quarantine some of it", 18, 0, true, quarantined("a test"), 8},
 		{"in a quarantine, and nothing is missing", 20, 0, true, quarantined("a test"), 10},
-		{"in a quarantine, of what is presumed", 16, 2, true, quarantined("a test"), 4},
-		{"in a quarantine, contradicted: what is presumed is not missing", 16, 2, true, func(w *wallet) {
+		{"in a quarantine, of what is inferred", 16, 2, true, quarantined("a test"), 4},
+		{"in a quarantine, contradicted: what is inferred is not missing", 16, 2, true, func(w *wallet) {
 			quarantined("a test")(w)
 			contradicts(w)
 		}, 6},
@@ -181,7 +181,7 @@ func TestStopSellCapacity(t *testing.T) {
 		w.reads(1_000+c.baseBalance, 0, orders...)
 		w.book.listed[exchange.Spot] = openList{orders: orders, beganMS: w.now}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.unlisted.presumed = c.presumed
+		symbol.spot.unlisted.inferred = c.inferred
 		if c.with != nil {
 			c.with(w)
 		}

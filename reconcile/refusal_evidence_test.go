@@ -201,7 +201,7 @@ func TestRowRepeatsRefusedPurchaseThatWasPaid(t *testing.T) {
 func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		bought, presumed exchange.Quantity
+		bought, inferred exchange.Quantity
 		forMS            int64
 		with             func(*wallet)
 		want, checked    bool
@@ -217,7 +217,7 @@ func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 	} {
 		w := holding(t, ForeignHalt)
 		symbol := w.book.Symbol(coin)
-		if symbol.spot.unlisted.presumed = c.presumed; c.with != nil {
+		if symbol.spot.unlisted.inferred = c.inferred; c.with != nil {
 			c.with(w)
 		}
 		paid := persistence{}

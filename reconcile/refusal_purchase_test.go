@@ -141,7 +141,7 @@ func TestDecidedPurchaseIsNotDoubtedAgain(t *testing.T) {
 }
 
 // If anything else on spot may have cost money since, the wallet proves nothing about the refused purchase.
-func TestRefusedPurchaseIsNotPresumedDuringOtherSpending(t *testing.T) {
+func TestRefusedPurchaseIsNotInferredDuringOtherSpending(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*wallet){
 		"another purchase is on its way": func(w *wallet) {
@@ -157,8 +157,8 @@ func TestRefusedPurchaseIsNotPresumedDuringOtherSpending(t *testing.T) {
 			w, _ := refusedPurchase(t, 0)
 			change(w)
 			w.hasMoney("1.01", "0", "9500")
-			if have := w.book.Symbol(coin).spot.unlisted.presumed; have != 0 {
-				t.Errorf("want nothing presumed, have %d", have)
+			if have := w.book.Symbol(coin).spot.unlisted.inferred; have != 0 {
+				t.Errorf("want nothing inferred, have %d", have)
 			}
 		})
 	}
@@ -202,8 +202,8 @@ func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 			if have := symbol.Known() - symbol.Fees(); have != held {
 				t.Errorf("want %d known, have %d", held, have)
 			}
-			if pending := way == "waits"; (len(w.book.Refused()) == 1) != pending || (symbol.spot.unlisted.presumed == 10) != pending {
-				t.Errorf("want it undecided: %t; have %d refusals, %d presumed", pending, len(w.book.Refused()), symbol.spot.unlisted.presumed)
+			if pending := way == "waits"; (len(w.book.Refused()) == 1) != pending || (symbol.spot.unlisted.inferred == 10) != pending {
+				t.Errorf("want it undecided: %t; have %d refusals, %d inferred", pending, len(w.book.Refused()), symbol.spot.unlisted.inferred)
 			}
 			if have := canceled(derive()); (len(have) == 0) != (way != "ignored") {
 				t.Errorf("want its stop taken off only where a person ignores it, have %v canceled", have)

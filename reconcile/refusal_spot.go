@@ -69,7 +69,7 @@ func (s refusalChecks) executedUnlisted(r *RefusedOrder) bool {
 	switch {
 	case r.bought == 0:
 		return false
-	case symbol.spot.unlisted.presumed == 0:
+	case symbol.spot.unlisted.inferred == 0:
 		return symbol.Quarantine() != "" || s.book.mayHaveBought(symbol)
 	}
 	if r.paid.extend(s.fetched); r.paid.exceeds(s.book.Settle().StalenessMS) {

@@ -51,7 +51,7 @@ func (s saleEvidence) freed() exchange.Quantity {
 // else's coins: the exchange refuses it.
 func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
-	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.unlisted.presumed)
+	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
 	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
 }
 

@@ -232,7 +232,7 @@ func waitsForWhatTheyBought(t testing.TB) {
 	}
 }
 
-// The decision ends the wallet's shortfall, what is presumed of that quantity, and the other botd's orders. A reported order is not
+// The decision ends the wallet's shortfall, what is inferred of that quantity, and the other botd's orders. A reported order is not
 // reported again.
 func TestManualDecisionClearsFindings(t *testing.T) {
 	t.Parallel()
@@ -252,12 +252,12 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		{"a baseline", record.Baseline{Quantity: 1_000}, elders + "1", false, false},
 	} {
 		w, symbol := standing(t, peerOrder{50, 5, 700})
-		symbol.short, symbol.spot.unlisted.presumed = -4, 5
+		symbol.short, symbol.spot.unlisted.inferred = -4, 5
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: c.id, Body: c.body})
-		decided := symbol.short == 0 && symbol.spot.unlisted.presumed == 2 && len(symbol.spot.peer.orders) == 0
-		left := symbol.short == -4 && symbol.spot.unlisted.presumed == 5 && len(symbol.spot.peer.orders) == 1
+		decided := symbol.short == 0 && symbol.spot.unlisted.inferred == 2 && len(symbol.spot.peer.orders) == 0
+		left := symbol.short == -4 && symbol.spot.unlisted.inferred == 5 && len(symbol.spot.peer.orders) == 1
 		if c.decides && !decided || !c.decides && !left {
-			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.unlisted.presumed,
+			t.Errorf("%s: want it decided %t, have short %d, %d inferred, %d orders", c.name, c.decides, symbol.short, symbol.spot.unlisted.inferred,
 				len(symbol.spot.peer.orders))
 		}
 		if reported := symbol.unknownEnded == ""; reported != c.reported {

@@ -24,11 +24,11 @@ func (s spotPosition) toProtect() exchange.Quantity {
 	}
 	switch {
 	case s.walletBounds():
-		return s.withinWallet(s.explainedByFills() + s.symbol.spot.unlisted.presumed)
+		return s.withinWallet(s.explainedByFills() + s.symbol.spot.unlisted.inferred)
 	case s.walletDecides():
-		return s.explainedByFills() + s.symbol.spot.unlisted.presumed
+		return s.explainedByFills() + s.symbol.spot.unlisted.inferred
 	case s.symbol.contradicted == "" && s.symbol.Quarantine() == "":
-		return s.ownPosition + s.symbol.spot.unlisted.presumed
+		return s.ownPosition + s.symbol.spot.unlisted.inferred
 	}
 	return s.explainedByFills()
 }
@@ -55,7 +55,7 @@ func (s spotPosition) ownBalance() exchange.Quantity {
 func (s spotPosition) missingInWallet() exchange.Quantity {
 	all := s.explainedByFills()
 	if s.symbol.contradicted == "" {
-		all += s.symbol.spot.unlisted.presumed
+		all += s.symbol.spot.unlisted.inferred
 	}
 	missing := all - s.withinWallet(all)
 	if s.walletDecides() {

@@ -31,7 +31,7 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 // noteInheritedStops records the part of these stops that only the wallet explains, not a live or refused purchase.
 func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
 	if symbol.spot.inherited.quantity = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
-		symbol.spot.inherited.quantity = symbol.spot.unlisted.presumed
+		symbol.spot.inherited.quantity = symbol.spot.unlisted.inferred
 	}
 }
 

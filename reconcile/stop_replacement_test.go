@@ -152,10 +152,10 @@ func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 }
 
 // Only the wallet had shown that the stop no longer holds anything. No cancel was answered.
-func TestStopPresumedEndedMayHaveAnotherInItsPlace(t *testing.T) {
+func TestStopInferredEndedMayHaveAnotherInItsPlace(t *testing.T) {
 	t.Parallel()
 	m := movesStop(t)
-	m.w.book.presumeEnded(m.w.book.LiveAt(0).ClientOrderID(), m.w.now)
+	m.w.book.inferEnded(m.w.book.LiveAt(0).ClientOrderID(), m.w.now)
 	m.ends(m.second)
 	if have := stopped(m.derive()); have != 0 {
 		t.Errorf("want no stop beside it, have one of %d", have)

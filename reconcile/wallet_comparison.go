@@ -24,7 +24,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	s.peerOrders().noteExcess(symbol)
 	s.noteDifference(symbol)
 	s.peerOrders().noteSoldElsewhere(symbol)
-	s.unlistedOrders().presume(symbol)
+	s.unlistedOrders().infer(symbol)
 	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
 	if s.book.StandsDown() {
 		s.peerOrders().noteSoldUnknown(symbol)
@@ -74,7 +74,7 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 	case !s.fetched.Balances.Done() || symbol.rules == nil:
 		return
 	case s.fetched.SpotOrders.Done():
-		s.unlistedOrders().presume(symbol)
+		s.unlistedOrders().infer(symbol)
 		return
 	}
 	s.unlistedOrders().noteRefusedSales(symbol)
@@ -86,7 +86,7 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 	}
 	_, maxBought, sinceMS := s.unlistedOrders().unlistedPurchases(symbol)
 	own := s.book.balanceBeyondFills(symbol) - s.unlistedOrders().unclaimedPurchases(symbol, sinceMS)
-	symbol.spot.unlisted.presumed = max(symbol.spot.unlisted.presumed, min(own, s.walletEvidence().boughtUnread(symbol)))
+	symbol.spot.unlisted.inferred = max(symbol.spot.unlisted.inferred, min(own, s.walletEvidence().boughtUnread(symbol)))
 	s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)
 }
 

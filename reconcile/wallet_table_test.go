@@ -561,7 +561,7 @@ func endOfAStop(t testing.TB) {
 }
 
 // A stop had ended, as a wallet showed that froze nothing for it. If a later one freezes the asset for it, beyond what every other sale holds, it stands.
-func TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop(t *testing.T) {
+func TestAWalletThatFreezesAgainEndsTheInferredEndOfAStop(t *testing.T) {
 	t.Parallel()
 	frozenAgain(t)
 }
@@ -596,9 +596,9 @@ func frozenAgain(t testing.TB) {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.now += 1_001
-		w.reads(1_010, 0).unlistedOrders().presume(w.book.Symbol(coin))
-		if !w.book.known(stop.ClientOrderID).presumed {
-			t.Fatal("want the end of the stop presumed")
+		w.reads(1_010, 0).unlistedOrders().infer(w.book.Symbol(coin))
+		if !w.book.known(stop.ClientOrderID).inferred {
+			t.Fatal("want the end of the stop inferred")
 		}
 		if c.replaced {
 			w.places(placement.StopLoss, 10, stopOf(10))
@@ -624,15 +624,15 @@ func frozenAgain(t testing.TB) {
 		if !c.sameRead {
 			w.now += 1_000
 		}
-		w.reads(1_010-c.frozen, c.frozen, listed...).unlistedOrders().presume(w.book.Symbol(coin))
-		if known := w.book.known(stop.ClientOrderID); known.presumed == c.ends || (known.releasedMS == 0) != c.ends {
-			t.Errorf("%s: want it to stand again %t, have presumed %t, released at %d", name, c.ends, known.presumed, known.releasedMS)
+		w.reads(1_010-c.frozen, c.frozen, listed...).unlistedOrders().infer(w.book.Symbol(coin))
+		if known := w.book.known(stop.ClientOrderID); known.inferred == c.ends || (known.releasedMS == 0) != c.ends {
+			t.Errorf("%s: want it to stand again %t, have inferred %t, released at %d", name, c.ends, known.inferred, known.releasedMS)
 		}
 	}
 }
 
-// Of ten, the wallet's excess over what is explained and over what others have bought is presumed.
-func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
+// Of ten, the wallet's excess over what is explained and over what others have bought is inferred.
+func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 	t.Parallel()
 	type situation struct {
 		w    *wallet
@@ -675,7 +675,7 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		sends  func(w *wallet) exchange.Order
-		before exchange.Quantity // presumed before
+		before exchange.Quantity // inferred before
 		more   exchange.Quantity // the wallet's excess over what is explained
 		with   func(at *situation)
 		want   exchange.Quantity
@@ -686,7 +686,7 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 		{"no more than was asked for", of(8), 0, 15, nil, 10},
 		{"none", of(8), 0, 0, nil, 0},
 		{"the wallet misses some", of(8), 0, -5, nil, 0},
-		{"the wallet misses what was presumed", of(8), 4, -5, nil, 0},
+		{"the wallet misses what was inferred", of(8), 4, -5, nil, 0},
 		{"the wallet shows less than it did", of(8), 8, 5, nil, 5},
 		{"where a sale that no list shows may have sold some", sells(false), 8, 5, nil, 8},
 		{"where it may have sold more", sells(false), 9, 5, nil, 8},
@@ -763,9 +763,9 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 			c.with(at)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.unlisted.presumed = c.before
-		at.s.unlistedOrders().presume(symbol)
-		if have := symbol.spot.unlisted.presumed; have != c.want {
+		symbol.spot.unlisted.inferred = c.before
+		at.s.unlistedOrders().infer(symbol)
+		if have := symbol.spot.unlisted.inferred; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -806,22 +806,22 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 			c.with(w, sale)
 		}
 		symbol, former := w.book.Symbol(coin), w.book.known(sale.ClientOrderID).releasedMS
-		w.reads(c.baseBalance-frozen, frozen).unlistedOrders().presume(symbol)
-		have := w.book.known(sale.ClientOrderID).presumed
+		w.reads(c.baseBalance-frozen, frozen).unlistedOrders().infer(symbol)
+		have := w.book.known(sale.ClientOrderID).inferred
 		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.known(sale.ClientOrderID).releasedMS != want {
-			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.known(sale.ClientOrderID).releasedMS)
+			t.Errorf("%s: want it inferred %t, have %t, released at %d", c.name, c.want, have, w.book.known(sale.ClientOrderID).releasedMS)
 		}
 		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
-		w.reads(c.baseBalance, 0, sale).unlistedOrders().presume(symbol)
+		w.reads(c.baseBalance, 0, sale).unlistedOrders().infer(symbol)
 		released := w.book.known(sale.ClientOrderID).releasedMS
 		if listed := released == former || c.want && released == 0; sale.ID != 0 && !listed {
 			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.known(sale.ClientOrderID).releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel
 			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-			if w.reads(c.baseBalance, 0, sale).unlistedOrders().presume(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
+			if w.reads(c.baseBalance, 0, sale).unlistedOrders().infer(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
 			}
 		}

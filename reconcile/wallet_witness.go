@@ -27,7 +27,7 @@ type spotEvidence struct {
 	shownBefore  []record.Wallet   // the wallets before own orders were sent, oldest first
 	ended        formerPurchase    // the newest purchase that has ended
 
-	unlisted  presumedPurchases
+	unlisted  inferredPurchases
 	inherited inheritedStops
 	replaced  replacedStops
 

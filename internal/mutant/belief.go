@@ -81,7 +81,7 @@ var belief = []Row{
 		}},
 	{"one_wallet_strips", "one wallet alone cancels the stop of a purchase that no list shows", "40",
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
-			{"reconcile.presumedPurchases.vanished", "t.undecided-t.presumed", "0"},
+			{"reconcile.inferredPurchases.vanished", "t.undecided-t.inferred", "0"},
 		}},
 	{"others_keep_stop", "coins of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
@@ -201,7 +201,7 @@ var belief = []Row{
 		}},
 	{"own_next_to_peer", "while botd stands down, its own purchase that no list shows does not count as held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
-			{"reconcile.SymbolState.ownOnSpot", "s.spot.unlisted.presumed", "0"},
+			{"reconcile.SymbolState.ownOnSpot", "s.spot.unlisted.inferred", "0"},
 		}},
 	{"sold_held_twice", "an unlisted sale is deducted again from the coins left in the wallet", "40",
 		"reconcile TestStopOfRemainderNeedsNoList", []Edit{
@@ -301,7 +301,7 @@ var belief = []Row{
 		}},
 	{"inherited_forgotten", "a start cancels the stop of an executed refused purchase that a wallet had shown", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.unlistedOrders.presume", "bought, maxBought = max(bought, inherited), max(maxBought, inherited)", ""},
+			{"reconcile.unlistedOrders.infer", "bought, maxBought = max(bought, inherited), max(maxBought, inherited)", ""},
 		}},
 	{"inherited_opens", "after a start botd opens next to such a stop without confirmation by a person", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
@@ -312,8 +312,8 @@ var belief = []Row{
 			{"reconcile.unlistedOrders.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.OrderID())", "false"},
 		}},
 	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and a second one is placed", "40",
-		"reconcile TestAWalletThatFreezesAgainEndsThePresumedEndOfAStop", []Edit{
-			{"reconcile.unlistedOrders.noteFrozenAgain", "s.book.endPresumption(p.ClientOrderID())", ""},
+		"reconcile TestAWalletThatFreezesAgainEndsTheInferredEndOfAStop", []Edit{
+			{"reconcile.unlistedOrders.noteFrozenAgain", "s.book.dropInferredEnd(p.ClientOrderID())", ""},
 		}},
 	{"unread_wallet", "an unreadable wallet cancels a stop for an exit that sold nothing", "40",
 		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
@@ -325,7 +325,7 @@ var belief = []Row{
 		}},
 	{"inherited_halved", "half a wallet cancels such a stop", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
-			{"reconcile.unlistedOrders.presume", "s.book.freezesLess(symbol)", "false"},
+			{"reconcile.unlistedOrders.infer", "s.book.freezesLess(symbol)", "false"},
 		}},
 	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{

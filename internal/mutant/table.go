@@ -252,11 +252,11 @@ var protocol = []Row{
 			{"reconcile.orderRows.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 		}},
 	{"wallet_unseen", "a purchase that only the wallet shows has no stop", "protection", "", []Edit{
-		{"reconcile.unlistedOrders.presume", "min(own, bought)", "0"},
+		{"reconcile.unlistedOrders.infer", "min(own, bought)", "0"},
 	}},
-	{"others_purchases_presumed", "a manual purchase is presumed to be one of unknown outcome, and gets its stop", "17",
-		"reconcile TestManualPurchaseIsNotPresumed", []Edit{
-			{"reconcile.unlistedOrders.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
+	{"others_purchases_inferred", "a manual purchase is inferred to be one of unknown outcome, and gets its stop", "17",
+		"reconcile TestManualPurchaseIsNotInferred", []Edit{
+			{"reconcile.unlistedOrders.infer", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
 		"reconcile TestSaleIsBookedAfterPurchaseInSameHistory", []Edit{
@@ -346,7 +346,7 @@ var protocol = []Row{
 		}},
 	{"bought_sold_with", "an unlisted purchase is reduced once an exit has sold", "protection",
 		"reconcile TestExitDoesNotReduceUnlistedPurchase", []Edit{
-			{"reconcile.unlistedOrders.presume", "min(before, bought, own+sold)", "0"},
+			{"reconcile.unlistedOrders.infer", "min(before, bought, own+sold)", "0"},
 		}},
 	{"sold_stop_stays", "the stop of sold coins stays if a list cannot be read", "protection",
 		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{

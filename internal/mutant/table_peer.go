@@ -100,7 +100,7 @@ var peer = []Row{
 		}},
 	{"frozen_refusal_ignored", "a stop is placed although the wallet shows that a refused one is open", "41",
 		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
-			{"reconcile.unlistedOrders.presume", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
+			{"reconcile.unlistedOrders.infer", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
 		}},
 	{"refused_exit_unprotected", "on futures an exit that waits after refusals prevents the stop", "protection",
 		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{

@@ -115,14 +115,14 @@ func TestStopsFromBeforeStartProveHolding(t *testing.T) {
 	}
 }
 
-// A booked purchase is not counted twice. A sale beyond the known holding was a sale of the presumed one.
-func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
+// A booked purchase is not counted twice. A sale beyond the known holding was a sale of the inferred one.
+func TestBookedPurchaseIsNoLongerInferred(t *testing.T) {
 	t.Parallel()
 	fills := func(side exchange.Side, filled exchange.Quantity) func(w *wallet) {
 		return func(w *wallet) {
 			o := w.places(placement.Order, 9, exchange.NewOrder{Side: side, Type: exchange.Limit, Quantity: 50, Price: 2_500e8})
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 1}})
-			w.book.Symbol(coin).spot.unlisted.presumed, w.book.Symbol(coin).spot.unlisted.undecided = 8, 15
+			w.book.Symbol(coin).spot.unlisted.inferred, w.book.Symbol(coin).spot.unlisted.undecided = 8, 15
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 1 + filled}})
 		}
 	}
@@ -134,7 +134,7 @@ func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 	for _, c := range []struct {
 		name                string
 		booked              func(w *wallet)
-		presumed, undecided exchange.Quantity // of eight and fifteen
+		inferred, undecided exchange.Quantity // of eight and fifteen
 	}{
 		{"a purchase", fills(exchange.Buy, 3), 5, 12},
 		{"a purchase of more", fills(exchange.Buy, 20), 0, 0},
@@ -146,13 +146,13 @@ func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.unlisted.presumed, symbol.spot.unlisted.undecided = 8, 15
+		symbol.spot.unlisted.inferred, symbol.spot.unlisted.undecided = 8, 15
 		c.booked(w)
-		if have := &symbol.spot.unlisted; have.presumed != c.presumed || have.undecided != c.undecided {
-			t.Errorf("%s: want %d presumed, %d undecided, have %d, %d", c.name, c.presumed, c.undecided, have.presumed, have.undecided)
+		if have := &symbol.spot.unlisted; have.inferred != c.inferred || have.undecided != c.undecided {
+			t.Errorf("%s: want %d inferred, %d undecided, have %d, %d", c.name, c.inferred, c.undecided, have.inferred, have.undecided)
 		}
-		if have := symbol.spot.unlisted.vanished(); have != c.undecided-c.presumed {
-			t.Errorf("%s: want %d vanished, have %d", c.name, c.undecided-c.presumed, have)
+		if have := symbol.spot.unlisted.vanished(); have != c.undecided-c.inferred {
+			t.Errorf("%s: want %d vanished, have %d", c.name, c.undecided-c.inferred, have)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 		w.book.NoteCancelRefused(id, w.now)
 		w.book.NoteReleased(id, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 		w.book.noteUnfrozen(id, true)
-		w.book.presumeEnded(id, w.now)
+		w.book.inferEnded(id, w.now)
 		w.book.noteShownSold(id)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 9}})
 	}

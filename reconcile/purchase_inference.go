@@ -14,9 +14,9 @@ import (
 // effect is not booked, but the stops follow it: they cover the result of a purchase that no list shows,
 // and no longer cover a quantity that a stop has sold.
 
-// presumedPurchases are a spot symbol's purchases that no list shows, as wallets and histories show them.
-type presumedPurchases struct {
-	presumed  exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
+// inferredPurchases are a spot symbol's purchases that no list shows, as wallets and histories show them.
+type inferredPurchases struct {
+	inferred  exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
 	undecided exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
 	shown     exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
 	others    []exchange.Order  // purchases that no placement claims, from histories
@@ -28,10 +28,10 @@ type unlistedOrders struct{ *survey }
 
 func (s *survey) unlistedOrders() unlistedOrders { return unlistedOrders{s} }
 
-// presume applies the wallet's evidence about orders that the open list does not show.
-func (s unlistedOrders) presume(symbol *SymbolState) {
+// infer applies the wallet's evidence about orders that the open list does not show.
+func (s unlistedOrders) infer(symbol *SymbolState) {
 	s.noteRefusedSales(symbol)
-	before, sold := symbol.spot.unlisted.presumed, exchange.Quantity(0)
+	before, sold := symbol.spot.unlisted.inferred, exchange.Quantity(0)
 	for _, p := range symbol.live {
 		s.noteWalletShortfall(p, symbol)
 		if s.book.unanswered(p, s.fetched.EndedMS) {
@@ -48,7 +48,7 @@ func (s unlistedOrders) presume(symbol *SymbolState) {
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
 		if stop && s.book.delivery(p).releasedMS == 0 && s.walletEvidence().soldNothing(p, symbol) {
 			s.book.noteFreed(p, s.fetched.EndedMS)
-			s.book.presumeEnded(p.ClientOrderID(), s.fetched.EndedMS)
+			s.book.inferEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
 	}
 	s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))
@@ -60,17 +60,17 @@ func (s unlistedOrders) presume(symbol *SymbolState) {
 		own = max(own, inherited) // the wallet that freezes less is old or wrong
 	}
 	// A wallet that already contains a sale that no list shows does not reduce it.
-	symbol.spot.unlisted.presumed = max(0, min(own, bought), min(before, bought, own+sold))
+	symbol.spot.unlisted.inferred = max(0, min(own, bought), min(before, bought, own+sold))
 	s.noteUndecided(symbol, maxBought, sinceMS)
 	s.noteInheritedStops(symbol, explained)
 }
 
-// listed reports whether the open list shows an order, and discards its presumed end if so.
+// listed reports whether the open list shows an order, and discards its inferred end if so.
 func (s unlistedOrders) listed(p *account.Placement) bool {
 	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.onSpot(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
 		return false
 	}
-	s.book.endPresumption(p.ClientOrderID())
+	s.book.dropInferredEnd(p.ClientOrderID())
 	return true
 }
 
@@ -114,26 +114,26 @@ func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Qu
 	for i := range t.others {
 		left -= t.others[i].Filled
 	}
-	t.undecided = max(t.presumed, min(max(t.undecided, inherited), maxBought, left))
+	t.undecided = max(t.inferred, min(max(t.undecided, inherited), maxBought, left))
 }
 
-// noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
+// noteBooked subtracts a booked purchase from the inferred quantity, so that it is not counted
 // twice, whatever is sold later.
-func (t *presumedPurchases) noteBooked(bought exchange.Quantity) {
-	t.presumed = max(0, t.presumed-max(0, bought))
+func (t *inferredPurchases) noteBooked(bought exchange.Quantity) {
+	t.inferred = max(0, t.inferred-max(0, bought))
 	t.undecided = max(0, t.undecided-max(0, bought))
 	t.shown -= max(0, bought)
 }
 
 // noteSold subtracts the part of a booked sale that exceeds the known position from the quantity that
 // may have been bought.
-func (t *presumedPurchases) noteSold(beyond exchange.Quantity) {
-	t.undecided = max(t.presumed, t.undecided-max(0, beyond))
+func (t *inferredPurchases) noteSold(beyond exchange.Quantity) {
+	t.undecided = max(t.inferred, t.undecided-max(0, beyond))
 }
 
 // vanished returns the part of an unlisted purchase that an earlier wallet showed and the newest does
 // not: it stays protected, and nothing else is concluded.
-func (t *presumedPurchases) vanished() exchange.Quantity { return max(0, t.undecided-t.presumed) }
+func (t *inferredPurchases) vanished() exchange.Quantity { return max(0, t.undecided-t.inferred) }
 
 // unclaimedPurchases returns the quantity bought by purchases that no placement claims, since wallet and fills last agreed or since a time. Evidence
 // from an earlier history stays valid while none can be read. A row without an id counts as unclaimed only if botd's own rows show ids and it equals
@@ -268,10 +268,10 @@ func (s unlistedOrders) hasFreed(o *exchange.Order) bool {
 	return p != nil && s.book.delivery(p).releasedMS != 0
 }
 
-// noteFrozenAgain discards the presumed end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
+// noteFrozenAgain discards the inferred end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
 // this stop.
 func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
-	if known := s.book.delivery(p); !known.presumed || s.fetched.BeganMS <= known.releasedMS {
+	if known := s.book.delivery(p); !known.inferred || s.fetched.BeganMS <= known.releasedMS {
 		return
 	}
 	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
@@ -295,7 +295,7 @@ func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolStat
 		}
 	}
 	if frozen >= p.Remaining() {
-		s.book.endPresumption(p.ClientOrderID())
+		s.book.dropInferredEnd(p.ClientOrderID())
 	}
 }
 
