@@ -422,11 +422,11 @@ var belief = []Row{
 		}},
 	{"peak_stays", "the peak of an equity never rises", "limits",
 		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{
-			{"runtime/engine.limits.watch", "w.Day().Peak.Add(step).Less(equity)", "false"},
+			{"runtime/engine.limits.watchDay", "day.Peak.Add(step).Less(equity)", "false"},
 		}},
 	{"peak_of_estimate", "a closed position raises the peak with the price until its result is known", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
-			{"runtime/engine.limits.watch", "«!estimated» && w.Day()", "true"},
+			{"runtime/engine.limits.watchDay", "«!estimated» && day.Peak", "true"},
 		}},
 	{"day_of_estimate", "a day begins while a fill without a result may still lower the equity", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{

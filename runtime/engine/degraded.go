@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -189,24 +190,13 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 			continue
 		}
 		failed = max(failed, r.readHealth.failing(leg.symbol.Key()))
-		if position := r.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !dust(leg, position) {
+		position := r.book.ToClose(leg.symbol)
+		closes := level == record.LevelFlatten && position != 0 && !dust(leg, position)
+		if closes {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(position).String())
-			if refused := r.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); refused != "" {
-				obstacle = "the exit of " + leg.symbol.Key().String() + " is refused by " + refused
-			}
-			if refused := r.backoffs.exitReason(leg); refused != "" {
-				obstacle = leg.symbol.Key().String() + ": " + refused
-			}
 		}
-		lost := 0
+		obstacle = cmp.Or(r.exitObstacle(leg, closes), obstacle)
 		for p := range r.book.Live() {
-			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && p.State() == placement.Uncertain {
-				lost++
-				obstacle = fmt.Sprintf("%s: %d of its exits were not answered; another one is sent every few seconds", leg.symbol.Key(), lost)
-			}
-			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.readHealth.incomplete(leg.symbol.Key()) {
-				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; the next read shows its outcome"
-			}
 			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level.Ends(p.Purpose())) {
 				orders++
 			}
@@ -231,6 +221,31 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 		left = append(left, fmt.Sprintf("reads of the exchange fail (%d times in a row); they are retried every %d s", failed, haltRetryMS/1000))
 	}
 	return strings.Join(left, "; ")
+}
+
+// exitObstacle returns what delays the exit of a position that a halt closes, or why its outcome is unknown.
+func (r *reporter) exitObstacle(leg *leg, closes bool) (why string) {
+	key := leg.symbol.Key()
+	if refused := r.refusals.reason(leg.config.Name+" "+placement.Exit.String()+" ", r.nowMS); closes && refused != "" {
+		why = "the exit of " + key.String() + " is refused by " + refused
+	}
+	if refused := r.backoffs.exitReason(leg); closes && refused != "" {
+		why = key.String() + ": " + refused
+	}
+	lost := 0
+	for p := range r.book.Live() {
+		if p.Symbol() != key || p.Purpose() != placement.Exit {
+			continue
+		}
+		if p.State() == placement.Uncertain {
+			lost++
+			why = fmt.Sprintf("%s: %d of its exits were not answered; another one is sent every few seconds", key, lost)
+		}
+		if r.readHealth.incomplete(key) {
+			why = "an exit of " + key.String() + " was sent; the next read shows its outcome"
+		}
+	}
+	return why
 }
 
 // exitsAccepted reports whether the exchange has accepted all orders that a halt needs to close

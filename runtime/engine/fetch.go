@@ -98,8 +98,7 @@ func (r *reader) fetchForeign() {
 
 // fetchSpotHistory requests the order history of spot symbols: where it can settle a live order, even if
 // the open list could not be read, where the book needs it, and where a refused order may have been
-// executed. While botd stands down, and before the first read of a symbol, it also requests the newest
-// orders.
+// executed.
 func (r *reader) fetchSpotHistory() {
 	if !r.book.Knows(exchange.Spot) {
 		return
@@ -138,7 +137,12 @@ func (r *reader) fetchSpotHistory() {
 		r.askForRound(pendingCall{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
 	}
-	standsDown := r.book.StandsDown() // the reads above concern only botd's own orders
+}
+
+// fetchNewest requests the newest orders of spot symbols while botd stands down, and before the first read of a symbol:
+// all other reads of orders concern only botd's own.
+func (r *reader) fetchNewest() {
+	standsDown := r.book.StandsDown()
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
 			r.askForRound(pendingCall{kind: callNewest, symbol: leg.symbol},

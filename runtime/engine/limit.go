@@ -77,10 +77,9 @@ func (l *limits) unbooked() exchange.Amount {
 	return l.flow[exchange.Futures].Add(l.flow[exchange.Spot])
 }
 
-// watch updates the day and the peak of one scope, ends expired breaches and records crossed limits. The
-// peak is journalled in steps of a thousandth. An estimate neither begins a day nor raises a peak: the
-// result may be lower, and losses would be measured from an equity that never existed. A day waits for
-// at most a minute, because the money may be unreadable, and only its loss is not checked meanwhile.
+// watch updates the day and the peak of one scope, ends expired breaches and records crossed limits. An estimate
+// begins no day: the result may be lower, and losses would be measured from an equity that never existed. A day waits
+// for at most a minute, because the money may be unreadable, and only its loss is not checked meanwhile.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
 	estimated := leg != nil && l.estimated(leg)
@@ -92,27 +91,9 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 		leg.estimatedMS = l.nowMS
 	}
 	l.confirmPeak(w, leg)
-	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
 	waits := estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS
-	switch {
-	case waits:
-	case w.Day().StartMS == 0 || w.Day().StartMS != start:
-		day := account.Day{StartMS: start, Equity: equity, Peak: w.Day().Peak}
-		switch {
-		case w.Day().StartMS == 0:
-			day.Peak = equity
-		case !estimated:
-			day.Peak = day.Peak.Max(equity)
-		}
-		if leg == nil {
-			day.Markets, day.Spot = l.markets(), l.onSpot()
-		}
-		l.recordDay(w.Strategy(), day)
-	case !estimated && w.Day().Peak.Add(step).Less(equity):
-		l.notePeak(w, leg, equity)
-		day := w.Day()
-		day.Peak = equity
-		l.recordDay(w.Strategy(), day)
+	if !waits {
+		l.watchDay(w, leg, equity, start, estimated)
 	}
 	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
 		if b.Expired(l.nowMS) {
@@ -123,6 +104,30 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 		if !waits || risk.Rearms(c.Rule) { // a limit that ends with its day is measured from that day's equity
 			l.breach(leg, w.Strategy(), &c)
 		}
+	}
+}
+
+// watchDay begins a day, or raises its peak. The peak is journalled in steps of a thousandth, and an estimate does not
+// raise it.
+func (l *limits) watchDay(w *account.Watch, leg *leg, equity exchange.Amount, start int64, estimated bool) {
+	day := w.Day()
+	switch step := day.Peak.MulRate(exchange.RateOne / 1000); {
+	case day.StartMS == 0 || day.StartMS != start:
+		begun := account.Day{StartMS: start, Equity: equity, Peak: day.Peak}
+		switch {
+		case day.StartMS == 0:
+			begun.Peak = equity
+		case !estimated:
+			begun.Peak = begun.Peak.Max(equity)
+		}
+		if leg == nil {
+			begun.Markets, begun.Spot = l.markets(), l.onSpot()
+		}
+		l.recordDay(w.Strategy(), begun)
+	case !estimated && day.Peak.Add(step).Less(equity):
+		l.notePeak(w, leg, equity)
+		day.Peak = equity
+		l.recordDay(w.Strategy(), day)
 	}
 }
 

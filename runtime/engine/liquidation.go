@@ -38,7 +38,7 @@ func bookedLiquidations(b *base, closed []ledger.Position) {
 	}
 }
 
-// liquidated journals a liquidation once and halts the strategies of its symbol: a plan that has lost
+// liquidated journals a liquidation once and halts the strategy of its symbol: a plan that has lost
 // its margin does not continue without a person's decision.
 func liquidated(b *base, symbol *reconcile.SymbolState, positionID int64, quantity exchange.Quantity, price, realized exchange.Amount) {
 	if positionID == symbol.LiquidatedID() {
@@ -51,19 +51,10 @@ func liquidated(b *base, symbol *reconcile.SymbolState, positionID int64, quanti
 	why += ", realized " + realized.String() + " USDT before fees"
 	b.record(record.Record{Symbol: symbol.Key(), Body: record.Liquidated{
 		PositionID: positionID, Quantity: quantity, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
-	traded := false
-	for _, leg := range b.legs {
-		if leg.symbol != symbol {
-			continue
-		}
-		traded = true
-		b.note(leg.config.Name, leg.config.Symbol, NoteLiquidated{realized, why})
-		if b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
-			b.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
-			b.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
-		}
-	}
-	if !traded {
-		b.note("", nil, NoteLiquidated{realized, why})
+	leg := b.legOn(symbol.Key())
+	b.note(leg.name(), leg.noteSymbol(), NoteLiquidated{realized, why})
+	if leg != nil && b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
+		b.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
+		b.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}
 }

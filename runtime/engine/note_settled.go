@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
@@ -21,7 +19,7 @@ func (r *round) noteObserved(observed *record.Record) {
 	case record.Adopted:
 		r.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
 	case record.Quarantined:
-		if !slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key() == observed.Symbol }) {
+		if r.legOn(observed.Symbol) == nil {
 			r.note("", &exchange.Symbol{Market: observed.Symbol.Market, Name: observed.Symbol.Name}, NoteQuarantine{Reason: body.Reason})
 		}
 	case record.Ignored:

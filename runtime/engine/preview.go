@@ -125,11 +125,18 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 	}
 	o.Latch = desired.Strategy.Latch()
 	desired.Strategy = desired.Strategy.Halted(p.levelOn(leg, record.LevelNone))
-	intents, _ := p.book.Derive(&desired, p.nowMS)
+	o.Steps = p.previewSteps(leg, &desired)
+	o.Blocks = p.blocks(leg, &o)
+	return o
+}
+
+// previewSteps returns the intents that lead to a desired state, each with its verdicts.
+func (p *previews) previewSteps(leg *leg, desired *reconcile.Desired) (steps []PreviewedIntent) {
+	intents, _ := p.book.Derive(desired, p.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // further intents follow once the leverage is set
 		desired.Leverage = 0
-		after, _ := p.book.Derive(&desired, p.nowMS)
+		after, _ := p.book.Derive(desired, p.nowMS)
 		intents, opened = append(intents, after...), true
 	}
 	for i := range intents {
@@ -137,10 +144,9 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 		if step.Approved && intents[i].Purpose.Opens() {
 			step.Later, opened = opened, true
 		}
-		o.Steps = append(o.Steps, step)
+		steps = append(steps, step)
 	}
-	o.Blocks = p.blocks(leg, &o)
-	return o
+	return steps
 }
 
 // previewPlan returns the plan that would be in force after the next tick.

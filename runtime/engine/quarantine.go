@@ -60,11 +60,7 @@ func (q *quarantines) Quarantines() []Quarantine {
 			Difference: difference,
 			Orders:     symbol.Foreign(),
 		}
-		for _, leg := range q.legs {
-			if leg.symbol == symbol {
-				one.Strategy = leg.config.Name
-			}
-		}
+		one.Strategy = q.legOn(symbol.Key()).name()
 		for p := range q.book.Live() {
 			if p.State() == placement.Uncertain && p.Symbol() == symbol.Key() {
 				one.Unknown = append(one.Unknown, *p)
@@ -110,13 +106,7 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 	case !symbol.Read():
 		return r, fmt.Errorf("%s has not been read from the exchange since the start: wait for a complete round", key)
 	}
-	owner := ""
-	for _, leg := range q.legs {
-		if leg.symbol == symbol {
-			owner = leg.config.Name
-		}
-	}
-	r.records = q.book.Resolve(key, adopt, owner, reason)
+	r.records = q.book.Resolve(key, adopt, q.legOn(key).name(), reason)
 	for i := range r.records {
 		r.Lines = append(r.Lines, resolutionLine(&r.records[i], symbol))
 	}

@@ -219,6 +219,7 @@ func (r *reader) fetchVanished() {
 	}
 	r.fetchForeign()
 	r.fetchSpotHistory()
+	r.fetchNewest()
 	r.askEvidence()
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/record"
@@ -131,31 +132,7 @@ func (r *reporter) Status() Status {
 	status.Halts = r.book.Halts()
 	status.Balances = slices.Collect(r.book.Balances())
 	for t := range r.book.Symbols() {
-		residual, _ := t.Residual()
-		status.Symbols = append(
-			status.Symbols,
-			SymbolStatus{
-				Residual:     residual,
-				Key:          t.Key(),
-				Rules:        t.Rules(),
-				Owner:        t.Owner(),
-				Position:     t.Position(),
-				Ignored:      t.Ignored(),
-				Known:        t.Known(),
-				Baseline:     t.Baseline(),
-				EntryPrice:   t.EntryPrice(),
-				LiqPrice:     t.LiqPrice(),
-				Leverage:     t.Leverage(),
-				Last:         t.Last(),
-				Mark:         t.Mark(),
-				SinceMS:      t.SinceMS(),
-				Read:         t.Read(),
-				Settled:      t.Settled(),
-				Quarantine:   t.Quarantine(),
-				QuarantineMS: t.QuarantineMS(),
-				Foreign:      t.Foreign(),
-			},
-		)
+		status.Symbols = append(status.Symbols, symbolStatus(t))
 	}
 	for p := range r.book.Live() {
 		status.Live = append(status.Live, *p)
@@ -166,13 +143,37 @@ func (r *reporter) Status() Status {
 	return status
 }
 
+func symbolStatus(t *reconcile.SymbolState) SymbolStatus {
+	residual, _ := t.Residual()
+	return SymbolStatus{
+		Residual:     residual,
+		Key:          t.Key(),
+		Rules:        t.Rules(),
+		Owner:        t.Owner(),
+		Position:     t.Position(),
+		Ignored:      t.Ignored(),
+		Known:        t.Known(),
+		Baseline:     t.Baseline(),
+		EntryPrice:   t.EntryPrice(),
+		LiqPrice:     t.LiqPrice(),
+		Leverage:     t.Leverage(),
+		Last:         t.Last(),
+		Mark:         t.Mark(),
+		SinceMS:      t.SinceMS(),
+		Read:         t.Read(),
+		Settled:      t.Settled(),
+		Quarantine:   t.Quarantine(),
+		QuarantineMS: t.QuarantineMS(),
+		Foreign:      t.Foreign(),
+	}
+}
+
 func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 	s := StrategyStatus{
 		Name:       leg.config.Name,
 		Kind:       leg.config.Kind,
 		Symbol:     leg.config.Symbol,
 		Interval:   leg.config.Interval,
-		State:      "running",
 		PlanReason: leg.state.Plan().Reason(),
 		Target:     leg.target(),
 		Position:   leg.symbol.Position(),
@@ -204,37 +205,41 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 		s.UnprotectedSinceMS = since
 		s.UnprotectedMS += r.nowMS - since
 	}
+	s.State, s.StateReason, s.Spent = r.strategyState(leg)
+	switch foreign := r.book.ForeignOpening(leg.symbol); {
+	case s.StateReason != "":
+	case leg.config.Absent:
+		s.StateReason = "its file is missing: it decides nothing, its protection stays; after a reload, on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
+	case leg.config.Removed:
+		s.StateReason = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
+	case foreign != nil:
+		s.StateReason = foreignText(r.book, leg.symbol, foreign)
+	}
+	return s
+}
+
+// strategyState returns a strategy's state, the reason, and whether all orders of its plan are spent.
+func (r *reporter) strategyState(leg *leg) (state, why string, spent bool) {
 	halt := r.book.HaltOn(leg.config.Name, leg.symbol.Key())
 	switch {
 	case leg.failed != "":
-		s.State, s.StateReason = "failed", leg.failed
+		return "failed", leg.failed, false
 	case leg.question.hung != "":
-		s.State, s.StateReason = "hung", leg.question.hung
+		return "hung", leg.question.hung, false
 	case leg.symbol.Quarantine() != "":
-		s.State, s.StateReason = "quarantined", leg.symbol.Quarantine()
+		return "quarantined", leg.symbol.Quarantine(), false
 	case r.protection.declared(leg):
-		s.State, s.StateReason = "unprotected", r.protection.cause(leg)
+		return "unprotected", r.protection.cause(leg), false
 	case leg.symbol.Contradicted() != "":
-		s.State, s.StateReason = "contradicted", leg.symbol.Contradicted()
+		return "contradicted", leg.symbol.Contradicted(), false
 	case halt.Level != record.LevelNone:
-		s.State, s.StateReason = "halted", halt.Scope.String()+": "+halt.Reason
+		return "halted", halt.Scope.String() + ": " + halt.Reason, false
 	case r.backoffs.declared(leg.config.Name) != "":
-		s.State, s.StateReason = "refused", r.backoffs.declared(leg.config.Name)
+		return "refused", r.backoffs.declared(leg.config.Name), false
 	case leg.state.Latch() != 0:
-		s.State, s.StateReason = "latched", leg.latchRemedy()
-	default:
-		s.State, s.StateReason, s.Spent = leg.progress()
+		return "latched", leg.latchRemedy(), false
 	}
-	if leg.config.Absent && s.StateReason == "" {
-		s.StateReason = "its file is missing: it decides nothing, its protection stays; after a reload, on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
-	}
-	if leg.config.Removed && s.StateReason == "" {
-		s.StateReason = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
-	}
-	if o := r.book.ForeignOpening(leg.symbol); o != nil && s.StateReason == "" {
-		s.StateReason = foreignText(r.book, leg.symbol, o)
-	}
-	return s
+	return leg.progress()
 }
 
 // OpenLeft lists what stays open on the exchange, one line each.
