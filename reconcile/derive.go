@@ -103,7 +103,7 @@ func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 }
 
 // inputs are what changes are derived from for one symbol: the known state and what is desired. Their methods, and those of their parts (spotPosition,
-// saleEvidence, saleQuantity), only answer questions: they derive and change nothing.
+// saleEvidence, saleQuantity, reductions), only answer questions: they derive and change nothing.
 type inputs struct {
 	book        *Book
 	desired     *Desired

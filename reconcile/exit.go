@@ -143,13 +143,13 @@ func (d positionExit) reduce(quantity exchange.Quantity) {
 	if d.exitForProtection() != nil || spot && d.spotStops().releaseForExit(quantity) {
 		return
 	}
-	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
+	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.symbol.positionShared() && !spot {
 		return // a stop is moving and its bridge uses the reduceOnly sum for one or two rounds
 	}
-	if !spot && d.reducingRoom() < quantity && d.clearOrders() {
+	if !spot && d.reductions().room() < quantity && d.clearOrders() {
 		return // resting exits use up the sum; they are placed again for the remainder
 	}
-	if d.positionShared() && d.reducingRoom() < quantity && d.clearResting() {
+	if d.symbol.positionShared() && d.reductions().room() < quantity && d.clearResting() {
 		d.exiting = true // the protection is placed again afterwards
 		return
 	}
@@ -244,40 +244,6 @@ func (d positionExit) stopNow(quantity exchange.Quantity) {
 			d.intents[i].Purpose = placement.StopLoss
 		}
 	}
-}
-
-// reducingRoom returns the part of the position that the exchange's sum of reducing quantities,
-// including orders derived in this round, leaves free (rule 5). On spot it is the part of the asset that
-// no order sells.
-func (d positionExit) reducingRoom() exchange.Quantity {
-	free := d.ownPosition.Abs()
-	if d.symbol.Key().Market == exchange.Futures {
-		free = d.symbol.TrustedVenuePosition().Abs()
-	}
-	for _, p := range d.keyedOrders {
-		if p.Purpose() == placement.ExitOrder {
-			free -= p.Remaining()
-		}
-	}
-	for _, p := range slices.Concat(d.stops, d.profits) { // on spot a stop holds the asset; closePosition orders have no quantity
-		free -= p.Remaining()
-	}
-	for _, p := range d.targetOrders {
-		if p.Order().ReduceOnly || p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
-			free -= p.Remaining()
-		}
-	}
-	for _, o := range d.foreignOrders() {
-		if o.Reduces() && !o.ClosePosition {
-			free -= o.Remaining()
-		}
-	}
-	for i := range d.intents {
-		if order := &d.intents[i].Order; order.ReduceOnly || d.intents[i].Purpose == placement.ExitOrder || d.intents[i].Purpose == placement.Exit {
-			free -= order.Quantity
-		}
-	}
-	return max(0, free)
 }
 
 // cancelPassedExits cancels a resting spot exit whose limit the price has passed, and reports whether

@@ -101,7 +101,7 @@ func (d jointProtection) isProtected(own []*account.Placement, types ...exchange
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.foreignOrders(), func(o exchange.Order) bool {
+	return slices.ContainsFunc(d.symbol.foreignOrders(), func(o exchange.Order) bool {
 		return d.book.prefixed(o.ClientOrderID) && slices.Contains(types, o.Type) && o.Side == side && o.Reduces() &&
 			covers(o.ClosePosition, o.Remaining())
 	})

@@ -138,7 +138,7 @@ func (d positionProtection) converge() {
 		return // only one list shows that the position has ended
 	case d.ownPosition == 0:
 		for _, p := range append(d.stops, d.profits...) {
-			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
+			if !d.symbol.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
 				d.cancel(p, "there is no position to protect")
 			}
 		}
@@ -192,8 +192,8 @@ func (s *inputs) openingUnknown() bool {
 // mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has
 // shown the position since the opening was sent, and a list without it may be wrong. Protective orders
 // stay until the opening is decided.
-func (s *inputs) mayProtectUnknown(p *account.Placement) bool {
-	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
+func (s *SymbolState) mayProtectUnknown(p *account.Placement) bool {
+	return p.Order().ClosePosition && slices.ContainsFunc(s.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
 }
@@ -202,7 +202,7 @@ func (s *inputs) mayProtectUnknown(p *account.Placement) bool {
 // distance.
 func (d positionProtection) protectUnexplained() {
 	protection := d.desired.Protection
-	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() ||
+	if !protection.Set || protection.StopLoss.IsZero() || d.symbol.positionShared() ||
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
@@ -241,7 +241,7 @@ func (d positionProtection) convergeProfit(protection strategy.Protection) {
 		}
 		return
 	}
-	if d.symbol.Ignored() != 0 || d.slotTaken(exchange.TakeProfitMarket) {
+	if d.symbol.Ignored() != 0 || d.symbol.slotTaken(exchange.TakeProfitMarket) {
 		d.partProtection().convergeProfit(protection)
 		return
 	}
@@ -271,7 +271,7 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 // protect places a protective order unless the position is exiting: the exchange removes the
 // protection when the position ends, and a new order would apply to the next position (case 29).
 func (d *derivation) protect(position exchange.Quantity, purpose placement.Purpose, order exchange.NewOrder, reason string) {
-	if d.exitsWhole(position) {
+	if d.reductions().exitsWhole(position) {
 		return
 	}
 	order.Side = exchange.SideOf(-position)
@@ -281,29 +281,6 @@ func (d *derivation) protect(position exchange.Quantity, purpose placement.Purpo
 		intent.Key = bridgeKey
 	}
 	d.add(intent)
-}
-
-// exitsWhole reports whether an exit of a whole position is in flight. The part of an exit that is
-// already visible in the position, although its fill is not booked, no longer counts. An uncertain exit
-// counts only until its repetition is due, not until its fence: a stop for the whole position ends with
-// the position, whenever the exit executes.
-func (d *derivation) exitsWhole(position exchange.Quantity) bool {
-	ahead := d.symbol.Ahead()
-	for _, p := range d.targetOrders {
-		if p.Purpose() != placement.Exit || answerLost(p, d.nowMS) {
-			continue
-		}
-		part := explained(p, ahead)
-		if ahead -= part; p.Remaining()-part.Abs() >= position.Abs() {
-			return true
-		}
-	}
-	for i := range d.intents {
-		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= position.Abs() {
-			return true
-		}
-	}
-	return false
 }
 
 // protectionPrice returns the trigger price: on the losing side for a stop, on the winning side for a

@@ -16,19 +16,19 @@ import (
 
 // positionShared reports whether others hold part of the position, or a foreign closePosition stop makes
 // the exchange refuse botd's (rule 8).
-func (s *inputs) positionShared() bool {
-	return s.symbol.Ignored() != 0 || s.slotTaken(exchange.StopMarket)
+func (s *SymbolState) positionShared() bool {
+	return s.Ignored() != 0 || s.slotTaken(exchange.StopMarket)
 }
 
 // slotTaken reports whether a foreign order of this type closes the position: the exchange accepts only
 // one per symbol (rule 8).
-func (s *inputs) slotTaken(kind exchange.OrderType) bool {
+func (s *SymbolState) slotTaken(kind exchange.OrderType) bool {
 	return slices.ContainsFunc(s.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
 // foreignOrders returns the symbol's open orders that are foreign, or that a person left to their owner.
-func (s *inputs) foreignOrders() []exchange.Order {
-	return slices.Concat(s.symbol.foreign, s.symbol.leftToOwner)
+func (s *SymbolState) foreignOrders() []exchange.Order {
+	return slices.Concat(s.foreign, s.leftToOwner)
 }
 
 // partProtection keeps reduceOnly orders for botd's part of a futures position.
@@ -85,7 +85,7 @@ func (d partProtection) converge(purpose placement.Purpose, order exchange.NewOr
 
 // addPart places an order for the missing quantity, as far as the sum has room for it.
 func (d partProtection) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
-	order.ReduceOnly, order.Quantity = true, d.symbol.rules.FloorQuantity(min(open, d.positionExit().reducingRoom()))
+	order.ReduceOnly, order.Quantity = true, d.symbol.rules.FloorQuantity(min(open, d.reductions().room()))
 	if purpose == placement.StopLoss && order.Quantity < d.symbol.rules.FloorQuantity(open) {
 		for _, p := range d.profits {
 			if p.Order().ReduceOnly {

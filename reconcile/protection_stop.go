@@ -26,7 +26,7 @@ func (d positionProtection) convergeStop(protection strategy.Protection) {
 	}
 	switch {
 	case price <= 0:
-	case d.positionShared():
+	case d.symbol.positionShared():
 		d.partProtection().convergeStop(price)
 	default:
 		positionStop{d.derivation, main, bridging, price}.converge()
@@ -66,12 +66,12 @@ func (s positionStop) converge() {
 // cover the whole position that the exchange shows, and no exit is due. An exit leaves no room for a bridge, and may be refused.
 func (s positionStop) mayMove() bool {
 	return s.nowMS-s.main.SentMS() >= int64(s.desired.Interval) && s.symbol.rules.Tradable && !s.symbol.unread &&
-		s.ownPosition == s.symbol.position && !s.exits()
+		s.ownPosition == s.symbol.position && !s.reductions().exits()
 }
 
 // beginMove places a bridge if the sum allows one; otherwise the stop is canceled, confirmed and placed again.
 func (s positionStop) beginMove() {
-	if !s.desired.Bridge || len(s.targetOrders) != 0 || s.restingOrders().reducible() != s.ownPosition.Abs() {
+	if !s.desired.Bridge || len(s.targetOrders) != 0 || s.reductions().uncovered() != s.ownPosition.Abs() {
 		s.cancel(s.main, "the protection moves")
 		return
 	}
@@ -88,11 +88,6 @@ func (s positionStop) continueMove() {
 	case s.ownPosition == s.symbol.position: // the position has grown since
 		s.cancel(s.bridging, "it no longer covers the whole position")
 	}
-}
-
-// exits reports whether an exit is due.
-func (d *derivation) exits() bool {
-	return slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit })
 }
 
 // stopsOf sorts protective orders of one kind: the closePosition order, the bridge alongside it, and a market exit; if there are several, the newest

@@ -238,10 +238,10 @@ func TestRoomForRestingExits(t *testing.T) {
 		}
 		one := d.deriving(nil)
 		one.intents = c.intents
-		if have := one.positionExit().reducingRoom(); have != c.room {
+		if have := one.reductions().room(); have != c.room {
 			t.Errorf("%s: want room for %d, have %d", c.name, c.room, have)
 		}
-		if have := one.restingOrders().reducible(); have != c.reducible {
+		if have := one.reductions().uncovered(); have != c.reducible {
 			t.Errorf("%s: want %d, have %d", c.name, c.reducible, have)
 		}
 	}
@@ -250,7 +250,7 @@ func TestRoomForRestingExits(t *testing.T) {
 	d.acknowledge(d.places(placement.ExitOrder, reduces), 9)
 	one := d.deriving(nil)
 	one.intents = []Intent{intent(placement.ExitOrder, true), intent(placement.Exit, true)}
-	if room, have := one.positionExit().reducingRoom(), one.restingOrders().reducible(); room != 24 || have != 4 {
+	if room, have := one.reductions().room(), one.reductions().uncovered(); room != 24 || have != 4 {
 		t.Errorf("beside others: want room for 24, and four of botd's, have %d and %d", room, have)
 	}
 }

@@ -369,7 +369,7 @@ func TestStopMayProtectUncertainOpening(t *testing.T) {
 		} else {
 			id = d.resting(12, 5)
 		}
-		if have := d.deriving(nil).mayProtectUnknown(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(nil).symbol.mayProtectUnknown(d.book.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -96,7 +96,7 @@ func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.De
 	}
 	quantity := d.symbol.rules.FloorQuantity(desired.Quantity - filled)
 	if purpose == placement.ExitOrder {
-		quantity = min(quantity, d.reducible())
+		quantity = min(quantity, d.reductions().uncovered())
 	}
 	if quantity < d.symbol.rules.QuantityTick || d.symbol.rules.BelowMinimum(desired.Price, quantity) {
 		return
@@ -134,21 +134,4 @@ func (d restingOrders) otherSideUnknown(side exchange.Side) bool {
 		}
 	}
 	return false
-}
-
-// reducible returns the part of botd's position that no resting exit covers yet, including exits derived
-// in this round, and that fits into the exchange's sum (rule 5).
-func (d restingOrders) reducible() exchange.Quantity {
-	free := d.spotPosition().unsoldByPeer().Abs()
-	for _, p := range d.keyedOrders {
-		if p.Purpose() == placement.ExitOrder {
-			free -= p.Remaining()
-		}
-	}
-	for i := range d.intents {
-		if d.intents[i].Purpose == placement.ExitOrder || d.intents[i].Purpose == placement.Exit {
-			free -= d.intents[i].Order.Quantity
-		}
-	}
-	return d.saleQuantity().sellable(d.symbol.rules.FloorQuantity(max(0, min(free, d.positionExit().reducingRoom()))))
 }

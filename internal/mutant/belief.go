@@ -125,7 +125,7 @@ var belief = []Row{
 		}},
 	{"stop_moves_for_exit", "a stop is canceled for a move while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
-			{"reconcile.positionStop.mayMove", "s.exits()", "false"},
+			{"reconcile.positionStop.mayMove", "s.reductions().exits()", "false"},
 		}},
 	{"reduction_opens", "an overfilled reduce-only order counts as a position of the opposite side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{

@@ -322,11 +322,11 @@ var protocol = []Row{
 		}},
 	{"unknown_entry_unprotected", "a list without the position cancels the stop of an entry of unknown outcome", "protection",
 		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
-			{"reconcile.positionProtection.converge", "!d.mayProtectUnknown(p)", "true"},
+			{"reconcile.positionProtection.converge", "!d.symbol.mayProtectUnknown(p)", "true"},
 		}},
 	{"exit_keeps_stop_away", "an exit of unknown outcome prevents the stop until its fence", "20",
 		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{
-			{"reconcile.derivation.exitsWhole", "answerLost(p, d.nowMS)", "false"},
+			{"reconcile.reductions.exitsWhole", "answerLost(p, s.nowMS)", "false"},
 		}},
 	{"exit_beside_exit", "on spot a part is sold in place of a stop while an exit is open", "29",
 		"reconcile TestNoSecondSpotExitDuringExitInPlaceOfStop", []Edit{
@@ -334,7 +334,7 @@ var protocol = []Row{
 		}},
 	{"resting_beside_exit", "on spot a resting exit covers coins that an exit in flight sells", "principle",
 		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
-			{"reconcile.positionExit.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
+			{"reconcile.reductions.room", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
 		}},
 	{"backup_trusted", "an exit goes by the fills of an old backup before the order history was read", "35",
 		"reconcile TestUnreadHistoryBoundsSalesByWallet", []Edit{

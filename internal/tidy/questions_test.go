@@ -8,7 +8,7 @@ import (
 
 // questions are the types from which a decision is derived, and their parts.
 var questions = []string{
-	"inputs", "spotPosition", "saleEvidence", "saleQuantity", "startMark",
+	"inputs", "spotPosition", "saleEvidence", "saleQuantity", "reductions", "startMark",
 	"evidence", "unclaimedRows", "walletEvidence", "positionEvidence",
 }
 
