@@ -143,13 +143,13 @@ func (d positionExit) reduce(quantity exchange.Quantity) {
 	if d.exitForProtection() != nil || spot && d.spotStops().releaseForExit(quantity) {
 		return
 	}
-	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.symbol.positionShared() && !spot {
+	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && !spot {
 		return // a stop is moving and its bridge uses the reduceOnly sum for one or two rounds
 	}
 	if !spot && d.reductions().room() < quantity && d.clearOrders() {
 		return // resting exits use up the sum; they are placed again for the remainder
 	}
-	if d.symbol.positionShared() && d.reductions().room() < quantity && d.clearResting() {
+	if d.positionShared() && d.reductions().room() < quantity && d.clearResting() {
 		d.exiting = true // the protection is placed again afterwards
 		return
 	}

@@ -59,7 +59,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.peerOrders().guardLost()
 	}
 	for symbol := range b.Symbols() {
-		symbol.onlyOpeningsPending = symbol.settled || symbol.awaitsAnswer(fetched)
+		symbol.onlyOpeningsPending = symbol.settled || fetched.awaitsAnswer(symbol)
 	}
 	return s.records
 }

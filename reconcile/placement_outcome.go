@@ -19,14 +19,14 @@ func (t *tracked) anyOutcomeUnknown(key exchange.SymbolKey) bool {
 	return t.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().OutcomeUnknown() })
 }
 
-// awaitsAnswer reports whether the symbol would be settled, as a snapshot shows it, if a resting opening were answered.
-func (s *SymbolState) awaitsAnswer(fetched *Snapshot) bool {
-	read := fetched.Positions.Done() && fetched.FuturesOrders.Done() && s.residual == 0
-	if s.Key().Market == exchange.Spot {
-		read = fetched.Balances.Done() && fetched.SpotOrders.Done()
+// awaitsAnswer reports whether a symbol would be settled, as the snapshot shows it, if a resting opening were answered.
+func (s *Snapshot) awaitsAnswer(symbol *SymbolState) bool {
+	read := s.Positions.Done() && s.FuturesOrders.Done() && symbol.residual == 0
+	if symbol.Key().Market == exchange.Spot {
+		read = s.Balances.Done() && s.SpotOrders.Done()
 	}
-	return read && s.read && s.Quarantine() == "" && !fetched.isUnread(s.Key()) &&
-		!slices.ContainsFunc(s.inFlight, func(p *account.Placement) bool {
+	return read && symbol.read && symbol.Quarantine() == "" && !s.isUnread(symbol.Key()) &&
+		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
 			return p.State().OutcomeUnknown() && !resting
 		})

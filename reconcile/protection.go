@@ -138,7 +138,7 @@ func (d positionProtection) converge() {
 		return // only one list shows that the position has ended
 	case d.ownPosition == 0:
 		for _, p := range append(d.stops, d.profits...) {
-			if !d.symbol.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
+			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
 				d.cancel(p, "there is no position to protect")
 			}
 		}
@@ -192,8 +192,8 @@ func (s *inputs) openingUnknown() bool {
 // mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has
 // shown the position since the opening was sent, and a list without it may be wrong. Protective orders
 // stay until the opening is decided.
-func (s *SymbolState) mayProtectUnknown(p *account.Placement) bool {
-	return p.Order().ClosePosition && slices.ContainsFunc(s.inFlight, func(q *account.Placement) bool {
+func (s *inputs) mayProtectUnknown(p *account.Placement) bool {
+	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
 }
@@ -202,7 +202,7 @@ func (s *SymbolState) mayProtectUnknown(p *account.Placement) bool {
 // distance.
 func (d positionProtection) protectUnexplained() {
 	protection := d.desired.Protection
-	if !protection.Set || protection.StopLoss.IsZero() || d.symbol.positionShared() ||
+	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() ||
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}

@@ -16,19 +16,19 @@ import (
 
 // positionShared reports whether others hold part of the position, or a foreign closePosition stop makes
 // the exchange refuse botd's (rule 8).
-func (s *SymbolState) positionShared() bool {
-	return s.Ignored() != 0 || s.slotTaken(exchange.StopMarket)
+func (s *inputs) positionShared() bool {
+	return s.symbol.Ignored() != 0 || s.symbol.slotTaken(exchange.StopMarket)
 }
 
 // slotTaken reports whether a foreign order of this type closes the position: the exchange accepts only
 // one per symbol (rule 8).
-func (s *SymbolState) slotTaken(kind exchange.OrderType) bool {
-	return slices.ContainsFunc(s.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
+func (o *observation) slotTaken(kind exchange.OrderType) bool {
+	return slices.ContainsFunc(o.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
 // foreignOrders returns the symbol's open orders that are foreign, or that a person left to their owner.
-func (s *SymbolState) foreignOrders() []exchange.Order {
-	return slices.Concat(s.foreign, s.leftToOwner)
+func (o *observation) foreignOrders() []exchange.Order {
+	return slices.Concat(o.foreign, o.leftToOwner)
 }
 
 // partProtection keeps reduceOnly orders for botd's part of a futures position.

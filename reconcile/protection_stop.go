@@ -26,7 +26,7 @@ func (d positionProtection) convergeStop(protection strategy.Protection) {
 	}
 	switch {
 	case price <= 0:
-	case d.symbol.positionShared():
+	case d.positionShared():
 		d.partProtection().convergeStop(price)
 	default:
 		positionStop{d.derivation, main, bridging, price}.converge()

@@ -156,7 +156,7 @@ func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 				s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
 			}
 			w.book.Symbol(coin).read = true
-			if have := w.book.Symbol(coin).awaitsAnswer(s.fetched); have != (wallet && list) {
+			if have := s.fetched.awaitsAnswer(w.book.Symbol(coin)); have != (wallet && list) {
 				t.Errorf("the wallet read %t, the list %t: want it to await answers alone %t, have %t", wallet, list, wallet && list, have)
 			}
 		}
@@ -369,7 +369,7 @@ func TestStopMayProtectUncertainOpening(t *testing.T) {
 		} else {
 			id = d.resting(12, 5)
 		}
-		if have := d.deriving(nil).symbol.mayProtectUnknown(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(nil).mayProtectUnknown(d.book.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -31,7 +31,6 @@ type SymbolState struct {
 	live                []*account.Placement // the account's live placements on it
 	inFlight            []*account.Placement // of these, the placements that do not rest
 	onlyOpeningsPending bool                 // settled except for resting openings not yet acknowledged; nothing else was sent since
-	leftToOwner         []exchange.Order     // open orders with botd's prefix that a person left to their owner
 	traded              exchange.Quantity    // signed: the position that botd itself opened and has not reduced
 	refusedMS           int64                // when the exchange last refused an opening; 0 for never
 	unread              bool

@@ -75,6 +75,7 @@ type observation struct {
 	contradictedSinceMS int64
 
 	foreign      []exchange.Order
+	leftToOwner  []exchange.Order         // open orders with botd's prefix that a person left to their owner
 	repeated     []int64                  // of the foreign orders, those that equal an opening of botd's
 	repeatedAs   []exchange.NewOrder      // openings of botd's whose size such an order had
 	unreadable   []exchange.UnreadableRow // of the foreign orders, the unreadable rows

@@ -322,7 +322,7 @@ var protocol = []Row{
 		}},
 	{"unknown_entry_unprotected", "a list without the position cancels the stop of an entry of unknown outcome", "protection",
 		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
-			{"reconcile.positionProtection.converge", "!d.symbol.mayProtectUnknown(p)", "true"},
+			{"reconcile.positionProtection.converge", "!d.mayProtectUnknown(p)", "true"},
 		}},
 	{"exit_keeps_stop_away", "an exit of unknown outcome prevents the stop until its fence", "20",
 		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{

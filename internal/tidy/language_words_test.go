@@ -33,7 +33,7 @@ var British = map[string]string{
 var Names = map[string]string{
 	"beside": "a noun that says what it holds", "brief": "summary", "cast": "schedule", "gone": "in flight",
 	"hand": "manual", "kept": "saved, stored",
-	"presume": "infer", "presumed": "inferred", "presumption": "inference", "twins": "peers",
+	"presume": "infer", "presumed": "inferred", "presumption": "inference",
 	"lab": "backtest runner", "lasting": "a noun that says what it holds", "look": "poll, read", "looked": "read", "press": "emergency halt",
 	"said":  "output, message, verdict",
 	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "unsaid": "decided, missing", "waiting": "queued",
