@@ -102,7 +102,7 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	}
 	facts := d.facts(leg)
 	approved, refusal, verdicts := d.checked(intent, &facts)
-	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
+	key := refusalKey(intent.Strategy, intent.Purpose, intent.Key)
 	if refusal != nil {
 		if refusal.Rule == "symbol" && !d.config.Feed {
 			again := int64(rulesSoonMS) // the symbol's restriction may have ended

@@ -68,7 +68,7 @@ func (p *protection) cause(leg *leg) string {
 	if why := minimumText(leg, leg.symbol.TrustedPosition()); why != "" {
 		return why
 	}
-	if why := p.refusals.reason(leg.config.Name+" "+placement.StopLoss.String()+" ", p.nowMS); why != "" {
+	if why := p.refusals.reason(refusalKey(leg.config.Name, placement.StopLoss, ""), p.nowMS); why != "" {
 		return "the stop is refused by " + why
 	}
 	return "no stop is confirmed on the exchange"

@@ -1,5 +1,7 @@
 package engine
 
+import "botd/reconcile/placement"
+
 // forgottenMS is how long an unrepeated refusal is remembered, and minForgotten the number of refusals
 // above which old ones are dropped: a strategy may create a new key with every candle.
 const (
@@ -20,6 +22,11 @@ type refusal struct {
 }
 
 func newRefusals() *refusals { return &refusals{map[string]refusal{}, minForgotten} }
+
+// refusalKey names an intent across rounds.
+func refusalKey(strategy string, purpose placement.Purpose, key string) string {
+	return strategy + " " + purpose.String() + " " + key
+}
 
 // isNew records a refusal and reports whether it differs from the last one of the intent.
 func (t *refusals) isNew(intent, text string, nowMS int64) bool {
