@@ -18,7 +18,7 @@ type base struct {
 	*outbox
 	dueTimes
 	config        Config     // Limits are the limits in force
-	gate          *risk.Gate // applies the limits in force
+	gate          *risk.Gate // applies the limits in force; set by ruleset
 	limitsVersion int        // the number of the last change of the account's limits
 	legs          []*leg     // sorted by name
 	legBySymbol   map[exchange.SymbolKey]*leg
@@ -27,8 +27,8 @@ type base struct {
 
 	started bool
 	startMS int64
-	closing record.HaltLevel // level of the shutdown; LevelNone while trading
-	stopped bool             // nothing more is sent
+	closing record.HaltLevel // level of the shutdown, set by halts; LevelNone while trading
+	stopped bool             // nothing more is sent; set by halts
 }
 
 // dueTimes holds the due times; never if nothing is due.

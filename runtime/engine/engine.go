@@ -31,8 +31,8 @@ type Engine struct {
 	market     *market     // candles, prices, rules and funding rates
 	tick       *tick       // decides: View to Plan
 	reader     *reader     // reads lists, orders, positions and prices for a round
-	round      *round      // converges: settle, derive, check, journal, place
-	dispatcher *dispatcher // derive, check and place of a round
+	round      *round      // converges: settles, acts, and schedules the next
+	dispatcher *dispatcher // derives, has checked, journals and places
 	sender     *sender     // placements on their way to the exchange
 	permission *permission // whether openings may be sent
 	halts      *halts      // the kill switch
@@ -40,7 +40,7 @@ type Engine struct {
 	breaker    *breaker    // the circuit breaker of unanswered and empty orders
 	protection *protection // how long positions lack their stops
 	backoffs   *backoffs   // the waits of refused intents
-	ruleset    *ruleset    // the limits in force
+	ruleset    *ruleset    // puts limits in force
 	limits     *limits     // the limits that follow equity
 	results    *results    // the result of each strategy
 	accounting *accounting // the ledger's readings

@@ -23,7 +23,7 @@ type LimitChange struct {
 // Setting is one limit's value in configuration syntax.
 type Setting struct{ Rule, Value string }
 
-// ruleset holds the limits in force: those of the configuration, tightened by people.
+// ruleset puts limits in force: those of the configuration, tightened by people.
 type ruleset struct {
 	*base
 	limits  *limits
