@@ -12,9 +12,12 @@ import (
 
 // peerOrders records what a snapshot shows of the orders of other botds on the account, or of this one before it lost its journal: by their ids or, for an
 // unnamed peer, by their form.
-type peerOrders struct{ *survey }
+type peerOrders struct {
+	*evidence
+	*recorder
+}
 
-func (s *survey) peerOrders() peerOrders { return peerOrders{s} }
+func (s *survey) peerOrders() peerOrders { return peerOrders{&s.evidence, &s.recorder} }
 
 // notePeerOrders records the fills of the peer's orders.
 func (s peerOrders) notePeerOrders(orders []exchange.Order) {

@@ -52,9 +52,12 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 }
 
 // uncertainOrders decides the placements of unknown outcome, unless an unclaimed row or a change of the wallet may be one of them.
-type uncertainOrders struct{ *survey }
+type uncertainOrders struct {
+	*evidence
+	*recorder
+}
 
-func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{s} }
+func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{&s.evidence, &s.recorder} }
 
 // decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
 // snapshots at least three seconds and L apart, the first begun after the fence, with no known fill

@@ -123,9 +123,13 @@ func (b *Book) beforeSent(p *account.Placement) priorBalance {
 const confirmMS = 10_000
 
 // refusalChecks confirms refusals by a snapshot that would show the order, or finds what shows that the exchange executed it.
-type refusalChecks struct{ *survey }
+type refusalChecks struct {
+	*evidence
+	*recorder
+	old []exchange.Market // markets whose open lists show less than botd knows
+}
 
-func (s *survey) refusalChecks() refusalChecks { return refusalChecks{s} }
+func (s *survey) refusalChecks() refusalChecks { return refusalChecks{&s.evidence, &s.recorder, s.old} }
 
 // confirmRefused drops the refusals that the snapshot confirms. The other refusals keep blocking
 // openings on their symbols.

@@ -129,7 +129,7 @@ var belief = []Row{
 		}},
 	{"reduction_opens", "an overfilled reduce-only order counts as a position of the opposite side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{
-			{"reconcile.survey.adoptReduced", "beyond != 0", "false"},
+			{"reconcile.recorder.adoptReduced", "beyond != 0", "false"},
 		}},
 	{"reduction_owed_forgotten", "an overfilled reduction during an opening counts as a position once the opening ends", "41",
 		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
@@ -397,7 +397,7 @@ var belief = []Row{
 		}},
 	{"latch_hides", "a latch creates a symbol without a name, and the last symbol is not observed in that round", "snapshot",
 		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{
-			{"reconcile.survey.emit", "!fills", "!fills && s.book.Track(r.Symbol) == nil"},
+			{"reconcile.recorder.emit", "!fills", "!fills && r.into.Track(one.Symbol) == nil"},
 		}},
 	{"former_rules_open", "a plan under a symbol's old rules opens after the rules have changed", "45",
 		"runtime/engine TestPlanUnderOldRulesIsDecidedAgain", []Edit{
