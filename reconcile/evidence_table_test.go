@@ -463,7 +463,7 @@ func TestAdoptionOfUncertainPurchase(t *testing.T) {
 	}
 }
 
-// Lists that began after the refusal confirm it; on spot the complete order history is needed, too. If the order was executed anyway,
+// Lists that began more than half a second after the refusal confirm it; on spot the complete order history is needed, too. If the order was executed anyway,
 // it is found there, and without an id where lists omit the ids of botd's own rows.
 func TestRefusalConfirmation(t *testing.T) {
 	t.Parallel()
@@ -498,7 +498,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		why       string
 	}{
 		{"lists of after it", purchase, nil, true, ""},
-		{"lists of the moment", purchase, func(w *wallet, s *survey) { s.fetched.BeganMS-- }, false, ""},
+		{"lists that began half a second after it", purchase, func(w *wallet, s *survey) { s.fetched.BeganMS-- }, false, ""},
 		{"without the open list", purchase, func(_ *wallet, s *survey) { s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{} }, false, ""},
 		{"without the history", purchase, func(_ *wallet, s *survey) { s.fetched.History = exchange.Fetched[exchange.Order]{} }, false, ""},
 		{"with a part of the history", purchase, func(_ *wallet, s *survey) { s.fetched.HistoryWhole = false }, false, ""},
@@ -524,6 +524,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		w.buysUnder(8, 3)
 		o := w.places(placement.Order, 0, c.order)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Refused{Reason: "no"}})
+		w.now += refusedShownMS
 		s := w.reads(1_010, 0)
 		s.fetched.BeganMS++
 		s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
@@ -575,7 +576,7 @@ func TestRefusalConfirmation(t *testing.T) {
 	} {
 		d := holds(t, 20)
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
-		d.now++
+		d.now += refusedShownMS + 1
 		s := d.shows(d.book.Symbol(bitcoin), 20)
 		c.change(s.fetched)
 		s.refusalChecks().confirmRefused()

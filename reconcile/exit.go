@@ -21,7 +21,7 @@ func (d *derivation) positionExit() positionExit { return positionExit{d} }
 // reduceOnly orders are canceled first, because the exchange would refuse the exit for their sum; the
 // closePosition stop stays until the exchange removes it.
 func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Target) {
-	position -= min(d.spotPosition().soldElsewhere(), max(0, position))
+	position = d.spotPosition().leftByPeer(position)
 	if position == 0 || d.postpones() || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
 		return
 	}
@@ -120,7 +120,7 @@ func (d positionExit) blocksExit(p *account.Placement) bool {
 
 // reduce reduces the position by a quantity.
 func (d positionExit) reduce(quantity exchange.Quantity) {
-	quantity -= d.spotPosition().soldElsewhere()
+	quantity = d.spotPosition().leftByPeer(quantity)
 	if quantity <= 0 || d.postpones() || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
 		return
 	}
@@ -232,7 +232,7 @@ func (d positionExit) exitNow() {
 		return // the whole exit follows after the exchange has confirmed
 	}
 	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // this exit includes them
-	d.stopNow(d.ownPosition.Abs())
+	d.stopNow(d.spotPosition().unsoldByPeer().Abs())
 }
 
 // stopNow sells or buys back a quantity instead of placing a stop.

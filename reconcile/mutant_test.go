@@ -184,6 +184,12 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"prior_forgotten": func(t testing.TB) {
 			exitWithoutMoney(t, 0, true, true, [3]string{"0.005", "0.005", "10000"}, 10)
 		},
+		"passed_sells_sold":             func(t testing.TB) { passedStandingDown(t, passedStop{peersSold: 10, stopped: 10, at: 47_000e8}) },
+		"sold_by_wallet_again":          func(t testing.TB) { exitWithAnother(t, frozenForAnother{sold: 10}) },
+		"frozen_sold":                   func(t testing.TB) { exitWithAnother(t, frozenForAnother{theirs: 10, omitted: true}) },
+		"unreadable_stop_again":         func(t testing.TB) { unreadableStop(t, "1", "0.01", 0) },
+		"deposit_is_rest":               depositWithEndedStop,
+		"confirmed_at_once":             func(t testing.TB) { refusalReadAfter(t, refusedShownMS, false) },
 		"old_coins_of_others":           func(t testing.TB) { walletOfBefore(t, "1.01", "10000", 1_000, false) },
 		"doubt_forgotten":               func(t testing.TB) { repeatedAfterRefusal(t, (*wallet).restores, "1", "10500", nil, 0) },
 		"peer_stop_forgotten":           func(t testing.TB) { forgottenPeerPurchase(t, "1", "0.007", true) },

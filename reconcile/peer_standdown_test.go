@@ -472,6 +472,8 @@ func TestPassedStopSellsOwnPartStandingDown(t *testing.T) {
 		"the other's covers what both journals hold": {peers: 10},
 		"botd's covers its own":                      {own: 10, bought: 7, stopped: 7, at: 47_000e8},
 		"each covers its own":                        {own: 10, peers: 7, bought: 7},
+		"a deposit hides what the other has sold":    {peersSold: 10, stopped: 10, at: 47_000e8},
+		"the other has sold a part of it":            {peersSold: 6, sold: 4, stopped: 6, at: 47_000e8},
 		"at a price above the entry":                 {peers: 7, bought: 7, price: 50_500e8, sold: 10},
 		"at that, and only botd's own is covered":    {own: 10, bought: 7, price: 50_500e8, stopped: 7, at: 47_500e8},
 	} {
@@ -485,6 +487,7 @@ func TestPassedStopSellsOwnPartStandingDown(t *testing.T) {
 type passedStop struct {
 	own, peers    exchange.Quantity // of stops that stand
 	bought        exchange.Quantity // by the other botd
+	peersSold     exchange.Quantity // sold by it; the wallet holds as much of a deposit
 	price         exchange.Price    // at which the plan stops; 0 for two percent below the entry
 	sold, stopped exchange.Quantity
 	at            exchange.Price // of the stops
@@ -501,6 +504,9 @@ func passedStandingDown(t testing.TB, c passedStop) {
 	w.now += 60_000
 	if c.bought != 0 {
 		bought = append(bought, anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, c.bought, c.bought, w.now))
+	}
+	if c.peersSold != 0 {
+		bought = append(bought, anothers(youngers+"3", 22, exchange.Sell, exchange.StopLimit, c.peersSold, c.peersSold, w.now))
 	}
 	if c.peers != 0 {
 		rows = append(rows, anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, c.peers, 0, w.now))

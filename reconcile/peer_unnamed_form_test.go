@@ -175,7 +175,7 @@ func exitsAfterRelease(t testing.TB, unnamed bool, afterMS int64, want exchange.
 		row.Price = 46_550e8
 	}
 	w.now += 60_000
-	w.shows("0.993", "0.017", stop, row)
+	w.shows("1", "0.017", stop, row)
 	if have := canceled(derive()); !slices.Equal(have, []int64{8}) {
 		t.Fatalf("want the stop canceled for the exit, have %v", have)
 	}

@@ -41,7 +41,7 @@ func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
 	}
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && (s.desired.Repeat || s.unansweredStop(p))
 	late := s.nowMS-lostMS(p) >= s.repeatAfterMS(p) || s.desired.Repeat && s.superseded(p)
-	if !lost || !late {
+	if !lost || !late || s.saleEvidence().rests(p) {
 		return false
 	}
 	if s.desired.MaxLive > 0 && s.book.LiveCount()+derived >= s.desired.MaxLive {

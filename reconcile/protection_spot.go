@@ -66,7 +66,7 @@ func (d spotStops) converge() {
 	case d.pricePassed(placement.StopLoss, price):
 		d.exitPassed()
 		if d.book.StandsDown() { // nothing of another botd's is sold at market
-			d.addStop(missing-max(0, d.ownPosition-position.selling(d.leavesUncovered)), d.stopFromLast(price))
+			d.addStop(missing-max(0, position.unsoldByPeer()-position.selling(d.leavesUncovered)), d.stopFromLast(price))
 		}
 	default:
 		d.addStop(missing, price)
@@ -135,10 +135,10 @@ func (d spotStops) withoutExits(left exchange.Quantity) exchange.Quantity {
 // nothing. A wallet that freezes nothing for them and shows a partial sale determines the remainder.
 func (d spotStops) exitPart() {
 	position, ended := d.spotPosition(), exchange.Quantity(0)
-	left, shown := position.toProtect(), position.ownBalance()
+	left, shown := position.toProtect(), position.ownBalance()-d.symbol.Unattributed()
 	sold := shown < left
 	if d.book.StandsDown() {
-		left = d.ownPosition
+		left = position.unsoldByPeer()
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.saleEvidence().repeatable(p))

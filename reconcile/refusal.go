@@ -148,14 +148,15 @@ func (s refusalChecks) confirmRefused() {
 	}
 }
 
-// confirms reports whether the snapshot began after the refusal, would show that the order was executed, and does not show it. An open list that
-// still shows an ended order may also be older than the refused order.
+// confirms reports whether the snapshot began half a second after the refusal, when the exchange has processed the order, would show that the order was
+// executed, and does not show it. An open list that still shows an ended order may also be older than the refused order.
 func (s refusalChecks) confirms(r *RefusedOrder) bool {
 	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !r.omitsOpenOrder(s.fetched, &s.book.tracked)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
-	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
+	read = read && s.fetched.BeganMS > r.atMS+min(s.book.Settle().StalenessMS, refusedShownMS) &&
+		!slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
 	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.releasesMargin(r) &&
 		!r.hasStop(s.book.Symbol(r.Symbol))
 }

@@ -65,6 +65,15 @@ func (s saleEvidence) balanceAfterSales(quantity exchange.Quantity) exchange.Qua
 	return quantity - s.book.sellsOfOthers(s.symbol)
 }
 
+// rests reports whether the wallet freezes the asset for a spot sale that the exchange has acknowledged and whose row cannot be read: it freezes
+// enough for all open sales. Another sale is not sent beside it.
+func (s saleEvidence) rests(p *account.Placement) bool {
+	if p.Order().Market != exchange.Spot || p.OrderID() == 0 || s.symbol.rules == nil || !s.book.readAfter(s.book.arrivedMS(p)) {
+		return false
+	}
+	return s.balanceAfterSales(s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen)) >= 0
+}
+
 // sellsOfOthers returns the quantity of a spot symbol's asset that the open sales of others hold.
 func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, on := range t.symbols {
@@ -75,6 +84,17 @@ func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
 		}
 	}
 	return sum
+}
+
+// frozenForOthers returns the quantity that the newest wallet freezes beyond botd's own sales, whether or not the open list shows whose orders hold it.
+func (s saleEvidence) frozenForOthers() exchange.Quantity {
+	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen)
+	for p := range s.book.Live() {
+		if p.Order().Side == exchange.Sell && s.book.readAfter(s.book.arrivedMS(p)) {
+			frozen -= s.book.ofAsset(s.symbol, p.Symbol(), p.Remaining())
+		}
+	}
+	return max(0, frozen)
 }
 
 // sameAsset reports whether a sale on a symbol may be of the same asset: on spot, a symbol with unknown rules may be.

@@ -110,6 +110,9 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		w.now += 2_000
 		w.book.noteUnfrozen(o.ClientOrderID, true)
 	}
+	deposited := func(w *wallet) {
+		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 8}})
+	}
 	for _, c := range []struct {
 		name        string
 		baseline    exchange.Quantity
@@ -134,6 +137,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		{"what it leaves, where the open list shows it", 1_000, 1_007, ended, func(w *wallet) {
 			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 9}}, beganMS: w.now}
 		}, nil, 6},
+		{"what it shows beyond a deposit, where that has sold some", 1_000, 1_015, func(w *wallet) { deposited(w); ended(w) }, nil, nil, 7},
 		{"nothing, where all is covered", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(10))) }, nil, nil, 0},
 	} {
 		w := explains(t, 10, 0)
@@ -270,5 +274,27 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 	if symbol.position != 15 || symbol.AtVenue() != 20 || symbol.onlyOpeningsPending {
 		t.Errorf("want 15 of the position of 20 left, and nothing opened before a read, have %d of %d", symbol.position, symbol.AtVenue())
+	}
+}
+
+// A stop of all ten has ended in no list, and the wallet shows no more than a deposit.
+func TestDepositIsNoRestOfAnEndedStop(t *testing.T) {
+	t.Parallel()
+	depositWithEndedStop(t)
+}
+
+func depositWithEndedStop(t testing.TB) {
+	t.Helper()
+	w := explains(t, 10, 0)
+	w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 8}})
+	o := w.places(placement.StopLoss, 9, stopOf(10))
+	w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: o.ID}})
+	w.now += 2_000
+	w.book.noteUnfrozen(o.ClientOrderID, true)
+	w.reads(1_008, 0)
+	d := w.deriving(nil)
+	d.spotStops().exitPart()
+	if len(d.intents) != 0 {
+		t.Errorf("want nothing of the deposit sold, have %+v", d.intents)
 	}
 }

@@ -134,6 +134,19 @@ func (s spotPosition) soldElsewhere() exchange.Quantity {
 	return s.symbol.spot.soldElsewhere
 }
 
+// leftByPeer returns the part of a quantity that an exit by plan may sell: what a peer has sold, by the newest history or wallet, and what the wallet
+// freezes for its orders, is not sold a second time. No stop is canceled for that part: it stays protected, and a person decides.
+func (s spotPosition) leftByPeer(quantity exchange.Quantity) exchange.Quantity {
+	if quantity <= 0 || s.symbol.Key().Market != exchange.Spot || s.desired.Flatten {
+		return quantity
+	}
+	quantity = max(0, quantity-s.soldElsewhere())
+	if s.book.walletRead && (s.book.StandsDown() || s.book.HasUnnamedPeer()) {
+		quantity = min(quantity, max(0, s.ownBalance()-s.saleEvidence().frozenForOthers()))
+	}
+	return quantity
+}
+
 // canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids:
 // another botd with a copy of the journal may be selling the stop's quantity, which wallet and order history show within that time.
 const canceledByOthersWaitMS = 3_000

@@ -165,7 +165,20 @@ var peer = []Row{
 		}},
 	{"passed_leaves_peers", "while standing down, another botd's purchase has no stop once the price has passed botd's stop", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
-			{"reconcile.spotStops.converge", "d.addStop(missing-max(0, d.ownPosition-position.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
+			{"reconcile.spotStops.converge",
+				"d.addStop(missing-max(0, position.unsoldByPeer()-position.selling(d.leavesUncovered)), d.stopFromLast(price))", ""},
+		}},
+	{"passed_sells_sold", "while standing down, what another botd may have sold is sold at market once the price has passed botd's stop", "15",
+		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
+			{"reconcile.positionExit.exitNow", "d.spotPosition().unsoldByPeer().Abs()", "d.ownPosition.Abs()"},
+		}},
+	{"sold_by_wallet_again", "an exit sells what a peer has sold, by the newest wallet, before the history shows it", "34",
+		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
+			{"reconcile.spotPosition.leftByPeer", "s.book.StandsDown() || s.book.HasUnnamedPeer()", "false"},
+		}},
+	{"frozen_sold", "an exit sells what the wallet freezes for another botd's orders", "34",
+		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
+			{"reconcile.spotPosition.leftByPeer", "max(0, s.ownBalance()-«s.saleEvidence().frozenForOthers()»)", "0"},
 		}},
 	{"few_ids_trusted", "a futures list that shows one id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{

@@ -19,6 +19,26 @@ var wallet = []Row{
 		"reconcile TestRestOfEarlierPositionsDelaysNoLimitAfterAStart", []Edit{
 			{"reconcile.observedAccount.walletLags", "!t.compared && symbol.last > 0 && symbol.tooSmallToTrade(by)", "false"},
 		}},
+	{"unreadable_stop_again", "a stop whose row cannot be read is placed again while the wallet freezes what it sells", "43",
+		"reconcile TestUnreadableStopRestsWhileTheWalletFreezesItsAsset", []Edit{
+			{"reconcile.inputs.repetitionDue", "s.saleEvidence().rests(p)", "false"},
+		}},
+	{"deposit_is_rest", "a deposit counts as what stops have left that were executed", "47",
+		"reconcile TestDepositIsNoRestOfAnEndedStop", []Edit{
+			{"reconcile.spotStops.exitPart", "position.ownBalance()-«d.symbol.Unattributed()»", "0"},
+		}},
+	{"confirmed_at_once", "lists confirm a refusal that began before the exchange has processed the order", "3",
+		"reconcile TestRefusalIsConfirmedByListsOfHalfASecondAfterIt", []Edit{
+			{"reconcile.refusalChecks.confirms", "min(s.book.Settle().StalenessMS, refusedShownMS)", "0"},
+		}},
+	{"symbol_refuses_cancel", "a cancel that the exchange refuses because it does not know the symbol shows that the stop has ended", "44",
+		"runtime/engine TestCancelRefusedForItsSymbolEndsNoStop", []Edit{
+			{"runtime/engine.dispatcher.canceled", "!refusal.UnknownSymbol()", "true"},
+		}},
+	{"suspended_exit", "after a suspension an exit follows its stop's cancel without a read", "22",
+		"runtime/engine TestExitAfterASuspensionWaitsForReads", []Edit{
+			{"runtime/engine.dispatcher.replaceReleased", "d.nowMS < at+reconcile.ExitReleaseMS+reconcile.RepeatMS", "true"},
+		}},
 	{"rest_inherited", "a stop from before the start that covers such a unit quarantines the symbol", "1",
 		"reconcile TestStopsOfBeforeTheStartBeyondTheFills", []Edit{
 			{"reconcile.Book.inheritedStops", "beyond <= symbol.FeeRounding()", "false"},

@@ -381,7 +381,7 @@ func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
 	d.noteRefusalOf(*p.attempt, event.Err)
 	d.requestRoundSoon()
-	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) {
+	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
 		d.book.NoteCancelRefused(p.clientID, d.nowMS)
 	}
 	if order := d.book.Placement(p.clientID); event.Err == nil && order != nil && order.OrderID() != 0 {
@@ -400,7 +400,7 @@ func (d *dispatcher) replaceReleased() {
 		if at == 0 {
 			continue
 		}
-		if d.nowMS >= at+reconcile.ReleaseMS {
+		if d.nowMS >= at+reconcile.ReleaseMS && d.nowMS < at+reconcile.ExitReleaseMS+reconcile.RepeatMS {
 			d.replace(leg)
 		}
 		for _, afterMS := range []int64{reconcile.ReleaseMS, reconcile.ExitReleaseMS} {

@@ -139,6 +139,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"step_sells":             func(t testing.TB) { stepGrows(t, exchange.Futures) },
 		"stop_off_first":         func(t testing.TB) { stopOutlasts(t, notTraded) },
 
+		"symbol_refuses_cancel": func(t testing.TB) { cancelRefusedWith(t, exchange.CodeSpotInvalidSymbol, 0) },
+		"suspended_exit":        func(t testing.TB) { suspendedExit(t, 17_000, true) },
 		"excess_relied_on":      personSells,
 		"exit_waits_after_stop": exitAfterAnAcceptedStop,
 	})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -207,4 +208,77 @@ func stopAfterAFoundOne(t testing.TB, restarts bool) {
 		t.Errorf("want the second purchase and its stop at once, have %+v\n%s", w.sent[sent:], w.story())
 	}
 	w.wantSound()
+}
+
+// A process that was suspended after it had canceled a stop for an exit reads what has happened since before it sends the exit.
+func TestExitAfterASuspensionWaitsForReads(t *testing.T) {
+	t.Parallel()
+	suspendedExit(t, 0, false)
+	suspendedExit(t, 17_000, true)
+}
+
+func suspendedExit(t testing.TB, suspendedMS int64, reads bool) {
+	t.Helper()
+	target := exchange.Quantity(2_000)
+	w := newWorld(t, swing(&target), onSpot, protected)
+	w.pass(30_000)
+	target = 1_000
+	for range 10_000 { // until a stop protects the rest
+		if all := w.spotStops(); len(all) == 1 && slices.Max(slices.Collect(maps.Values(all))) < 1_500 {
+			break
+		}
+		w.pass(1)
+	}
+	read, exits := false, 0
+	w.network = func(call *Call) fate {
+		read = read || call.Request.Operation == exchange.SpotWallet
+		if call.Request.Operation == exchange.SpotPlace && call.Request.Order.Type == exchange.Limit {
+			if exits++; exits == 1 && read != reads {
+				t.Errorf("suspended for %d ms: want the exit after a read %t, have %t\n%s", suspendedMS, reads, read, w.story())
+			}
+		}
+		return fate{}
+	}
+	w.now += suspendedMS
+	if w.pass(3_000); exits == 0 {
+		t.Errorf("suspended for %d ms: want an exit, have none\n%s", suspendedMS, w.story())
+	}
+}
+
+// A cancel that the exchange refuses because it does not know the symbol does not show that the order has ended, and a list that omits the order
+// shows it neither.
+func TestCancelRefusedForItsSymbolEndsNoStop(t *testing.T) {
+	t.Parallel()
+	cancelRefusedWith(t, exchange.CodeSpotInvalidSymbol, 0)
+	cancelRefusedWith(t, 2032, 1)
+}
+
+func cancelRefusedWith(t testing.TB, code, want int) {
+	t.Helper()
+	x := &sharedPlan{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(80_000)
+	sent := len(w.sent)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.SpotCancel {
+			return fate{err: &exchange.Refusal{Operation: exchange.SpotCancel, Status: 400, Code: code, Message: "no"}}
+		}
+		return fate{}
+	}
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation == exchange.SpotOpenOrders {
+			answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+		}
+	}
+	x.stop += 10e8
+	w.pass(5_000)
+	stops := 0
+	for i := range w.sent[sent:] {
+		if w.sent[sent+i].Type.StopLoss() {
+			stops++
+		}
+	}
+	if stops != want {
+		t.Errorf("code %d: want %d stops in its place, have %d\n%s", code, want, stops, w.story())
+	}
 }
