@@ -189,6 +189,7 @@ func (s *State) New() bool { return !s.seasoned }
 type Orphan struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
+	Held     bool // fills explain a position
 }
 
 // Orphans returns the symbols that no configured strategy trades and that have a position or live orders
@@ -207,7 +208,7 @@ func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolK
 			}
 		}
 		if unfinished && owner != "" && !configured(owner, symbol.key) {
-			orphans = append(orphans, Orphan{owner, symbol.key})
+			orphans = append(orphans, Orphan{owner, symbol.key, symbol.known != 0})
 		}
 	}
 	return orphans

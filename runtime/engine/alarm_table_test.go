@@ -147,6 +147,13 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 func TestHaltListsBlindSpots(t *testing.T) {
 	t.Parallel()
 	const cancel, flatten = record.LevelCancel, record.LevelFlatten
+	const unlistedEther = "futures ETH-USDT: the position of two is neither seen nor closed, since the exchange did not list the symbol at the start: " +
+		"close it on the exchange"
+	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
+	holdsEther := func(w *world) {
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, Body: record.Assigned{}})
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: ether, Body: record.Adopted{Quantity: 3}})
+	}
 	for _, c := range []struct {
 		name  string
 		level record.HaltLevel
@@ -202,6 +209,18 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"a position that no strategy trades, and a strategy is halted", flatten, account.Scope{Strategy: "one"}, func(w *world) {
 			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3}}
 		}, nil},
+		{"a position on a symbol that is not listed", flatten, account.Scope{}, holdsEther, []string{unlistedEther}},
+		{"the same, and its strategy is halted", flatten, account.Scope{Strategy: "two"}, holdsEther, []string{unlistedEther}},
+		{"the same, and another strategy is halted", flatten, account.Scope{Strategy: "one"}, holdsEther, nil},
+		{"the same, and orders are canceled", cancel, account.Scope{}, holdsEther, nil},
+		{"the same, and the list of positions shows it", flatten, account.Scope{}, func(w *world) {
+			holdsEther(w)
+			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 3}}
+		}, []string{"futures ETH-USDT: a LONG position that no strategy trades stays open: close it on the exchange"}},
+		{"orders on a symbol that is not listed", cancel, account.Scope{Symbol: ether}, func(w *world) {
+			w.sendsOn(ether, placement.Entry)
+			w.sendsOn(ether, placement.StopLoss)
+		}, []string{"futures ETH-USDT: order bt- is neither seen nor canceled: cancel it on the exchange"}},
 	} {
 		w := settled(t)
 		w.engine.legs[0].readMS = 1_000

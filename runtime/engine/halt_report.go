@@ -34,9 +34,7 @@ func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceM
 			r.blindExit(leg, add)
 		}
 	}
-	if level == record.LevelFlatten && scope == (account.Scope{}) {
-		r.blindUntraded(add)
-	}
+	r.blindUntraded(level, scope, add)
 	return blind
 }
 
@@ -77,12 +75,30 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	}
 }
 
-// blindUntraded adds the positions that no strategy trades: botd sends no orders there.
-func (r *reporter) blindUntraded(add func(string, ...any)) {
+// blindUntraded adds what is open on symbols that no strategy trades, because none is configured or the exchange did not
+// list the symbol at the start: botd sends no orders there. Positions are those of the exchange's list and of the journal.
+func (r *reporter) blindUntraded(level record.HaltLevel, scope account.Scope, add func(string, ...any)) {
+	shown := map[exchange.SymbolKey]bool{}
 	for p := range r.book.OpenPositions() {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
-		if p.Remaining != 0 && r.legOn(key) == nil {
+		if level == record.LevelFlatten && p.Remaining != 0 && r.legOn(key) == nil && scope.Covers("", key) {
 			add("%s: a %s position that no strategy trades stays open: close it on the exchange", key, p.Side)
+			shown[key] = true
+		}
+	}
+	for _, orphan := range r.book.Orphans(func(_ string, key exchange.SymbolKey) bool { return r.legOn(key) != nil }) {
+		key := orphan.Symbol
+		if !scope.Covers(orphan.Strategy, key) {
+			continue
+		}
+		if level == record.LevelFlatten && orphan.Held && !shown[key] {
+			add("%s: the position of %s is neither seen nor closed, since the exchange did not list the symbol at the start: close it on the exchange",
+				key, orphan.Strategy)
+		}
+		for p := range r.book.Live() {
+			if p.Symbol() == key && p.Purpose().Opens() {
+				add("%s: order %s is neither seen nor canceled: cancel it on the exchange", key, p.ClientOrderID())
+			}
 		}
 	}
 }

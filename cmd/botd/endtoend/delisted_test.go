@@ -74,6 +74,10 @@ func TestDelistedSymbolBlindsOnlyItselfAndRestartSkipsIt(t *testing.T) {
 			if !sold {
 				t.Errorf("want BTC-USDT sold: %s", log)
 			}
+			left := p.run(failure.Temporary, "halt", "--level", "flatten", "--reason", "of everything", "--yes", "--wait", "3s")
+			if !strings.Contains(left, market+" ETH-USDT: ") || strings.Contains(left, "nothing left to do") {
+				t.Errorf("want the position on ETH-USDT reported as left, have %s", left)
+			}
 		})
 	}
 }
