@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,11 +69,33 @@ func (p *process) reach(ctx context.Context) error {
 	return errors.Join(err, end)
 }
 
-// tryReach tries once, within a time.
+// tryReach tries once, within a time. A list without a strategy's symbol is read again: one list does not
+// decide that a symbol is gone, and one without any symbol shows that the exchange is not ready.
 func (p *process) tryReach(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	return p.venue.Reach(ctx)
+	if err := p.venue.Reach(ctx); err != nil || p.allListed() {
+		return err
+	}
+	symbols := p.venue.Client.Symbols()
+	if err := p.venue.Client.RefreshSymbols(ctx); err != nil {
+		return failure.New(failure.Unavailable, "", "read the symbols again: %w", err)
+	}
+	for i := range p.config.Strategies {
+		market := p.config.Strategies[i].Market
+		if !slices.ContainsFunc(symbols.All(), func(s *exchange.Symbol) bool { return s.Market == market }) {
+			return failure.New(failure.Unavailable, "", "the exchange lists no %s symbol", market)
+		}
+	}
+	return nil
+}
+
+// allListed reports whether the exchange lists the symbol of each strategy.
+func (p *process) allListed() bool {
+	return !slices.ContainsFunc(p.config.Strategies, func(c configs.StrategyConfig) bool {
+		_, found := p.venue.Client.Symbols().Symbol(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+		return !found
+	})
 }
 
 // attempt tries to reach the exchange until it is reached, something else is wrong, or the
@@ -147,7 +170,7 @@ func (e outageEngine) Status() engine.Status {
 	one := e.outage.degraded()
 	for i := range s.Degraded {
 		if d := &s.Degraded[i]; d.State == "halted" {
-			d.Blind = append(d.Blind, e.outage.blindText())
+			d.Blind = []string{e.outage.blindText()} // without strategies the engine would report everything held as not tradable
 		}
 	}
 	s.Degraded = append(s.Degraded, one)

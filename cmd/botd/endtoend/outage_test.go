@@ -128,3 +128,40 @@ func TestAVenueThatAnswers503IsWaitedForAndWrongCredentialsAreNot(t *testing.T) 
 		})
 	}
 }
+
+// TestStartWithoutSymbolsWaits starts a daemon with a position while the exchange's list of symbols is empty: once, and then for a while.
+func TestStartWithoutSymbolsWaits(t *testing.T) {
+	t.Parallel()
+	f := begin(t, "futures", "", bought("0.1")+"protect: {stop_loss: 5%}\n")
+	f.trade()
+	eventually(t, "the stop rests", func() bool { return f.resting() == 1 })
+	for _, empty := range []int{1, 1_000} {
+		stopInOrder(t, f.daemon, f.log)
+		lists := 0
+		f.set(func() {
+			f.alter = func(path, body string) string {
+				if strings.HasSuffix(path, "/fapi/v1/symbols") {
+					if lists++; lists <= empty {
+						return "[]"
+					}
+				}
+				return body
+			}
+		})
+		f.trade()
+		if empty == 1 {
+			f.log.wait(t, `"daemon.reconciled"`)
+			if status := f.run(failure.OK, "status"); strings.Contains(status, "FAILED") {
+				t.Errorf("want one wrong list without effect, have %s", status)
+			}
+			continue
+		}
+		f.log.wait(t, `"daemon.waiting"`)
+		answer := f.run(failure.Temporary, "halt", "--level", "flatten", "--reason", "a test", "--yes", "--wait", "2s")
+		if !strings.Contains(answer, "lists no futures symbol") {
+			t.Errorf("want the cause, have %s", answer)
+		}
+		f.set(func() { f.alter = nil })
+		eventually(t, "flat", func() bool { return f.filledOf("SELL") == 1 && f.resting() == 0 })
+	}
+}
