@@ -143,12 +143,16 @@ func (d *desk) observeClosed(signed exchange.Quantity, id int64, orders ...excha
 }
 
 func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quantity, filled exchange.Quantity) exchange.Order {
+	side := exchange.Buy
+	if p := d.book.Placement(id); p != nil {
+		side = p.Side()
+	}
 	return exchange.Order{
 		ID:            orderID,
 		ClientOrderID: id,
 		Market:        exchange.Futures,
 		Symbol:        "BTC-USDT",
-		Side:          exchange.Buy,
+		Side:          side,
 		Type:          exchange.MarketOrder,
 		Quantity:      quantity,
 		Filled:        filled,

@@ -52,6 +52,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"bought_sold_with":          func(t testing.TB) { purchaseDuringASale(t, "1", true) },
 		"sold_stop_stays":           func(t testing.TB) { stopOfWhatIsSold(t, false, true) },
 		"unknown_entry_unprotected": stopOfUnknownEntry,
+		"wrong_id_believed":         stopWithWrongID,
 		"exit_keeps_stop_away":      stopWithUnknownExit,
 		"exit_beside_exit":          exitInPlaceOfAStop,
 		"backup_trusted":            soldBeforeTheHistory,

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -140,7 +141,7 @@ func (s orderRows) observeOpen(p *account.Placement, order *exchange.Order) {
 // otherwise by its client order id, because the order id of an uncertain placement is not known.
 func (t *tracked) match(order *exchange.Order) *account.Placement {
 	p := t.withOrderID(order.Market, order.ID)
-	if p == nil {
+	if p == nil || t.namesAnother(order, p) {
 		p = t.Placement(order.ClientOrderID)
 	}
 	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
@@ -152,12 +153,22 @@ func (t *tracked) match(order *exchange.Order) *account.Placement {
 	return p
 }
 
+// namesAnother reports whether an order with a placement's order id has the client order id of another placement: the answer to the placement gave
+// a wrong order id.
+func (t *tracked) namesAnother(order *exchange.Order, p *account.Placement) bool {
+	if order.ClientOrderID == p.ClientOrderID() || order.ClientOrderID == "" {
+		return false
+	}
+	own, _, _ := strings.Cut(p.ClientOrderID(), duplicateMark)
+	return order.ClientOrderID != own && t.Known(order.ClientOrderID)
+}
+
 // matchFrom is match with a hint: it first tries the three live placements from index next on and, if one
 // of them matches, moves next behind it.
 func (s orderRows) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
 		p := s.book.LiveAt(at)
-		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() {
+		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() && !s.book.namesAnother(order, p) {
 			*next = at + 1
 			return p
 		}
@@ -193,11 +204,11 @@ func (s orderRows) observeByID(answer OrderByID) {
 	if p == nil {
 		return
 	}
-	if answer.Known {
+	if answer.Known && s.book.match(&answer.Order) == p {
 		s.observeOrder(p, &answer.Order)
 		return
 	}
-	// The exchange does not know an acknowledged order id: it is read again until the fence has passed, and
+	// The exchange does not know an acknowledged order id, or it is another order's: it is read again until the fence has passed, and
 	// then needs manual resolution. Only the fence decides, not a number of reads (case 12).
 	s.observeLost(p)
 }

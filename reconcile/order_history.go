@@ -104,6 +104,10 @@ func (s orderRows) observeExtra(order *exchange.Order) {
 	order = s.book.unclaimedRows().repetition(order)
 	_, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
+	if s.misnamed(live, order) {
+		s.observeOrder(live, order)
+		return
+	}
 	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
 	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.book.leftToOwner(order) {
 		return
@@ -136,6 +140,10 @@ func (s orderRows) noteIDs(orders []exchange.Order) {
 // exist.
 func (s orderRows) observeDuplicate(order *exchange.Order) {
 	id := order.ClientOrderID
+	if p := s.book.Placement(id); s.misnamed(p, order) {
+		s.observeOrder(p, order)
+		return
+	}
 	if e, found := s.book.Ended(duplicateID(order)); found && !e.Absent {
 		s.book.stale++
 		return
@@ -163,6 +171,26 @@ func (s orderRows) observeDuplicate(order *exchange.Order) {
 	s.observeOrder(s.book.Placement(duplicateID(order)), order)
 }
 
+// misnamed reports whether a row under a placement's client order id is its order although the answer to the placement gave another order id: no
+// row has shown that one, neither earlier nor in this snapshot. The order that rests would be canceled as a duplicate of one that does not exist.
+func (s orderRows) misnamed(p *account.Placement, order *exchange.Order) bool {
+	if p == nil || p.Seen() || p.OrderID() == 0 || p.OrderID() == order.ID || p.Side() != order.Side || p.Symbol() != order.Key() {
+		return false
+	}
+	acknowledged := func(o exchange.Order) bool {
+		return o.ID == p.OrderID() && o.Key() == order.Key() && !s.book.namesAnother(&o, p)
+	}
+	for _, list := range []*exchange.Fetched[exchange.Order]{&s.fetched.FuturesOrders, &s.fetched.SpotOrders, &s.fetched.History} {
+		if list.Done() && slices.ContainsFunc(list.Items(), acknowledged) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.fetched.ByID, func(answer OrderByID) bool { return answer.Known && acknowledged(answer.Order) })
+}
+
+// duplicateMark separates the client order id of a second order from its order id.
+const duplicateMark = "#"
+
 func duplicateID(order *exchange.Order) string {
-	return order.ClientOrderID + "#" + strconv.FormatInt(order.ID, 10)
+	return order.ClientOrderID + duplicateMark + strconv.FormatInt(order.ID, 10)
 }

@@ -179,6 +179,7 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 	for purpose, duplicate := range map[placement.Purpose]bool{placement.StopLoss: false, placement.ExitOrder: true} { // of two stops the younger one goes
 		w := explains(t, 10, 0)
 		row := w.places(purpose, 9, stopOf(10))
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Fill{OrderID: 9}})
 		row.ID = 8
 		w.reads(1_000, 10).orderRows().observeDuplicate(&row)
 		if p := w.book.Placement(row.ClientOrderID + "#8"); p == nil || p.Duplicate() != duplicate {

@@ -22,6 +22,7 @@ func TestRowMatchesPlacement(t *testing.T) {
 		{"by both ids", nil, 2},
 		{"by the exchange's", func(o *exchange.Order) { o.ClientOrderID = "" }, 2},
 		{"by the exchange's, under another's client order id", func(o *exchange.Order) { o.ClientOrderID = "another" }, 2},
+		{"by the exchange's, under the third one's client order id", func(o *exchange.Order) { o.ClientOrderID = "the third" }, 0},
 		{"a second order under one client order id", func(o *exchange.Order) { o.ID = 99 }, 0},
 		{"of the other side", func(o *exchange.Order) { o.Side = exchange.Buy }, 0},
 		{"of another symbol", func(o *exchange.Order) { o.Symbol = "ETH-USDT" }, 0},
@@ -38,6 +39,9 @@ func TestRowMatchesPlacement(t *testing.T) {
 			row.Side, row.Type = exchange.Sell, exchange.Limit
 			if c.change != nil {
 				c.change(&row)
+			}
+			if row.ClientOrderID == "the third" {
+				row.ClientOrderID = ids[2]
 			}
 			s := d.book.survey(&Snapshot{})
 			next, have := first, 0
@@ -494,6 +498,42 @@ func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 		}
 		if have := symbol.Baseline(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// The acknowledgment of a stop gave a wrong order id: nobody's, or that of its entry, whose row a read by that id returns. The order that rests under
+// the stop's client order id is the stop, and is not canceled as a duplicate.
+func TestStopWithAWrongAcknowledgedIDStands(t *testing.T) {
+	t.Parallel()
+	stopWithWrongID(t)
+}
+
+func stopWithWrongID(t testing.TB) {
+	for _, wrong := range []int64{777, 7} {
+		d := newDesk(t)
+		d.observe(0, nil)
+		entry := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+			Type: exchange.MarketOrder, Quantity: 20})
+		d.acknowledge(entry, 7)
+		filled := d.order(entry, 7, exchange.StatusFilled, 20, 20)
+		d.now += 1_000
+		d.observe(20, []OrderByID{{OrderID: 7, Known: true, Order: filled}})
+		stop := d.places(placement.StopLoss, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
+			ClosePosition: true, StopPrice: 49_000e8})
+		d.acknowledge(stop, wrong)
+		resting := d.order(stop, 8, exchange.StatusNew, 0, 0)
+		resting.Side, resting.Type, resting.ClosePosition, resting.StopPrice = exchange.Sell, exchange.StopMarket, true, exchange.Price(49_000e8)
+		for range 3 {
+			d.now += 1_000
+			d.observe(20, []OrderByID{{OrderID: wrong, Known: wrong == 7, Order: filled}}, resting)
+		}
+		p := d.book.Placement(stop)
+		if p == nil || p.OrderID() != 8 || p.State() != placement.Working || d.book.Placement(stop+"#8") != nil {
+			t.Errorf("order id %d: want the stop as order 8, have %+v", wrong, p)
+		}
+		if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.Quarantine() != "" {
+			t.Errorf("order id %d: want 20 known, have %d, %q", wrong, symbol.Known(), symbol.Quarantine())
 		}
 	}
 }

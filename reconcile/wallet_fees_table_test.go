@@ -451,6 +451,9 @@ func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: state, OrderID: orderID}})
 		}
 	}
+	seen := func(w *wallet, id string) {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 8}})
+	}
 	for _, c := range []struct {
 		name    string
 		orderID int64 // the acknowledged id of the placement under that client order id
@@ -458,7 +461,7 @@ func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 		row     func(o *exchange.Order) // order 70, which bought four
 		want    bool
 	}{
-		{"beside one that stands", 8, nil, nil, true},
+		{"beside one that stands", 8, seen, nil, true},
 		{"its own row", 8, nil, func(o *exchange.Order) { o.ID = 8 }, false},
 		{"the row of one of unknown fate", 0, nil, nil, false},
 		{"after one that was refused", 0, ends(placement.Refused, 0), nil, true},
@@ -467,7 +470,7 @@ func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 		{"under no id", 8, nil, func(o *exchange.Order) { o.ClientOrderID = "" }, false},
 		{"under nobody's id", 8, nil, func(o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
 		{"without a fill", 8, nil, func(o *exchange.Order) { o.Filled = 0 }, false},
-		{"of one unit", 8, nil, func(o *exchange.Order) { o.Filled = 1 }, true},
+		{"of one unit", 8, seen, func(o *exchange.Order) { o.Filled = 1 }, true},
 	} {
 		w := explains(t, 10, 0)
 		first := w.buysUnder(c.orderID, 4)

@@ -212,4 +212,8 @@ var peer = []Row{
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
 			{"reconcile.spotStops.protectFree", "rules.QuantityOf(balance.Frozen)", "0"},
 		}},
+	{"wrong_id_believed", "a stop is canceled as a duplicate of an order that only a wrong acknowledgment named", "2",
+		"reconcile TestStopWithAWrongAcknowledgedIDStands", []Edit{
+			{"reconcile.orderRows.misnamed", "p == nil", "true"},
+		}},
 }

@@ -3,6 +3,7 @@ package endtoend
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,4 +213,33 @@ func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 	f.set(func() { f.refuse = nil })
 	eventually(t, "sold", func() bool { return f.filledOf("SELL") == 1 })
 	eventually(t, "the refusal is over", func() bool { return !strings.Contains(f.run(failure.OK, "explain", "one"), "2999") })
+}
+
+// TestWrongOrderIDInAnAnswerCancelsNoStop has the answer to a stop give the order id of nobody, or of its entry, at the settle times of an
+// unmeasured venue.
+func TestWrongOrderIDInAnAnswerCancelsNoStop(t *testing.T) {
+	t.Parallel()
+	for _, market := range []string{"futures", "spot"} {
+		for _, wrong := range []string{"777", "1"} {
+			t.Run(market+" "+wrong, func(t *testing.T) {
+				t.Parallel()
+				f := begin(t, market, "{window: 60s, visibility: 45s, staleness: 15s}", bought("0.1")+"protect: {stop_loss: 5%}\n")
+				id, answered := regexp.MustCompile(`"id":\d+`), false
+				f.alter = func(path, body string) string {
+					if answered || !strings.HasSuffix(path, "/order") || !strings.Contains(body, `"STOP_`) {
+						return body
+					}
+					answered = true
+					return id.ReplaceAllString(body, `"id":`+wrong)
+				}
+				f.trade()
+				eventually(t, "the stop rests", func() bool { return f.resting() == 1 })
+				<-time.After(6 * time.Second) // several rounds of a real process
+				if all := venueOrders(t, f.address); len(all) != 2 || f.resting() != 1 || f.filledOf("BUY") != 1 {
+					t.Errorf("want the entry and its stop, have %+v", all)
+				}
+				f.run(failure.OK, "halt", "--level", "flatten", "--reason", "a test", "--yes", "--wait", "30s")
+			})
+		}
+	}
 }
