@@ -9,6 +9,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/exchange/rest"
 	"botd/internal/failure"
 	"botd/internal/printable"
 	"botd/reconcile/account"
@@ -70,14 +71,15 @@ func (p *process) reach(ctx context.Context) error {
 }
 
 // tryReach tries once, within a time. A list without a strategy's symbol is read again: one list does not
-// decide that a symbol is gone, and one without any symbol shows that the exchange is not ready.
+// decide that a symbol is gone, and one without any symbol shows that the exchange is not ready. A paper account takes its symbols when
+// it is reached.
 func (p *process) tryReach(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if err := p.venue.Reach(ctx); err != nil || p.allListed() {
+	symbols := p.venue.Client.Symbols()
+	if err := p.venue.Reach(ctx); err != nil || p.config.Mode == configs.Paper || allListed(p.config.Strategies, symbols) {
 		return err
 	}
-	symbols := p.venue.Client.Symbols()
 	if err := p.venue.Client.RefreshSymbols(ctx); err != nil {
 		return failure.New(failure.Unavailable, "", "read the symbols again: %w", err)
 	}
@@ -91,9 +93,9 @@ func (p *process) tryReach(ctx context.Context, within time.Duration) error {
 }
 
 // allListed reports whether the exchange lists the symbol of each strategy.
-func (p *process) allListed() bool {
-	return !slices.ContainsFunc(p.config.Strategies, func(c configs.StrategyConfig) bool {
-		_, found := p.venue.Client.Symbols().Symbol(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+func allListed(strategies []configs.StrategyConfig, symbols *rest.SymbolTable) bool {
+	return !slices.ContainsFunc(strategies, func(c configs.StrategyConfig) bool {
+		_, found := symbols.Symbol(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		return !found
 	})
 }
