@@ -62,6 +62,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 		d.jointProtection().converge()
 	default:
 		d.positionProtection().converge()
+		d.spotStops().placeUnconfirmed()
 	}
 	if d.exiting || d.postponed { // by its plan or instead of its protection: nothing opens alongside it, and no resting exit replaces it
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == placement.ExitOrder })
@@ -232,9 +233,11 @@ func (d *derivation) add(intent Intent) {
 	d.intents = append(d.intents, intent)
 }
 
-// cancel cancels a placement, unless its order id is unknown or a cancel was just sent.
+// cancel cancels a placement, unless its order id is unknown, a cancel was just sent, or the exchange has answered that it canceled it.
 func (d *derivation) cancel(p *account.Placement, reason string) {
-	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || d.nowMS-sent < RepeatMS {
+	known := d.book.delivery(p)
+	ended := known.canceledMS != 0 && known.releasedMS != 0
+	if p.OrderID() == 0 || d.nowMS-known.canceled.lastMS < RepeatMS || ended {
 		return
 	}
 	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {

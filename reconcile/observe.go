@@ -62,6 +62,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	for symbol := range b.Symbols() {
 		symbol.onlyOpeningsPending = symbol.settled || fetched.awaitsAnswer(symbol)
 	}
+	s.noteUnconfirmed()
 	return s.records
 }
 

@@ -44,6 +44,11 @@ func stopped(intents []Intent) (sum exchange.Quantity) {
 	return sum
 }
 
+// stoppedAtOnce returns the quantity of the stops that wait for no other evidence.
+func stoppedAtOnce(intents []Intent) exchange.Quantity {
+	return stopped(slices.DeleteFunc(intents, func(i Intent) bool { return i.Key == UnconfirmedKey }))
+}
+
 // The other botd's purchase ended before any list showed it open, and the other botd died before it placed the stop.
 func TestAnotherBotdsSpotPurchaseIsProtected(t *testing.T) {
 	t.Parallel()

@@ -64,22 +64,33 @@ func (d spotStops) converge() {
 			d.addStop(missing, d.stopFromLast(price))
 		}
 	case d.pricePassed(placement.StopLoss, price):
-		d.exitPassed()
-		if d.book.StandsDown() { // nothing of another botd's is sold at market
+		sold := d.exitPassed()
+		switch {
+		case d.book.StandsDown(): // nothing of another botd's is sold at market
 			d.addStop(missing-max(0, position.unsoldByPeer()-position.selling(d.leavesUncovered)), d.stopFromLast(price))
+		case len(d.stops)+len(d.targetOrders) == 0 && !d.saleEvidence().saleRefused(): // only the wallet lacks it
+			d.addStop(missing-sold, d.stopFromLast(price))
 		}
 	default:
 		d.addStop(missing, price)
 	}
 }
 
-// exitPassed sells the uncovered quantity at once, because the price has passed the stop's.
-func (d spotStops) exitPassed() {
+// exitPassed sells the uncovered quantity at once, because the price has passed the stop's, and returns the quantity that it sells or is about to sell.
+// What it withholds, because another order may have sold it or the wallet does not show it, needs a stop all the same.
+func (d spotStops) exitPassed() (sold exchange.Quantity) {
+	before := len(d.intents)
 	if len(d.stops) == 0 {
 		d.positionExit().exitNow()
-		return
+	} else {
+		d.exitPart()
 	}
-	d.exitPart()
+	for i := range d.intents[before:] {
+		if one := &d.intents[before:][i]; one.Purpose != placement.Cancel && one.Order.Side == exchange.Sell {
+			sold += one.Order.Quantity
+		}
+	}
+	return sold + d.reserved
 }
 
 // addStop adds a stop for a quantity, unless that is too small to be sold at all, or at its stop price: no order can protect it.

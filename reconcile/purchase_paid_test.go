@@ -463,7 +463,7 @@ func leftBySale(t testing.TB) {
 		w.now += 1_000
 		w.hasMoney("0.004", "0", "10300")
 	}
-	if have := stopped(derive()); have != 4 {
+	if have := stoppedAtOnce(derive()); have != 4 {
 		t.Errorf("want a stop of the four that are left, have %d", have)
 	}
 }

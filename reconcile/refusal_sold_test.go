@@ -185,7 +185,7 @@ func saleAndRefusedStop(t testing.TB, asset, usd string, want exchange.Quantity)
 		w.now += 1_000
 		w.hasMoney(asset, "0", usd)
 	}
-	if have := stopped(derive()); have != want {
+	if have := stoppedAtOnce(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
 }

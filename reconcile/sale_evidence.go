@@ -194,7 +194,8 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 func (s saleEvidence) mayHaveSold() bool {
 	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
 	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
-		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
+		rests := r.order.Type.StopLoss() && r.order.StopPrice < s.symbol.last // a stop whose price has not been passed sells nothing
+		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && !rests && s.nowMS-r.atMS < confirmMS
 	}))
 }
 

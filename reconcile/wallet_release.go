@@ -171,7 +171,7 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 // limited to it.
 func (b *Book) noteRefusedStop(p *account.Placement, atMS int64) {
 	symbol := b.Symbol(p.Symbol())
-	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil {
+	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil || p.Key() == UnconfirmedKey {
 		return
 	}
 	symbol.spot.stopRefusedMS = atMS

@@ -46,6 +46,8 @@ type spotEvidence struct {
 	heldMS      int64             // when a wallet began to show the position
 	baseBalance exchange.Quantity // as last read
 	lag         walletLag
+
+	unconfirmedMS int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
 }
 
 // sale is the quantity sold by an order that no placement claims.

@@ -3,6 +3,51 @@ package mutant
 // wallet breaks the rules about what a wallet or a list alone shows or does not show, about stops that only a later list shows, and about openings that
 // fall short.
 var wallet = []Row{
+	{"disagreement_believed", "a stop that only the open list shows counts as resting, whatever the wallet freezes", "40",
+		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
+			{"reconcile.spotPosition.unconfirmed", "alone && s.book.walletRead", "false"},
+		}},
+	{"disagreement_at_once", "another stop is sent as soon as open list and wallet disagree", "40",
+		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
+			{"reconcile.spotStops.placeUnconfirmed", "d.nowMS-sinceMS <= unconfirmedMS", "false"},
+		}},
+	{"persons_coins_stopped", "another stop is sent next to a person's coins although one witness shows the first", "40",
+		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
+			{"reconcile.spotPosition.unconfirmed", "alone := «s.saleEvidence().walletHoldsOnlyOwn()»", "true"},
+			{"reconcile.spotStops.placeUnconfirmed", "!d.saleEvidence().walletHoldsOnlyOwn()", "false"},
+		}},
+	{"accepted_purchase_ignored", "a purchase that the exchange accepted and nothing shows gets no stop", "8",
+		"reconcile TestAcceptedPurchaseThatNothingShowsGetsAStop", []Edit{
+			{"reconcile.spotPosition.acceptedPurchases", "bought - bought/32", "0"},
+		}},
+	{"unconfirmed_limits", "the refusal of a superfluous stop limits the next one to the wallet", "40",
+		"reconcile TestRefusedUnconfirmedStopLimitsNothing", []Edit{
+			{"reconcile.Book.noteRefusedStop", "p.Key() == UnconfirmedKey", "false"},
+		}},
+	{"resting_stop_sold", "an exit waits for a refused stop whose price is not passed", "41",
+		"reconcile TestExitWaitsForNoRefusedStopWhosePriceIsNotPassed", []Edit{
+			{"reconcile.saleEvidence.mayHaveSold", "!rests", "true"},
+		}},
+	{"canceled_twice", "a stop is canceled again after the exchange has answered that it canceled it", "28",
+		"reconcile TestCanceledStopIsNotCanceledAgain", []Edit{
+			{"reconcile.derivation.cancel", "|| «ended»", "false"},
+		}},
+	{"passed_stop_dropped", "what the wallet lacks of a position whose stop's price is passed gets no stop", "40",
+		"reconcile TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheCoins", []Edit{
+			{"reconcile.spotStops.converge", "d.addStop(«missing-sold», d.stopFromLast(price))", "0"},
+		}},
+	{"canceled_stop_refused", "a start counts the refusals from before a stop that the exchange accepted and canceled", "3",
+		"reconcile TestCanceledStopEndsItsRefusals", []Edit{
+			{"reconcile/account.refusals.note", "body.State == placement.Canceled", "false"},
+		}},
+	{"release_waits", "the stop of what a canceled stop has released waits for refusals from before", "3",
+		"runtime/engine TestEndedStopEndsTheWaitOfRefusedStops", []Edit{
+			{"runtime/engine.dispatcher.canceled", "d.backoffs.released(«order.Symbol()»)", "exchange.SymbolKey{}"},
+		}},
+	{"unconfirmed_declared", "the refusals of a superfluous stop declare the position unprotected", "3",
+		"runtime/engine TestRefusalsOfAnUnconfirmedStopConcernOnlyIt", []Edit{
+			{"runtime/engine.backoffs.stopRefused", "one.key != reconcile.UnconfirmedKey", "true"},
+		}},
 	{"short_slice_sent", "the unfilled part of an opening in flight is added to the next decision", "51",
 		"runtime/engine TestUnfilledPartOfASliceIsNotAddedToTheNext", []Edit{
 			{"runtime/engine.fellShort", "p.Filled()+due/20+rules.QuantityTick < due", "false"},

@@ -66,7 +66,7 @@ func (f *refusals) note(p *Placement, r *record.Record) {
 		switch {
 		case body.State == placement.Rejected && !p.order.PostOnly:
 			f.add(p, Refused{AtMS: r.AtMS, Reason: "accepted, then rejected"})
-		case body.State == placement.Filled:
+		case body.State == placement.Filled, body.State == placement.Canceled: // it rested until then
 			f.drop(p)
 		}
 	}
@@ -96,8 +96,7 @@ func (f *refusals) add(p *Placement, refused Refused) {
 	one.Of = append(one.Of, refused)
 }
 
-// drop forgets the refusals of an intent once the exchange shows an order of it as open or filled, unless
-// that order was sent before the newest refusal.
+// drop forgets the refusals of an intent once the exchange has filled or canceled an order of it, unless that order was sent before the newest refusal.
 func (f *refusals) drop(p *Placement) {
 	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
 		f.inForce = slices.Delete(f.inForce, i, i+1)

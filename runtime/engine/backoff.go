@@ -232,6 +232,15 @@ func (b *backoffs) accepted(p *account.Placement) {
 	}
 }
 
+// released forgets the refusals of a spot symbol's stops when a stop ends: it held the asset that the refused ones needed.
+func (b *backoffs) released(key exchange.SymbolKey) {
+	for _, one := range slices.Clone(b.all) {
+		if one.symbol == key && one.purpose == placement.StopLoss && one.key != reconcile.UnconfirmedKey {
+			b.clear(one.attempt)
+		}
+	}
+}
+
 // exitFromMS returns when a waiting exit is sent again or, on spot, when the cancel of a blocking stop
 // is sent again; 0 if neither waits. Until then stops stay: they hold the asset, or count in the
 // exchange's sum.
@@ -334,7 +343,8 @@ func (b *backoffs) declares(one *backoff) bool {
 // recently; nil if it refused none often enough.
 func (b *backoffs) stopRefused(key exchange.SymbolKey) (newest *backoff) {
 	for _, one := range b.all {
-		if one.symbol == key && one.purpose == placement.StopLoss && one.refused >= unprotectedAfter && (newest == nil || one.lastMS > newest.lastMS) {
+		stop := one.purpose == placement.StopLoss && one.key != reconcile.UnconfirmedKey
+		if stop && one.symbol == key && one.refused >= unprotectedAfter && (newest == nil || one.lastMS > newest.lastMS) {
 			newest = one
 		}
 	}

@@ -384,10 +384,15 @@ func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
 	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
 		d.book.NoteCancelRefused(p.clientID, d.nowMS)
 	}
-	if order := d.book.Placement(p.clientID); event.Err == nil && order != nil && order.OrderID() != 0 {
+	order := d.book.Placement(p.clientID)
+	if event.Err != nil || order == nil {
+		return
+	}
+	if order.OrderID() != 0 {
 		d.backoffs.accepted(order) // it rested until now
 	}
-	if event.Err == nil && !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
+	if !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
+		d.backoffs.released(order.Symbol())
 		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)
 	}
 }

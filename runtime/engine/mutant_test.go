@@ -60,6 +60,8 @@ func liquidatedHalts(t testing.TB) {
 // scenario passes unchanged, and fails when its rule is broken.
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
+		"release_waits":           stopAfterARelease,
+		"unconfirmed_declared":    unconfirmedRefused,
 		"removed_plan_stands":     comesBack,
 		"standing_stop_forgotten": standingStopWaits,
 		"ended_position_refused":  nextStopIsSent,

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -280,5 +282,57 @@ func cancelRefusedWith(t testing.TB, code, want int) {
 	}
 	if stops != want {
 		t.Errorf("code %d: want %d stops in its place, have %d\n%s", code, want, stops, w.story())
+	}
+}
+
+// The exchange refused a further stop again and again, because the one that rests held the asset. Once that one is canceled for an exit, the stop of the
+// rest does not wait for those refusals (seed 895010722).
+func TestEndedStopEndsTheWaitOfRefusedStops(t *testing.T) {
+	t.Parallel()
+	stopAfterARelease(t)
+}
+
+func stopAfterARelease(t testing.TB) {
+	x := &sharedPlan{target: 4_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(80_000)
+	w.network = refuses(conditional)
+	x.target = 5_000
+	w.pass(40_000)
+	if n := w.sendings(placement.StopLoss, w.now-40_000); n < 4 {
+		t.Fatalf("want the further stop refused again and again, have it sent %d times\n%s", n, w.story())
+	}
+	w.network = nil
+	x.target = 3_000
+	w.pass(8_000)
+	if all := w.spotStops(); all[x.stop] < 2_900 {
+		t.Errorf("want the rest covered, have %v\n%s", all, w.story())
+	}
+	w.wantSound()
+}
+
+// The refusals of a stop that another one makes superfluous delay no other stop, declare nothing, and outlast the end of that other one.
+func TestRefusalsOfAnUnconfirmedStopConcernOnlyIt(t *testing.T) {
+	t.Parallel()
+	unconfirmedRefused(t)
+}
+
+func unconfirmedRefused(t testing.TB) {
+	w, stop := standsDown(t, onSpot)
+	b, other := w.engine.backoffs, stop
+	other.key = reconcile.UnconfirmedKey
+	for range 5 {
+		b.count(other, 2030, "the balance is not enough", false, w.engine.nowMS)
+	}
+	if one := b.stopRefused(stop.symbol); one != nil {
+		t.Errorf("want no stop declared refused, have %+v", one)
+	}
+	b.released(stop.symbol)
+	if b.of(other) == nil {
+		t.Error("want its refusals to outlast the end of another stop")
+	}
+	order := exchange.NewOrder{Market: stop.symbol.Market, Symbol: stop.symbol.Name}
+	if b.holds(&reconcile.Intent{Strategy: stop.strategy, Purpose: stop.purpose, Order: order}) {
+		t.Error("want no other stop to wait")
 	}
 }

@@ -1,0 +1,138 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// Open list and wallet are two witnesses of a spot stop: the list shows it, and the wallet freezes its coins. If only one of them does, either may be old
+// or wrong. Then the exchange decides: botd sends another stop. Where the account holds nobody else's coins, the exchange refuses it if the first one
+// rests, or if the coins have been sold. Where it holds a person's coins too, the exchange would take those, so botd sends another stop only if neither
+// witness shows the first one, and only for coins that the wallet shows as free.
+
+const (
+	unconfirmedMS = 2_000 // after which another stop is sent
+	newOrderMS    = 1_000 // for which lists and wallet may not show an order yet
+)
+
+// UnconfirmedKey is the key of the other stop. Its refusal shows that the first one rests, and delays no other stop.
+const UnconfirmedKey = "unconfirmed"
+
+// noteUnconfirmed records since when a part of each spot position has been unconfirmed.
+func (s *survey) noteUnconfirmed() {
+	for symbol := range s.book.Symbols() {
+		t := &symbol.spot
+		switch {
+		case symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.last == 0:
+		case symbol.tooSmallToTrade(s.book.unconfirmed(symbol, s.fetched.EndedMS)):
+			t.unconfirmedMS = 0
+		case t.unconfirmedMS == 0:
+			t.unconfirmedMS = s.fetched.EndedMS
+		}
+	}
+}
+
+func (b *Book) unconfirmed(symbol *SymbolState, nowMS int64) exchange.Quantity {
+	s := b.inputs(&Desired{}, symbol, nowMS)
+	return s.spotPosition().unconfirmed()
+}
+
+// unconfirmed returns the part of the position whose sale open list and wallet do not both show; where the account holds others' coins, the part whose
+// sale neither shows.
+func (s spotPosition) unconfirmed() exchange.Quantity {
+	alone := s.saleEvidence().walletHoldsOnlyOwn()
+	var recent, listed, unknown exchange.Quantity
+	for _, p := range s.symbol.live {
+		switch {
+		case p.Order().Side == exchange.Buy || s.book.delivery(p).releasedMS != 0:
+		case s.isNew(p):
+			recent += p.Remaining()
+		case p.OrderID() == 0:
+			unknown += p.Remaining()
+		case !s.book.Unlisted(p):
+			listed += p.Remaining()
+		}
+	}
+	rules := s.symbol.rules
+	held, frozen := s.explainedByFills(), rules.QuantityOf(s.book.Balance(rules.Base).Frozen)-s.book.sellsOfOthers(s.symbol)
+	if !alone {
+		held, listed = held+s.symbol.spot.unlisted.inferred, max(listed, frozen)+unknown
+	} else {
+		held += max(s.symbol.spot.unlisted.inferred, s.symbol.spot.unlisted.vanished(), s.acceptedPurchases())
+	}
+	if alone && s.book.walletRead {
+		listed = min(listed, frozen)
+	}
+	if s.soldByOthers() {
+		held = min(held, s.symbol.heldOnSpot())
+	}
+	return held - listed - recent - s.paidSales() - s.soldElsewhere() - s.recentlyCanceled()
+}
+
+// isNew reports whether lists and wallet may not show an order yet.
+func (s spotPosition) isNew(p *account.Placement) bool {
+	arrivedMS := s.book.arrivedMS(p)
+	return arrivedMS >= s.book.walletFromMS || p.OrderID() == 0 && s.nowMS-arrivedMS < newOrderMS
+}
+
+// paidSales returns the quantity that the wallet lacks and that sales without a listed outcome may have sold, because their money has come.
+func (s spotPosition) paidSales() exchange.Quantity {
+	sum := s.book.soldThoughRefused(s.symbol.Key())
+	for _, p := range s.symbol.live {
+		order, known := p.Order(), s.book.delivery(p)
+		if order.Side == exchange.Sell && known.releasedMS == 0 && !s.isNew(p) && (p.OrderID() == 0 || s.book.Unlisted(p)) &&
+			!s.saleEvidence().unpaid(&order, p.Remaining(), known.before, p.SentMS()) {
+			sum += p.Remaining()
+		}
+	}
+	for _, r := range s.book.Refused() {
+		if r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && !s.saleEvidence().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
+			sum += r.order.Quantity
+		}
+	}
+	return min(sum, s.missingInWallet())
+}
+
+// acceptedPurchases returns the least that purchases have bought which the exchange has accepted and the open list does not show: a market order is
+// executed at once.
+func (s spotPosition) acceptedPurchases() (sum exchange.Quantity) {
+	for _, p := range s.symbol.live {
+		if p.Order().Side == exchange.Buy && p.OrderID() != 0 && s.book.Unlisted(p) && s.nowMS-s.book.arrivedMS(p) > newOrderMS {
+			bought := s.symbol.mayBuy(p)
+			sum += bought - bought/32 // mayBuy is the most: the price may have been higher, and the fee comes from the coins
+		}
+	}
+	return sum
+}
+
+// placeUnconfirmed sends another stop for what has been unconfirmed for too long, if nothing else is to be done for the position.
+func (d spotStops) placeUnconfirmed() {
+	sinceMS, protection := d.symbol.spot.unconfirmedMS, d.desired.Protection
+	if sinceMS == 0 || d.desired.Flatten || !protection.Set || protection.StopLoss.IsZero() || !d.symbol.rules.Tradable ||
+		slices.ContainsFunc(d.intents, func(i Intent) bool { return !i.Purpose.Opens() }) {
+		return
+	}
+	for _, p := range d.stops {
+		sinceMS = max(sinceMS, p.SentMS())
+	}
+	if d.nowMS-sinceMS <= unconfirmedMS {
+		return
+	}
+	missing, free := d.spotPosition().unconfirmed(), d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Free)
+	free -= max(d.symbol.Baseline(), d.symbol.Unattributed())
+	if !d.saleEvidence().walletHoldsOnlyOwn() || !d.tooSmall(free) {
+		missing = min(missing, free)
+	}
+	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
+	if d.pricePassed(placement.StopLoss, price) {
+		price = d.stopFromLast(price)
+	}
+	before := len(d.intents)
+	d.addStop(d.symbol.rules.FloorQuantity(d.withinMaximum(max(0, missing))), price)
+	for i := range d.intents[before:] {
+		d.intents[before:][i].Key = UnconfirmedKey
+	}
+}

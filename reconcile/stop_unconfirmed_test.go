@@ -1,0 +1,203 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// A stop of ten rests, or has ended: the open list, the wallet, or both show that. Where only one of them shows the stop for longer than two seconds,
+// another one is sent. Next to a person's coins both must show that it has ended (seeds 895021302, 895081959, 895079203).
+func TestUnconfirmedStopIsFollowedByAnother(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]unconfirmedStop{
+		"both show it":                              {listed: true, free: "0", frozen: "0.01"},
+		"the wallet does not freeze it":             {listed: true, free: "0.01", frozen: "0", want: 10},
+		"for one second":                            {listed: true, free: "0.01", frozen: "0", forMS: 1_000},
+		"for two seconds":                           {listed: true, free: "0.01", frozen: "0", forMS: 2_000},
+		"a half-empty wallet":                       {listed: true, free: "0.005", frozen: "0", want: 5},
+		"an empty wallet":                           {listed: true, free: "0", frozen: "0", want: 10},
+		"the wallet cannot be read":                 {listed: true},
+		"next to a person's coins, listed":          {others: "1", listed: true, free: "1.01", frozen: "0"},
+		"next to a person's coins, an empty wallet": {others: "1", listed: true, free: "0", frozen: "0"},
+		"next to a person's coins, none is free":    {others: "1", free: "1", frozen: "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t)
+		})
+	}
+}
+
+type unconfirmedStop struct {
+	others       string // a person's coins
+	listed       bool
+	free, frozen string // empty: the wallet cannot be read
+	forMS        int64  // how long that is shown; 0 for 3 s
+	want         exchange.Quantity
+}
+
+func (c unconfirmedStop) check(t testing.TB) {
+	t.Helper()
+	if c.others == "" {
+		c.others = "0"
+	}
+	w := holdingNextTo(t, ForeignHalt, c.others)
+	derive := w.deriver()
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows(c.others, "0.01", stop)
+	var rows []exchange.Order
+	if c.listed {
+		rows = append(rows, stop)
+	}
+	if c.forMS == 0 {
+		c.forMS = 3_000
+	}
+	w.now += 1_000
+	for fromMS := w.now; w.now <= fromMS+c.forMS; w.now += 500 {
+		if c.free != "" {
+			w.shows(c.free, c.frozen, rows...)
+			continue
+		}
+		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), History: exchange.FetchedOf[exchange.Order](nil)})
+	}
+	w.now -= 500
+	if have := stopped(derive()); have != c.want {
+		t.Errorf("want another stop of %d, have %d", c.want, have)
+	}
+}
+
+// The exchange accepted a purchase of ten, and neither list nor history nor wallet shows it. A market order is executed at once, so a stop is sent for the
+// least that it has bought, unless that could be a person's coins (seed 895061650).
+func TestAcceptedPurchaseThatNothingShowsGetsAStop(t *testing.T) {
+	t.Parallel()
+	acceptedPurchase(t, "0", 10)
+	acceptedPurchase(t, "1", 0)
+}
+
+func acceptedPurchase(t testing.TB, others string, want exchange.Quantity) {
+	t.Helper()
+	w := holdingNextTo(t, ForeignHalt, others)
+	derive := w.deriver()
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows(others, "0.01", stop)
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	var have exchange.Quantity
+	for range 5 {
+		w.now += 1_000
+		w.shows(others, "0.01", stop)
+		have = max(have, stopped(derive()))
+	}
+	if have != want {
+		t.Errorf("next to %s of others: want a stop of %d, have %d", others, want, have)
+	}
+}
+
+// A refused stop shows that another one rests. It neither limits the next stop to the wallet nor lets the others stay where they are.
+func TestRefusedUnconfirmedStopLimitsNothing(t *testing.T) {
+	t.Parallel()
+	refusedUnconfirmed(t)
+}
+
+func refusedUnconfirmed(t testing.TB) {
+	w := holdingNextTo(t, ForeignHalt, "0")
+	w.shows("0", "0")
+	order := stopOf(10)
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: UnconfirmedKey, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Code: 2030, Reason: "the balance is not enough"}})
+	if spot := &w.book.Symbol(coin).spot; spot.overdrawn || spot.stopRefusedMS != 0 {
+		t.Errorf("want it to limit nothing, have overdrawn %t, refused at %d", spot.overdrawn, spot.stopRefusedMS)
+	}
+}
+
+// The exchange has just refused a stop. It sells nothing before its price is passed, so an exit of the plan does not wait.
+func TestExitWaitsForNoRefusedStopWhosePriceIsNotPassed(t *testing.T) {
+	t.Parallel()
+	exitAfterRefusedStop(t, 50_000e8, 10)
+	exitAfterRefusedStop(t, 48_900e8, 0)
+}
+
+func exitAfterRefusedStop(t testing.TB, last exchange.Price, want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 30_000
+	w.shows("1.01", "0")
+	w.targets(0, nil)
+	w.refuses(placement.StopLoss, stopOf(10))
+	w.now += 3_000
+	w.book.Symbol(coin).last = last
+	sold := exchange.Quantity(0)
+	for _, i := range w.derives(nil) {
+		if i.Purpose == placement.Exit {
+			sold += i.Order.Quantity
+		}
+	}
+	if sold != want {
+		t.Errorf("last price %d: want an exit of %d, have one of %d", last, want, sold)
+	}
+}
+
+// The exchange has answered that it canceled a stop. It is not canceled again for the exit that follows, since the refusal of that would delay the exit
+// (seed 895037864).
+func TestCanceledStopIsNotCanceledAgain(t *testing.T) {
+	t.Parallel()
+	canceledOnce(t)
+}
+
+func canceledOnce(t testing.TB) {
+	w, _ := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows("1", "0.01", stop)
+	w.targets(0, nil)
+	if have := canceled(w.derives(nil)); len(have) != 1 {
+		t.Fatalf("want the stop canceled, have %v", have)
+	}
+	w.answersCancel(stop)
+	w.now += 3_000
+	w.shows("1.01", "0") // neither list nor history shows how it ended
+	if have := canceled(w.derives(nil)); len(have) != 0 {
+		t.Errorf("want it canceled once, have %v again", have)
+	}
+}
+
+// No order could have sold the position, and its stop's price is passed. What the wallet does not show cannot be sold at once, and gets a stop below the
+// last price (seeds 895044870, 895069351).
+func TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheCoins(t *testing.T) {
+	t.Parallel()
+	passedWithoutCoins(t)
+}
+
+func passedWithoutCoins(t testing.TB) {
+	w, derive := protecting(t)
+	w.now += 30_000
+	w.shows("0", "0")
+	w.book.Symbol(coin).last = 48_000e8
+	const want = "stop_loss sell stop_limit 10 at 44650 stop 47000: protects the position"
+	if have := summary(derive()); have != want {
+		t.Errorf("want %q, have %q", want, have)
+	}
+}
+
+// A stop that the exchange canceled had been accepted: a start does not count the refusals from before it (seed 901010011).
+func TestCanceledStopEndsItsRefusals(t *testing.T) {
+	t.Parallel()
+	canceledAfterRefusals(t)
+}
+
+func canceledAfterRefusals(t testing.TB) {
+	w, _ := protecting(t)
+	w.refuses(placement.StopLoss, stopOf(10))
+	w.now += 1_000
+	stop := w.sends(placement.StopLoss, 8, stopOf(10))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Canceled}})
+	if have := w.book.Refusals(); len(have) != 0 {
+		t.Errorf("want no refusal in force, have %+v", have)
+	}
+}
