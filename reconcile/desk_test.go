@@ -99,7 +99,8 @@ func (d *desk) send(intent Intent) string {
 			Strategy:      "one",
 			Symbol:        bitcoin,
 			ClientOrderID: order.ClientOrderID,
-			Body:          record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000},
+			Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000,
+				Wallet: d.book.WalletBefore(d.book.Track(order.Key()), intent.Purpose.Opens())},
 		},
 	)
 	return order.ClientOrderID

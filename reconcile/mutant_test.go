@@ -258,6 +258,14 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"part_ends_at_once":      func(t testing.TB) { partOfAnEarlierPosition(t, -30_000, 20, 5) },
 		"read_before_it_arrived": func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 
+		"unlisted_margin_of_lost": func(t testing.TB) { unlistedAtFirst(t, 40, 0, false, true) },
+		"half_exit_unprotected":   func(t testing.TB) { exitOfHalf(t, 10, 0, true) },
+		"smaller_row_witnesses":   rowOfSmallerPosition,
+		"margin_not_journalled":   func(t testing.TB) { refusedBeforeStart(t, 0, 40, 0, 1) },
+		"old_margin_compared":     func(t testing.TB) { refusedBeforeStart(t, 0, 40, 20_000, 0) },
+		"old_list_confirms_refusal": func(t testing.TB) {
+			refusedWithListed(t, 0, 0, []exchange.Position{inEther()}, nil, 1)
+		},
 		"half_list_decides_exit":   func(t testing.TB) { unknownExitShown(t, false, 0, "100", 20) },
 		"read_late_foreign":        func(t testing.TB) { positionReadLate(t, func(*desk) {}, true) },
 		"two_lists_differ":         func(t testing.TB) { shownByOneOfTwo(t, false) },

@@ -206,14 +206,18 @@ func (s peerOrders) quarantineSecondBuyer(rows []exchange.Order) {
 const reasonLostJournal = "the journal is new and does not contain the open orders or position: it was lost, or others use the account"
 
 // guardLost quarantines, while the journal is new, every symbol with a position or an order of botd's
-// (case 35). Nothing is adopted, whatever the policy is.
+// (case 35). Nothing is adopted, whatever the policy is. If the account uses margin that neither futures list explains with any row, both lists are wrong,
+// and every futures symbol may have one.
 func (s peerOrders) guardLost() {
+	orders, positions, use := s.fetched.FuturesOrders, s.fetched.Positions, s.fetched.Account
+	unlisted := orders.Done() && len(orders.Items()) == 0 && positions.Done() && len(positions.Items()) == 0 &&
+		use != nil && !use.OrderMargin.Add(use.PositionMargin).IsZero()
 	for symbol := range s.book.Symbols() {
 		id := symbol.unknownEnded
 		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
 			id = symbol.foreign[i].ClientOrderID
 		}
-		if id != "" || symbol.AtVenue() != 0 {
+		if id != "" || symbol.AtVenue() != 0 || unlisted && symbol.Key().Market == exchange.Futures {
 			s.quarantineLost(symbol, id)
 		}
 	}

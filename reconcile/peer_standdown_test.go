@@ -246,6 +246,35 @@ func TestLostJournalIsFoundByPositionThatIsReadLate(t *testing.T) {
 	}
 }
 
+// The journal is new, both futures lists are empty, and the account uses margin: the lists omit what a lost journal knew (seed 890070420).
+func TestLostJournalIsFoundByMarginThatNoListShows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name              string
+		orders, positions int64 // margin in use
+		known             bool  // the journal is not new
+		want              bool
+	}{{"for an order", 40, 0, false, true}, {"for a position", 0, 40, false, true}, {"none", 0, 0, false, false}, {"an older journal", 40, 0, true, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			unlistedAtFirst(t, c.orders, c.positions, c.known, c.want)
+		})
+	}
+}
+
+func unlistedAtFirst(t testing.TB, orders, positions int64, known, want bool) {
+	t.Helper()
+	d := newDesk(t)
+	if known {
+		d.hold(20)
+		d.observe(20, nil)
+	}
+	d.readsMargin(orders, positions)
+	if have := d.book.Symbol(bitcoin).Cause() == record.JournalLost; have != want {
+		t.Errorf("want it quarantined as lost %t, have %t", want, have)
+	}
+}
+
 func positionReadLate(t testing.TB, then func(*desk), want bool) {
 	d := newDesk(t)
 	d.book.foreignPolicy = ForeignIgnore

@@ -182,10 +182,12 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// closedBy reports whether a row of positions/history shows the end of botd's position.
+// closedBy reports whether a row of positions/history shows the end of botd's position. A smaller position than what the list lacks of it ended before some
+// of botd's fills.
 func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	t := &s.futuresEvidence
-	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() {
+	smaller := row.Quantity != 0 && row.Quantity < min(s.residual.Abs(), s.Known().Abs())
+	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() || smaller {
 		return false
 	}
 	newest := len(s.seen) - 1

@@ -136,6 +136,59 @@ func TestSweepOfEarlierPositionIsNoWitness(t *testing.T) {
 	}
 }
 
+// A position of 20 was closed and one of 25 opened, before any of these fills was read. The list shows neither, and the row of the first one is no
+// evidence about the second (seed 895044494).
+func TestRowOfSmallerPositionIsNoWitness(t *testing.T) {
+	t.Parallel()
+	rowOfSmallerPosition(t)
+}
+
+func rowOfSmallerPosition(t testing.TB) {
+	d, protect, orders := guarded(t)
+	d.target(25)
+	entry := d.send(d.one(placement.Entry, protect))
+	d.acknowledge(entry, 30)
+	d.now += 1_000
+	d.observe(0, []OrderByID{{OrderID: 30, Known: true, Order: d.order(entry, 30, exchange.StatusFilled, 5, 5)}}, orders...)
+	for range 8 {
+		d.now += 1_000
+		d.observeClosed(0, 7, orders...)
+	}
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 25 || symbol.contradicted == "" {
+		t.Errorf("want 25 known and contradicted, have %d, %q", symbol.Known(), symbol.contradicted)
+	}
+}
+
+// A list that shows half of a position lets an exit close only that half. The rest, which no more than that list denies, gets its stop (seed 895069542).
+func TestExitOfWhatHalfAListShowsLeavesAStop(t *testing.T) {
+	t.Parallel()
+	exitOfHalf(t, 10, 0, true)
+	exitOfHalf(t, 20, 0, false)
+	exitOfHalf(t, 20, 20, false) // in flight
+	exitOfHalf(t, 10, 20, false) // in flight, and half of it is filled
+	exitOfHalf(t, 10, 10, true)
+}
+
+// exitOfHalf lets an exit close a position of 20 without a stop, of which the list shows a part.
+func exitOfHalf(t testing.TB, shown, inFlight exchange.Quantity, want bool) {
+	t.Helper()
+	d := newDesk(t)
+	d.hold(20)
+	d.target(0)
+	if inFlight > 0 {
+		d.acknowledge(d.send(Intent{Purpose: placement.Exit, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type: exchange.MarketOrder, Quantity: inFlight, ReduceOnly: true}}), 30)
+	}
+	d.now += 1_000
+	d.observe(shown, nil)
+	stopped := slices.ContainsFunc(d.derive(func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+	}), func(i Intent) bool { return i.Purpose == placement.StopLoss && i.Order.ClosePosition })
+	if stopped != want {
+		t.Errorf("%d of 20 shown, %d in flight: want a stop %t, have %t", shown, inFlight, want, stopped)
+	}
+}
+
 // tradedUnseen lets botd buy 20 while the list shows nothing.
 func tradedUnseen(t testing.TB) {
 	t.Helper()

@@ -207,9 +207,12 @@ type priorBalance struct {
 	paid   []*account.Placement // spot: purchases of other assets without an end, whose result it already showed
 }
 
-// notePriorBalance records the balance before a purchase or a sale was sent.
+// notePriorBalance records the balance before a spot purchase or sale was sent.
 func (b *Book) notePriorBalance(p *account.Placement) {
 	order, w := p.Order(), p.Wallet()
+	if order.Market == exchange.Futures {
+		return
+	}
 	b.Symbol(p.Symbol()).spot.noteShown(w)
 	if before := priorOf(&order, w); before.atMS != 0 {
 		before.paid = b.paidBefore(p)
@@ -217,10 +220,10 @@ func (b *Book) notePriorBalance(p *account.Placement) {
 	}
 }
 
-// priorOf returns the wallet's balances before an order was sent. They are empty for a limit purchase, because the wallet freezes its money before it
-// has bought anything.
+// priorOf returns what the account showed before an order was sent. It is empty for a limit purchase on spot, because the wallet freezes its money before
+// it has bought anything.
 func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
-	if order.Side == exchange.Buy && order.QuoteAmount.IsZero() {
+	if order.Market == exchange.Spot && order.Side == exchange.Buy && order.QuoteAmount.IsZero() {
 		return priorBalance{}
 	}
 	return priorBalance{amount: w.Money, asset: w.Asset, atMS: w.ReadMS}

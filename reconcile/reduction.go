@@ -74,7 +74,8 @@ func (s reductions) exits() bool {
 // exitsWhole reports whether an exit of a whole position is in flight. The part of an exit that is
 // already visible in the position, although its fill is not booked, no longer counts. An uncertain exit
 // counts only until its repetition is due, not until its fence: a stop for the whole position ends with
-// the position, whenever the exit executes.
+// the position, whenever the exit executes. While only a list shows less than the fills explain, a new
+// exit must be of all that they explain.
 func (s reductions) exitsWhole(position exchange.Quantity) bool {
 	ahead := s.symbol.Ahead()
 	for _, p := range s.targetOrders {
@@ -86,8 +87,12 @@ func (s reductions) exitsWhole(position exchange.Quantity) bool {
 			return true
 		}
 	}
+	whole := position.Abs()
+	if s.symbol.Unwitnessed() {
+		whole = s.symbol.Known().Abs()
+	}
 	for i := range s.derived {
-		if s.derived[i].Order.Type == exchange.MarketOrder && s.derived[i].Order.ReduceOnly && s.derived[i].Order.Quantity >= position.Abs() {
+		if s.derived[i].Order.Type == exchange.MarketOrder && s.derived[i].Order.ReduceOnly && s.derived[i].Order.Quantity >= whole {
 			return true
 		}
 	}

@@ -113,8 +113,8 @@ func (r *refusals) refusedExit(key exchange.SymbolKey, executed bool) bool {
 
 // beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
 func (b *Book) beforeSent(p *account.Placement) priorBalance {
-	if p.Order().Market == exchange.Futures {
-		return b.marginUse().before(p)
+	if order := p.Order(); order.Market == exchange.Futures {
+		return priorOf(&order, p.Wallet())
 	}
 	return b.delivery(p).before
 }

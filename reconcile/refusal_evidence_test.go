@@ -7,23 +7,21 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The margin before a refused opening is what the account used beyond all known openings, if no account was read since the opening was sent.
+// The margin before an opening is what the account uses beyond all known openings.
 func TestMarginBeforeRefusedOpening(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		market  exchange.Market
 		reduces bool
-		unseen  bool  // another opening may rest, for 40
-		readMS  int64 // the account, after the opening was sent
+		unseen  bool // another opening may rest, for 40
 		want    int64
 		known   bool
 	}{
-		{"of an opening", exchange.Futures, false, false, 0, 70, true},
-		{"another opening may rest", exchange.Futures, false, true, 0, 30, true},
-		{"of a reduction", exchange.Futures, true, false, 0, 0, false},
-		{"of a purchase on spot", exchange.Spot, false, false, 0, 0, false},
-		{"the account has been read since", exchange.Futures, false, false, 1, 0, false},
+		{"of an opening", exchange.Futures, false, false, 70, true},
+		{"another opening may rest", exchange.Futures, false, true, 30, true},
+		{"of a reduction", exchange.Futures, true, false, 0, false},
+		{"of a purchase on spot", exchange.Spot, false, false, 0, false},
 	} {
 		d := newDesk(t)
 		d.readsMargin(70, 0)
@@ -37,8 +35,9 @@ func TestMarginBeforeRefusedOpening(t *testing.T) {
 			purpose = placement.ExitOrder
 		}
 		id := d.send(Intent{Purpose: purpose, Key: "r", Order: bid})
-		d.book.accountMS += c.readMS
-		have := d.book.marginUse().before(d.book.Placement(id))
+		d.now += 1_000
+		d.readsMargin(90, 0)
+		have := d.book.beforeSent(d.book.Placement(id))
 		if want := exchange.AmountOf(c.want); !have.amount.Sub(want).IsZero() || (have.atMS != 0) != c.known {
 			t.Errorf("%s: want %v, known %t, have %v at %d", c.name, want, c.known, have.amount, have.atMS)
 		}
@@ -80,7 +79,11 @@ func TestMarginOfRefusedOpeningIsHeld(t *testing.T) {
 		if have := reads(c.uses).refusalChecks().holdsMargin(r); have != c.want || (r.paid.sinceMS != 0) != c.want {
 			t.Errorf("%s: want it held: %t, have %t since %d", c.name, c.want, have, r.paid.sinceMS)
 		}
-		if reads(-100).refusalChecks().holdsMargin(r) || r.paid.sinceMS != 0 {
+		sinceMS := r.paid.sinceMS
+		if reads(-400).refusalChecks().holdsMargin(r); r.paid.sinceMS != sinceMS {
+			t.Errorf("%s: want an old list to end nothing, have it since %d", c.name, r.paid.sinceMS)
+		}
+		if reads(c.before).refusalChecks().holdsMargin(r) || r.paid.sinceMS != 0 {
 			t.Errorf("%s: want the time to end with the margin, have it since %d", c.name, r.paid.sinceMS)
 		}
 	}

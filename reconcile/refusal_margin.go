@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"botd/exchange"
-	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
 
@@ -26,9 +25,9 @@ func (b *Book) marginUse() marginUse {
 	return marginUse{&b.tracked, &b.observedAccount, &b.sentRequests}
 }
 
-// beyond returns the margin that the account uses beyond the needs of the listed positions and the known openings, without one placement. If
-// possible is set, openings that may not rest count too. It returns false if the needs are not known.
-func (m marginUse) beyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
+// beyond returns the margin that the account uses beyond the needs of the listed positions and the known openings. If possible is set, openings that may
+// not rest count too. It returns false if the needs are not known.
+func (m marginUse) beyond(possible bool) (beyond exchange.Amount, known bool) {
 	orders, positions := m.observed.marginAccount.OrderMargin, m.observed.marginAccount.PositionMargin
 	if exchange.MaxValue.Less(orders.Abs()) || exchange.MaxValue.Less(positions.Abs()) {
 		return exchange.Amount{}, false
@@ -57,7 +56,7 @@ func (m marginUse) beyond(without *account.Placement, possible bool) (beyond exc
 	}
 	for p := range m.Live() {
 		rests := possible || p.State() == placement.Working && m.sent.CancelMS(p.ClientOrderID()) == 0
-		if order := p.Order(); p != without && rests && order.Market == exchange.Futures && p.Purpose().Opens() {
+		if order := p.Order(); rests && order.Market == exchange.Futures && p.Purpose().Opens() {
 			need(order.Symbol, 0, m.orderPrice(&order), p.Remaining())
 		}
 	}
@@ -71,27 +70,20 @@ func (m marginUse) beyond(without *account.Placement, possible bool) (beyond exc
 	return beyond, known
 }
 
-// before returns the margin in use before a refused futures opening was sent, if the account has not been read since.
-func (m marginUse) before(p *account.Placement) priorBalance {
-	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || m.observed.accountMS > p.SentMS() {
-		return priorBalance{}
-	}
-	beyond, known := m.beyond(p, true)
-	if !known {
-		return priorBalance{}
-	}
-	return priorBalance{amount: beyond, atMS: m.observed.accountMS}
-}
-
 // holdsMargin reports whether the account uses at least half the margin of a refused opening that nothing else needs, and that it did not use before.
-// If this persists, the symbol is contradicted.
+// If this persists, the symbol is contradicted. It also reports true while the listed positions need that much more than the account uses, because such a
+// list is old. From long before a start nothing is compared, because an exchange may compute the margin from the current price.
 func (s refusalChecks) holdsMargin(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	if !r.Opens() || r.Symbol.Market != exchange.Futures || r.before.atMS == 0 || s.fetched.Account == nil || symbol.rules == nil || symbol.leverage == 0 {
 		return false
 	}
-	beyond, known := s.book.marginUse().beyond(nil, false)
+	beyond, known := s.book.marginUse().beyond(false)
+	known = known && s.book.bootMS <= s.book.noReadBefore(r.SentMS)
 	needs := symbol.rules.Notional(s.book.orderPrice(&r.order), r.order.Quantity).Div(int64(symbol.leverage))
+	if known && !beyond.Mul(-2).Less(needs) && !r.before.amount.Sub(beyond).Mul(2).Less(needs) {
+		return true
+	}
 	if !known || beyond.Mul(2).Less(needs) || beyond.Sub(r.before.amount).Mul(2).Less(needs) {
 		r.paid.reset()
 		return false

@@ -77,8 +77,7 @@ func refusedBeforeMargin(t testing.TB, before, orders, positions int64, with fun
 // The listed positions need their part of that margin, at their own leverage. What a position without rules needs is unknown.
 func TestMarginOfListedPositionsIsNotThatOfARefusedOpening(t *testing.T) {
 	t.Parallel()
-	one := exchange.Position{ID: 8, Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 1, Quantity: 1, EntryPrice: exchange.AmountOf(40_000), Leverage: 1,
-		Status: exchange.PositionOpen} // it needs 40, as much as the refused opening
+	one := inEther()
 	unknown, closed := one, one
 	unknown.Symbol, closed.Remaining, closed.Symbol = "SOL-USDT", 0, "SOL-USDT"
 	for _, c := range []struct {
@@ -96,6 +95,9 @@ func TestMarginOfListedPositionsIsNotThatOfARefusedOpening(t *testing.T) {
 		{"a position without rules", 40, 40, []exchange.Position{unknown}, nil, 0},
 		{"a position without rules, beside another opening", 80, 0, []exchange.Position{unknown},
 			func(d *desk) []exchange.Order { return []exchange.Order{d.bid()} }, 0},
+		{"a position that does not use it", 0, 0, []exchange.Position{one}, nil, 1},
+		{"a position that uses half of it", 0, 20, []exchange.Position{one}, nil, 1},
+		{"a position that uses more than half of it", 0, 21, []exchange.Position{one}, nil, 0},
 		{"one that has ended", 40, 0, []exchange.Position{closed}, nil, 1},
 		{"an opening at a leverage that is not known", 80, 0, nil, func(d *desk) []exchange.Order {
 			order := d.person(false)
@@ -106,27 +108,65 @@ func TestMarginOfListedPositionsIsNotThatOfARefusedOpening(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
-			for _, base := range []string{"ETH", "XRP"} {
-				other, rules := d.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: base + "-USDT"}), *d.book.Symbol(bitcoin).rules
-				rules.Name, rules.Base = base+"-USDT", base
-				other.rules, other.leverage = &rules, 10
-			}
-			d.readsMargin(0, 0)
-			var list []exchange.Order
-			if c.with != nil {
-				list = c.with(d)
-			}
-			d.refusedBid(false)
-			d.now += 1_000
-			rows := exchange.FetchedOf(c.positions)
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: rows, Positions: rows,
-				Unread:  []exchange.SymbolKey{{Market: exchange.Futures, Name: "XRP-USDT"}},
-				Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(c.orders), PositionMargin: exchange.AmountOf(c.holds)}})
-			if have := len(d.book.Refused()); have != c.want {
-				t.Errorf("want %d refusals unconfirmed, have %d", c.want, have)
-			}
+			refusedWithListed(t, c.orders, c.holds, c.positions, c.with, c.want)
 		})
+	}
+}
+
+// inEther needs 40, as much as the refused opening.
+func inEther() exchange.Position {
+	return exchange.Position{ID: 8, Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 1, Quantity: 1, EntryPrice: exchange.AmountOf(40_000), Leverage: 1,
+		Status: exchange.PositionOpen}
+}
+
+func refusedWithListed(t testing.TB, orders, holds int64, positions []exchange.Position, with func(*desk) []exchange.Order, want int) {
+	t.Helper()
+	d := newDesk(t)
+	for _, base := range []string{"ETH", "XRP"} {
+		other, rules := d.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: base + "-USDT"}), *d.book.Symbol(bitcoin).rules
+		rules.Name, rules.Base = base+"-USDT", base
+		other.rules, other.leverage = &rules, 10
+	}
+	d.readsMargin(0, 0)
+	var list []exchange.Order
+	if with != nil {
+		list = with(d)
+	}
+	d.refusedBid(false)
+	d.now += 1_000
+	rows := exchange.FetchedOf(positions)
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: rows, Positions: rows,
+		Unread:  []exchange.SymbolKey{{Market: exchange.Futures, Name: "XRP-USDT"}},
+		Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(orders), PositionMargin: exchange.AmountOf(holds)}})
+	if have := len(d.book.Refused()); have != want {
+		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
+	}
+}
+
+// A start compares the margin in use with what it was before the refused opening was sent (seeds 885300112, 892700544).
+func TestStartKnowsMarginBeforeRefusedOpening(t *testing.T) {
+	t.Parallel()
+	long := testSettle.WindowMS + testSettle.VisibilityMS + testSettle.StalenessMS
+	for _, c := range []struct {
+		before, after int64 // the margin in use for orders
+		laterMS       int64 // the start
+		want          int   // refusals that are not confirmed
+	}{{0, 40, 0, 1}, {40, 40, 0, 0}, {40, 80, 0, 1}, {0, 0, 0, 0}, {0, 40, long, 1}, {0, 40, long + 1, 0}} {
+		refusedBeforeStart(t, c.before, c.after, c.laterMS, c.want)
+	}
+}
+
+func refusedBeforeStart(t testing.TB, before, after, laterMS int64, want int) {
+	t.Helper()
+	d := newDesk(t)
+	d.readsMargin(before, 0)
+	d.refusedBid(false)
+	d.now += laterMS
+	d.restores()
+	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	d.readsMargin(after, 0)
+	if have := len(d.book.Refused()); have != want {
+		t.Errorf("%d before, %d after a start %d ms later: want %d refusals unconfirmed, have %d", before, after, laterMS, want, have)
 	}
 }
 

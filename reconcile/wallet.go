@@ -48,13 +48,25 @@ func (w *spotWallet) Balance(asset string) exchange.Balance {
 // readAfter reports whether the wallet was read with the newest snapshot, after a given time.
 func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletFromMS > atMS }
 
-// WalletOf returns what the wallet last showed of a spot symbol's two assets.
-func (w *spotWallet) WalletOf(symbol *SymbolState) record.Wallet {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil {
-		return record.Wallet{}
-	}
+func (w *spotWallet) walletOf(symbol *SymbolState) record.Wallet {
 	money := w.Balance(symbol.rules.Quote)
 	return record.Wallet{Asset: w.baseBalance(symbol), Money: money.Free.Add(money.Frozen), ReadMS: w.walletFromMS}
+}
+
+// WalletBefore returns what the account last showed before an order is sent: of a spot symbol's two assets, or on futures, if the order opens, the margin in
+// use that nothing known needs.
+func (b *Book) WalletBefore(symbol *SymbolState, opens bool) record.Wallet {
+	switch {
+	case symbol.rules == nil:
+		return record.Wallet{}
+	case symbol.Key().Market == exchange.Spot:
+		return b.walletOf(symbol)
+	case opens:
+		if beyond, known := b.marginUse().beyond(true); known {
+			return record.Wallet{Money: beyond, ReadMS: b.accountMS}
+		}
+	}
+	return record.Wallet{}
 }
 
 // showsBeforeSale reports whether the wallet shows asset and money as they were before the last sale: then it is older than the sale, however long

@@ -216,4 +216,36 @@ var peer = []Row{
 		"reconcile TestStopWithAWrongAcknowledgedIDStands", []Edit{
 			{"reconcile.orderRows.misnamed", "p == nil", "true"},
 		}},
+	{"smaller_row_witnesses", "the row of a smaller position in positions/history confirms the end of a larger one", "39",
+		"reconcile TestRowOfSmallerPositionIsNoWitness", []Edit{
+			{"reconcile.SymbolState.closedBy", "row.Quantity < min(s.residual.Abs(), s.Known().Abs())", "false"},
+		}},
+	{"refused_slice_relied_on", "what a refused slice lacks is opened together with the next one, decided before the refusal", "51",
+		"runtime/engine TestUnfilledPartOfASliceIsNotAddedToTheNext", []Edit{
+			{"runtime/engine.dispatcher.placed", "order.State().Final() && «leg != nil»", "leg != nil && order.State() == placement.Expired"},
+		}},
+	{"refused_before_opening", "after a start, the stop of a position waits for refusals from before the position was opened", "40",
+		"runtime/engine TestStartIgnoresRefusalsFromBeforeAnOpening", []Edit{
+			{"reconcile/account.State.applyFact", "s.refusals.endPosition(s.symbol(p.order.Key()))", ""},
+		}},
+	{"margin_not_journalled", "a start does not know the margin in use before a refused opening, and confirms the refusal by an empty list", "39",
+		"reconcile TestStartKnowsMarginBeforeRefusedOpening", []Edit{
+			{"reconcile.Book.WalletBefore", "ReadMS: «b.accountMS»", "0"},
+		}},
+	{"old_margin_compared", "a start compares the margin in use with that of long before", "39",
+		"reconcile TestStartKnowsMarginBeforeRefusedOpening", []Edit{
+			{"reconcile.refusalChecks.holdsMargin", "s.book.bootMS <= s.book.noReadBefore(r.SentMS)", "true"},
+		}},
+	{"old_list_confirms_refusal", "a list of positions that needs more margin than the account uses confirms the refusal of an opening", "39",
+		"reconcile TestMarginOfListedPositionsIsNotThatOfARefusedOpening", []Edit{
+			{"reconcile.refusalChecks.holdsMargin", "!beyond.Mul(-2).Less(needs)", "false"},
+		}},
+	{"half_exit_unprotected", "an exit of what half a list shows keeps the stop of the rest away", "protection",
+		"reconcile TestExitOfWhatHalfAListShowsLeavesAStop", []Edit{
+			{"reconcile.reductions.exitsWhole", "s.symbol.Unwitnessed()", "false"},
+		}},
+	{"unlisted_margin_of_lost", "a new journal opens though the account uses margin that no list shows", "35",
+		"reconcile TestLostJournalIsFoundByMarginThatNoListShows", []Edit{
+			{"reconcile.peerOrders.guardLost", "unlisted && symbol.Key().Market == exchange.Futures", "false"},
+		}},
 }

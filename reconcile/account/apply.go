@@ -67,7 +67,11 @@ func (s *State) applyToStrategy(r *record.Record) {
 func (s *State) applyFact(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Sending:
-		s.begin(placementOf(r, &body))
+		p := placementOf(r, &body)
+		s.begin(p)
+		if p.purpose.Opens() {
+			s.refusals.endPosition(s.symbol(p.order.Key()))
+		}
 		s.circuit.sent(r.AtMS)
 		s.recentPlacements.note(r.AtMS, r.Strategy)
 	case record.Found:

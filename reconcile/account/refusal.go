@@ -72,7 +72,8 @@ func (f *refusals) note(p *Placement, r *record.Record) {
 	}
 }
 
-// endPosition forgets the refused intents that would have reduced or protected an ended position.
+// endPosition forgets the refused intents that would have reduced or protected an ended position. It is called at a position's end, and before the
+// next one is opened, because the exchange may have refused a stop since.
 func (f *refusals) endPosition(symbol *Symbol) {
 	if symbol.known == 0 {
 		f.inForce = slices.DeleteFunc(f.inForce, func(r Refusal) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })

@@ -32,10 +32,10 @@ type Sending struct {
 	Wallet     Wallet            `json:"wallet,omitzero"`       // before a spot order
 }
 
-// Wallet is what the spot wallet last showed of a symbol's two assets; zero if it has not been read.
+// Wallet is what the account last showed before an order was sent; zero if it has not been read.
 type Wallet struct {
-	Asset  exchange.Quantity `json:"asset,omitempty"` // the base asset
-	Money  exchange.Amount   `json:"money,omitzero"`  // the quote asset
+	Asset  exchange.Quantity `json:"asset,omitempty"` // spot: the base asset
+	Money  exchange.Amount   `json:"money,omitzero"`  // spot: the quote asset; futures: before an opening, the margin in use that nothing known needs
 	ReadMS int64             `json:"read_ms,omitempty"`
 }
 

@@ -399,6 +399,41 @@ func TestStartIgnoresRefusalsOfEndedPosition(t *testing.T) {
 	}
 }
 
+// The exchange refuses the stop of a position that has ended because the list of positions cannot be read. The process dies between the fill of the next
+// opening and its stop (seed 895054143).
+func TestStartIgnoresRefusalsFromBeforeAnOpening(t *testing.T) {
+	t.Parallel()
+	refusedBeforeOpening(t)
+}
+
+func refusedBeforeOpening(t testing.TB) {
+	target := exchange.Quantity(10)
+	w := newWorld(t, swing(&target), protected)
+	w.pass(10_000)
+	target = 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesOpenPositions {
+			return fate{err: &exchange.Unavailable{Reason: "busy"}}
+		}
+		return fate{}
+	}
+	w.pass(35_000)
+	if n := len(w.engine.Book().Refusals()); n != 1 {
+		t.Fatalf("want the stop refused\n%s", w.story())
+	}
+	w.network = nil
+	w.pass(5_000)
+	target = 10
+	for w.held() == 0 {
+		w.pass(10)
+	}
+	w.start()
+	w.pass(3_000)
+	if len(w.stops()) != 1 {
+		t.Errorf("want its stop at once, have %d\n%s", len(w.stops()), w.story())
+	}
+}
+
 // The end of the position becomes known in the round in which the next one is opened.
 func TestAStopWaitsForNoRefusalOfAnEarlierPosition(t *testing.T) {
 	t.Parallel()

@@ -206,7 +206,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	}
 	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved,
-		Wallet: d.book.WalletOf(symbol)}})
+		Wallet: d.book.WalletBefore(symbol, intent.Purpose.Opens() && !d.config.Feed)}})
 	operation, priority := exchange.FuturesPlace, PriorityExit
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace
@@ -288,7 +288,7 @@ func (s *sender) neverSent(w *queued, why string) {
 	}
 }
 
-// missed makes a strategy decide again if its plan is newer than an opening that was never sent: the
+// missed makes a strategy decide again if its plan is newer than an opening that was never sent, or was refused: the
 // plan relies on that opening and would open both parts at once.
 func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 	if purpose == placement.Entry && s.closing == record.LevelNone && !s.stopped {
@@ -314,7 +314,7 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.symbolOf(key), fact)
 	}
-	if leg := d.legNamed(order.Strategy()); order.State() == placement.Expired && leg != nil && leg.plannedMS > p.sentMS {
+	if leg := d.legNamed(order.Strategy()); order.State().Final() && leg != nil && leg.plannedMS > p.sentMS {
 		d.sender.missed(leg, order.Purpose())
 	}
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {

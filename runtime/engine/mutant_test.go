@@ -85,7 +85,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"share_unestimated":       ownResults,
 		"funding_dropped":         ownResults,
 		"peak_stays":              dayStored,
-		"short_slice_sent":        func(t testing.TB) { shortSlice(t, false, false) },
+		"short_slice_sent":        func(t testing.TB) { shortSlice(t, false, false, 5_000) },
 		"lag_ignored":             func(t testing.TB) { laggingFill(t, 10_000, 0, exchange.SpotWallet, false) },
 		"lag_suspends_unread":     unreadFill,
 		"peak_of_ended":           endedBeforeItsPrice,
@@ -141,9 +141,11 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"step_sells":             func(t testing.TB) { stepGrows(t, exchange.Futures) },
 		"stop_off_first":         func(t testing.TB) { stopOutlasts(t, notTraded) },
 
-		"symbol_refuses_cancel": func(t testing.TB) { cancelRefusedWith(t, exchange.CodeSpotInvalidSymbol, 0) },
-		"suspended_exit":        func(t testing.TB) { suspendedExit(t, 17_000, true) },
-		"excess_relied_on":      personSells,
-		"exit_waits_after_stop": exitAfterAnAcceptedStop,
+		"symbol_refuses_cancel":   func(t testing.TB) { cancelRefusedWith(t, exchange.CodeSpotInvalidSymbol, 0) },
+		"suspended_exit":          func(t testing.TB) { suspendedExit(t, 17_000, true) },
+		"excess_relied_on":        personSells,
+		"exit_waits_after_stop":   exitAfterAnAcceptedStop,
+		"refused_slice_relied_on": func(t testing.TB) { shortSlice(t, true, false, 8_000) },
+		"refused_before_opening":  refusedBeforeOpening,
 	})
 }
