@@ -260,7 +260,6 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 
 		"unlisted_margin_of_lost": func(t testing.TB) { unlistedAtFirst(t, 40, 0, false, true) },
 		"half_exit_unprotected":   func(t testing.TB) { exitOfHalf(t, 10, 0, true) },
-		"smaller_row_witnesses":   rowOfSmallerPosition,
 		"margin_not_journalled":   func(t testing.TB) { refusedBeforeStart(t, 0, 40, 0, 1) },
 		"old_margin_compared":     func(t testing.TB) { refusedBeforeStart(t, 0, 40, 20_000, 0) },
 		"old_list_confirms_refusal": func(t testing.TB) {

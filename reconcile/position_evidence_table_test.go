@@ -67,9 +67,6 @@ func TestRowEndsPosition(t *testing.T) {
 	shown := func(symbol *SymbolState) {
 		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf = 7, symbol.OpenedMS()
 	}
-	lacks := func(quantity exchange.Quantity) func(*SymbolState) {
-		return func(symbol *SymbolState) { shown(symbol); symbol.residual = -quantity }
-	}
 	before := func(symbol *SymbolState) { symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf = 6, 1 }
 	past := func(id int64) func(*SymbolState) {
 		return func(symbol *SymbolState) { before(symbol); symbol.futuresEvidence.past = []int64{id} }
@@ -92,10 +89,6 @@ func TestRowEndsPosition(t *testing.T) {
 		{"of another symbol", 0, shown, 7, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, false},
 		{"some of it is left", 0, shown, 7, func(p *exchange.Position) { p.Remaining = 1 }, false},
 		{"of the other side", 0, shown, 7, func(p *exchange.Position) { p.Side = exchange.Short }, false},
-		{"smaller than what the list lacks", 0, lacks(20), 7, func(p *exchange.Position) { p.Quantity = 19 }, false},
-		{"smaller than what the fills explain", 0, lacks(19), 7, func(p *exchange.Position) { p.Quantity = 19 }, true},
-		{"another one of the other side is listed", 0, lacks(40), 7, nil, true},
-		{"without its size", 0, lacks(20), 7, func(p *exchange.Position) { p.Quantity = 0 }, true},
 		{"another, of before", 0, shown, 8, nil, false},
 		{"the one that was shown before, and may be the same", 0, before, 6, nil, true},
 		{"one of the past", 0, past(6), 6, nil, false},

@@ -182,12 +182,10 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// closedBy reports whether a row of positions/history shows the end of botd's position. A smaller position than what the list lacks of it ended before some
-// of botd's fills.
+// closedBy reports whether a row of positions/history shows the end of botd's position.
 func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	t := &s.futuresEvidence
-	smaller := row.Quantity != 0 && row.Quantity < min(s.residual.Abs(), s.Known().Abs())
-	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() || smaller {
+	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() {
 		return false
 	}
 	newest := len(s.seen) - 1

@@ -136,29 +136,6 @@ func TestSweepOfEarlierPositionIsNoWitness(t *testing.T) {
 	}
 }
 
-// A position of 20 was closed and one of 25 opened, before any of these fills was read. The list shows neither, and the row of the first one is no
-// evidence about the second (seed 895044494).
-func TestRowOfSmallerPositionIsNoWitness(t *testing.T) {
-	t.Parallel()
-	rowOfSmallerPosition(t)
-}
-
-func rowOfSmallerPosition(t testing.TB) {
-	d, protect, orders := guarded(t)
-	d.target(25)
-	entry := d.send(d.one(placement.Entry, protect))
-	d.acknowledge(entry, 30)
-	d.now += 1_000
-	d.observe(0, []OrderByID{{OrderID: 30, Known: true, Order: d.order(entry, 30, exchange.StatusFilled, 5, 5)}}, orders...)
-	for range 8 {
-		d.now += 1_000
-		d.observeClosed(0, 7, orders...)
-	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 25 || symbol.contradicted == "" {
-		t.Errorf("want 25 known and contradicted, have %d, %q", symbol.Known(), symbol.contradicted)
-	}
-}
-
 // A list that shows half of a position lets an exit close only that half. The rest, which no more than that list denies, gets its stop (seed 895069542).
 func TestExitOfWhatHalfAListShowsLeavesAStop(t *testing.T) {
 	t.Parallel()

@@ -216,10 +216,6 @@ var peer = []Row{
 		"reconcile TestStopWithAWrongAcknowledgedIDStands", []Edit{
 			{"reconcile.orderRows.misnamed", "p == nil", "true"},
 		}},
-	{"smaller_row_witnesses", "the row of a smaller position in positions/history confirms the end of a larger one", "39",
-		"reconcile TestRowOfSmallerPositionIsNoWitness", []Edit{
-			{"reconcile.SymbolState.closedBy", "row.Quantity < min(s.residual.Abs(), s.Known().Abs())", "false"},
-		}},
 	{"refused_slice_relied_on", "what a refused slice lacks is opened together with the next one, decided before the refusal", "51",
 		"runtime/engine TestUnfilledPartOfASliceIsNotAddedToTheNext", []Edit{
 			{"runtime/engine.dispatcher.placed", "order.State().Final() && «leg != nil»", "leg != nil && order.State() == placement.Expired"},
