@@ -59,6 +59,17 @@ func StartMS(s Strategy) int64 {
 	return 0
 }
 
+// Substitute stands in for a strategy whose process has not described its needs. A reload makes the strategy again.
+type Substitute interface {
+	Substitutes()
+}
+
+// SubstituteOf returns the substitute that a strategy, or the one it wraps, is; nil for a real strategy.
+func SubstituteOf(s Strategy) Substitute {
+	substitute, _ := as[Substitute](s)
+	return substitute
+}
+
 // WatchingOf returns the subscriptions of a strategy, or of the one it wraps.
 func WatchingOf(s Strategy) Watching {
 	if w, is := as[Watcher](s); is {

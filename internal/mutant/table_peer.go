@@ -244,4 +244,14 @@ var peer = []Row{
 		"reconcile TestLostJournalIsFoundByMarginThatNoListShows", []Edit{
 			{"reconcile.peerOrders.guardLost", "unlisted && symbol.Key().Market == exchange.Futures", "false"},
 		}},
+
+	// A start does not wait for a strategy that does not return.
+	{"start_waits", "a start waits until the process of each strategy has described its needs", "50",
+		"runtime/worker/isolated TestAStartWaitsForItsStrategiesTogether", []Edit{
+			{"runtime/worker/isolated.Loading.load", "time.After(patience)", "time.After(time.Hour)"},
+		}},
+	{"substitute_stays", "a reload leaves the substitute of a strategy whose file has not changed", "50",
+		"runtime/reload TestStrategyThatHasLoadedReplacesItsSubstitute", []Edit{
+			{"runtime/reload.Reloader.prepare", "same && substitute == nil", "same"},
+		}},
 }

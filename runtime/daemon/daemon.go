@@ -34,8 +34,12 @@ import (
 
 // Options are the parameters of a run besides its configuration.
 type Options struct {
-	Read     func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
-	Seen     string                                            // fingerprint of the files as they were read
+	Read func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
+	Seen string                                            // fingerprint of the files as they were read
+
+	ReadLoaded func() (*configs.Config, configs.Problems, error) // reads them like the start, with the strategies that have answered since
+	Loaded     <-chan struct{}                                   // holds a value when one has
+
 	Market   gateway.DemoMarket
 	Stderr   io.Writer // of the log
 	Terminal bool      // stderr is one

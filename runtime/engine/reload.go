@@ -147,6 +147,7 @@ func (r *roster) reload(reload *Reload) {
 func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	config.Symbol = leg.config.Symbol // the current rules
 	r.tick.withdraw(leg)
+	awaited := leg.config.Substitute() != nil
 	inForce := leg.config.Limits
 	leg.config, leg.limits = *config, config.Limits
 	leg.config.Limits = inForce // until they are enforced
@@ -155,6 +156,9 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	leg.view.Size, leg.view.Leverage = config.Size, config.Leverage
 	leg.failed = ""
 	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target(), r.nowMS
+	if awaited {
+		r.renewSeries(leg)
+	}
 	leg.series.warmup = max(leg.series.warmup, config.Strategy.Warmup())
 	r.tick.begin(leg)
 	for n := range leg.series.end {
@@ -168,10 +172,23 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 		r.tick.inquire(leg)
 	}
 	text := "a new version has replaced it"
-	if missing := config.Strategy.Warmup() - leg.series.end; missing > 0 {
+	if missing := config.Strategy.Warmup() - leg.series.end; awaited {
+		text = fmt.Sprintf("its process has answered; it starts with a warm-up of %d candles", config.Strategy.Warmup())
+	} else if missing > 0 {
 		text = fmt.Sprintf("a new version has replaced it; it decides after %d more candles", missing)
 	}
 	r.noteReload(leg, text)
+}
+
+// renewSeries has a leg's candles read as at a start: its strategy declares its warm-up only now. Those who also read them follow with
+// watchFor.
+func (r *roster) renewSeries(leg *leg) {
+	before := leg.series
+	before.legs = nil
+	r.market.series = slices.DeleteFunc(r.market.series, func(other *series) bool { return other == before })
+	leg.series = r.market.seriesOf(before.key, before.interval)
+	leg.series.symbol, leg.series.legs, leg.series.pollMS = before.symbol, append(leg.series.legs, leg), r.nowMS
+	r.endSeries(before)
 }
 
 // join adds a strategy, as New does. Earlier reads of its symbol do not count, because it was not
@@ -239,6 +256,25 @@ func (e *Engine) Absent() (names []string) {
 		}
 	}
 	return names
+}
+
+// Substitute returns the substitute of a strategy whose process has not described its needs; nil for a real strategy.
+func (c *StrategyConfig) Substitute() any {
+	if substitute := strategy.SubstituteOf(c.Strategy); substitute != nil {
+		return substitute
+	}
+	return nil
+}
+
+// Substitutes returns the substitutes of strategies that run, by the strategies' names.
+func (e *Engine) Substitutes() map[string]any {
+	all := map[string]any{}
+	for _, leg := range e.legs {
+		if substitute := leg.config.Substitute(); substitute != nil {
+			all[leg.config.Name] = substitute
+		}
+	}
+	return all
 }
 
 // PreviewRemoval returns, one line per strategy, what happens to its position when it is removed.

@@ -82,6 +82,7 @@ type daemon struct {
 	logs      *ops.Logs
 	read      int // lines of the log that were read
 	stop      func()
+	loaded    chan struct{}
 
 	mu     sync.Mutex // guards checks and feeds
 	checks []ops.Check
@@ -118,11 +119,11 @@ func put(t *testing.T, directory string, files map[string]string) {
 }
 
 // start starts a daemon from the files of a directory, in a bubble, with what an earlier one journalled.
-func start(t *testing.T, directory string, before []record.Record) *daemon {
+func start(t *testing.T, directory string, before []record.Record, own ...strategy.Definition) *daemon {
 	t.Helper()
 	d := &daemon{t: t, directory: directory, journal: &memory{}, logs: ops.NewLogs()}
 	table := rest.NewSymbolTable(sim.DefaultSymbols()...)
-	options := configs.Options{Registry: strategy.NewRegistry(library.All()...), Symbols: sim.DefaultSymbols()}
+	options := configs.Options{Registry: strategy.NewRegistry(append(own, library.All()...)...), Symbols: sim.DefaultSymbols()}
 	load := func() (*configs.Config, configs.Problems, error) {
 		config, problems := configs.LoadDirectory(directory, options)
 		return config, problems, nil
@@ -167,6 +168,8 @@ func start(t *testing.T, directory string, before []record.Record) *daemon {
 		defer d.mu.Unlock()
 		d.checks = append(d.checks, c)
 	}
+	d.loaded = make(chan struct{}, 1)
+	d.Loaded, d.ReadLoaded = d.loaded, load
 	d.Feed = func(key exchange.SymbolKey) {
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -34,16 +34,20 @@ const filesEvery = 2 * time.Second
 // nothing, and neither does one with a change that needs a restart: half of a change, such as a
 // larger size without its limit, must never run.
 type Reloader struct {
-	Current  atomic.Pointer[configs.Config]
-	load     func() (*configs.Config, configs.Problems, error) // reads the files
-	seen     string                                            // fingerprint of the files as they were loaded
-	Driver   *runtime.Driver
-	Machine  *engine.Engine
-	Symbols  func(exchange.SymbolKey) (*exchange.Symbol, bool)
-	Feed     func(exchange.SymbolKey) // paper: has a symbol fed from now on
-	Console  *ops.Console
-	Metrics  *ops.Metrics
-	Report   func(ops.Check)
+	Current atomic.Pointer[configs.Config]
+	load    func() (*configs.Config, configs.Problems, error) // reads the files
+	seen    string                                            // fingerprint of the files as they were loaded
+	Driver  *runtime.Driver
+	Machine *engine.Engine
+	Symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
+	Feed    func(exchange.SymbolKey) // paper: has a symbol fed from now on
+	Console *ops.Console
+	Metrics *ops.Metrics
+	Report  func(ops.Check)
+
+	Loaded     <-chan struct{}                                   // holds a value when a process that the start did not wait for has answered
+	ReadLoaded func() (*configs.Config, configs.Problems, error) // reads the files like the start
+
 	absent   Absences
 	held     []string // absent since the start, while they hold something
 	loaded   string   // how the current configuration was loaded
@@ -83,8 +87,12 @@ func (r *Reloader) Run(ctx context.Context) {
 			if !asked.trial {
 				seen, settling = Fingerprint(r.Current.Load()), ""
 			}
-			does, err := r.take(ctx, "botd config reload", asked.trial, asked.audit)
+			does, err := r.take(ctx, r.load, "botd config reload", asked.trial, asked.audit)
 			asked.answer <- answer{does, err}
+		case <-r.Loaded:
+			if r.awaits(ctx) && Fingerprint(r.Current.Load()) == seen { // changed files are read as a whole
+				_, _ = r.take(ctx, r.ReadLoaded, "a process has answered", false, fileAudit()) // logged
+			}
 		case <-poll.C:
 			now := Fingerprint(r.Current.Load())
 			switch {
@@ -129,18 +137,29 @@ func Fingerprint(config *configs.Config) string {
 
 // reload reads the configuration again and applies its changes: all at one moment, or none.
 func (r *Reloader) reload(ctx context.Context, why string) {
-	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // logged
+	_, _ = r.take(ctx, r.load, why, false, fileAudit()) // logged
 }
 
-// take performs a reload, or a trial that changes and reports nothing.
-func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *record.Audit) (does []string, err error) {
+func fileAudit() *record.Audit {
+	return &record.Audit{Actor: "file", Role: "operator", Action: "reload"}
+}
+
+// awaits reports whether a substitute is in the place of a strategy.
+func (r *Reloader) awaits(ctx context.Context) (awaits bool) {
+	_ = r.Driver.Query(ctx, func() { awaits = len(r.Machine.Substitutes()) > 0 }) // a stopping daemon awaits nothing
+	return awaits
+}
+
+// take performs a reload of what read returns, or a trial that changes and reports nothing.
+func (r *Reloader) take(ctx context.Context, read func() (*configs.Config, configs.Problems, error), why string, trial bool,
+	audit *record.Audit) (does []string, err error) {
 	refused := func(event, format string, err error) ([]string, error) {
 		if !trial {
 			r.refused(event, "config    "+format, why, err)
 		}
 		return nil, &api.Refused{Reason: err.Error()}
 	}
-	config, problems, err := r.load()
+	config, problems, err := read()
 	if err == nil {
 		err = problems.Err()
 	}
@@ -193,14 +212,8 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	for _, name := range reload.Removed {
 		r.Console.Of(name, exchange.SymbolKey{}).Say("config.strategy_removed", "config    %s: %s is no longer configured", name, before.Strategy(name).File)
 	}
-	r.Console.Say(
-		"config.reloaded",
-		"config    read again (%s), strategies loaded: %d, removed: %d; %s",
-		why,
-		len(reload.Strategies),
-		len(reload.Removed),
-		Changes(differences),
-	)
+	r.Console.Say("config.reloaded", "config    read again (%s), strategies loaded: %d, removed: %d; %s",
+		why, len(reload.Strategies), len(reload.Removed), Changes(differences))
 	return does, nil
 }
 
@@ -299,16 +312,24 @@ func needsRestart(before, config *configs.Config, differences []configs.Differen
 func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
 	reload := &engine.Reload{Limits: new(config.Limits), ConfigHash: config.Hash()}
 	var obstacles []string
+	var substitutes map[string]any
+	if err := r.Driver.Query(ctx, func() { substitutes = r.Machine.Substitutes() }); err != nil {
+		return nil, err
+	}
 	for i := range config.Strategies {
 		now := &config.Strategies[i]
-		was := before.Strategy(now.Name)
-		if was != nil && was.Hash() == now.Hash() {
+		was, substitute := before.Strategy(now.Name), substitutes[now.Name]
+		same := was != nil && was.Hash() == now.Hash()
+		if same && substitute == nil {
 			continue
 		}
 		made, err := r.build(now)
 		if err != nil {
 			obstacles = append(obstacles, err.Error())
 			continue
+		}
+		if same && made.Substitute() == substitute {
+			continue // its process has not answered yet
 		}
 		made.Paused = was == nil && engineconfig.Waits(config, now)
 		reload.Strategies = append(reload.Strategies, made)

@@ -83,6 +83,13 @@ const examined = "name: tested\nstrategy: %s\nmarket: futures\nsymbol: ETH-USDT\
 // time until it is flat is checked if no other work of the test runs; 0 for no check.
 func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause string, opens bool, within time.Duration) {
 	t.Helper()
+	wantHung(t, p, log, cause, opens, within)
+	wantStop(t, daemon, log)
+}
+
+// wantHung is wantIsolated without the stop.
+func wantHung(t *testing.T, p *place, log *Trace, cause string, opens bool, within time.Duration) {
+	t.Helper()
 	log.wait(t, `"strategy.hung"`)
 	status := p.run(failure.OK, "status")
 	if !strings.Contains(status, "HUNG (tested)") || !strings.Contains(status, cause) {
@@ -103,6 +110,11 @@ func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause st
 	if within > 0 {
 		watch.wantWithin(t, "from the command to flat", within)
 	}
+}
+
+// wantStop expects a daemon to stop cleanly on request.
+func wantStop(t *testing.T, daemon *exec.Cmd, log *Trace) {
+	t.Helper()
 	if err := daemon.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -321,8 +333,46 @@ func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	}
 }
 
-// TestSilentProgramFailsAlone covers one program that ends before its hello, and one
-// that hangs there. The latter is killed, and delays the start by half a minute.
+// hungProgram is a strategy whose program hangs before its hello.
+const hungProgram = "name: tested\nstrategy: process\ncommand: [/bin/sleep, '600']\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\n" +
+	"schedule: '@every 1s'\nprotect: {stop_loss: 5%}\n"
+
+// TestHungProgramDelaysNoStart starts a daemon with a program that hangs before its hello: the others trade and the kill
+// switch works while the strategy is hung, and after its start time it has failed. It is not parallel: it measures.
+func TestHungProgramDelaysNoStart(t *testing.T) {
+	watch := startStopwatch(t)
+	p, daemon, log := isolation(t, map[string]string{"tested.yaml": hungProgram})
+	log.wait(t, `"event":"order.fill","strategy":"grow"`)
+	watch.wantWithin(t, "from the start to the first fill of another strategy", 8*time.Second)
+	if strings.Contains(log.String(), `"event":"strategy.failed"`) {
+		t.Error("want the other strategy to trade before the start time is over")
+	}
+	wantHung(t, p, log, "has not answered", false, flattenWithin)
+	log.wait(t, `"event":"strategy.failed","strategy":"tested"`)
+	if !strings.Contains(log.String(), "its protection stays: at the start: it has not loaded within 30s; fix it and reload") {
+		t.Errorf("want its start time named, have %s", log)
+	}
+	wantStop(t, daemon, log)
+}
+
+// TestSlowProgramStartsLate covers a program that answers its hello only after the others have started: it then decides with the
+// candles of its warm-up.
+func TestSlowProgramStartsLate(t *testing.T) {
+	t.Parallel()
+	python(t)
+	p, _, log := isolation(t, map[string]string{"misbehave.py": program(t, "misbehave.py"),
+		"tested.yaml": fmt.Sprintf(examined, "process", "command: [python3, misbehave.py, slow]\n"+pythonStarts)})
+	log.wait(t, `"event":"order.fill","strategy":"grow"`)
+	if strings.Contains(log.String(), "decision  tested targets") {
+		t.Error("want the other strategy to trade first")
+	}
+	log.wait(t, "decision  tested targets")
+	if status := p.run(failure.OK, "status"); strings.Contains(status, "HUNG") || strings.Contains(status, "FAILED") {
+		t.Errorf("want it running, have %s", status)
+	}
+}
+
+// TestSilentProgramFailsAlone covers a program that ends before its hello.
 func TestSilentProgramFailsAlone(t *testing.T) {
 	t.Parallel()
 	p, daemon, log := isolation(t, map[string]string{"silent.yaml": "name: silent\nstrategy: process\ncommand: [/bin/true]\nmarket: futures\n" +

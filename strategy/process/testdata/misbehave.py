@@ -112,7 +112,9 @@ def misbehave(how):
 
 
 read()
-write({"type": "hello", "protocol": 1, "warmup": 0})
+if sys.argv[1] == "slow":
+    time.sleep(3)  # longer than a start waits
+write({"type": "hello", "protocol": 1, "warmup": 20 if sys.argv[1] == "slow" else 0})
 position = 0.0
 while True:
     question = read()

@@ -5,6 +5,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,21 +56,26 @@ func Isolate(ctx context.Context, options configs.Options) configs.Options {
 	return options
 }
 
-// Tolerate is Isolate for a start: every strategy is created. A strategy whose process does not report its needs fails at its first call.
-func Tolerate(ctx context.Context, options configs.Options) configs.Options {
+// Tolerate returns Isolate for a start, which creates every strategy: one whose process does not describe its needs has a substitute. The channel
+// holds a value when a process that the start did not wait for has answered: the same function then returns its strategy.
+func Tolerate(ctx context.Context) (tolerate func(configs.Options) configs.Options, loaded <-chan struct{}) {
 	processes, able := ctx.Value(processesKey{}).(*isolated.Processes)
 	if !able {
+		return func(options configs.Options) configs.Options { return options }, nil
+	}
+	loading := isolated.NewLoading()
+	rules, _ := loading.Definition("rules", func() (strategy.Definition, error) { return processes.Rules(), nil }) // known at once
+	return func(options configs.Options) configs.Options {
+		options.Script = func(text *strategy.Source) (strategy.Definition, error) {
+			return loading.Definition("script "+text.File+" "+text.SHA256(), func() (strategy.Definition, error) { return processes.Script(text) })
+		}
+		options.Process = func(command []string, directory string) (strategy.Definition, error) {
+			return loading.Definition(fmt.Sprintf("process %q in %q", command, directory),
+				func() (strategy.Definition, error) { return isolated.Program(command, directory) })
+		}
+		options.Registry = registry(ctx, rules)
 		return options
-	}
-	options.Script = func(text *strategy.Source) (strategy.Definition, error) {
-		return isolated.Tolerate(processes.Script(text))
-	}
-	options.Process = func(command []string, directory string) (strategy.Definition, error) {
-		return isolated.Tolerate(isolated.Program(command, directory))
-	}
-	rules, _ := isolated.Tolerate(processes.Rules(), nil)
-	options.Registry = registry(ctx, rules)
-	return options
+	}, loading.Ended
 }
 
 // Registry returns every strategy that this program knows.

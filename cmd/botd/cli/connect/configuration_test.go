@@ -129,8 +129,9 @@ func TestWhatAProgramKnows(t *testing.T) {
 	t.Parallel()
 	own := strategy.Definition{Name: "mine", Summary: "Is mine."}
 	ctx := WithStrategies(t.Context(), []strategy.Definition{own})
+	tolerate, _ := Tolerate(WithProcesses(ctx))
 	for name, registry := range map[string]*strategy.Registry{"Registry": Registry(ctx), "Isolate": Isolate(WithProcesses(ctx), Options(ctx, "")).Registry,
-		"Tolerate": Tolerate(WithProcesses(ctx), Options(ctx, "")).Registry, "neither": Isolate(ctx, Options(ctx, "")).Registry} {
+		"Tolerate": tolerate(Options(ctx, "")).Registry, "neither": Isolate(ctx, Options(ctx, "")).Registry} {
 		for _, known := range []string{"mine", "buy_and_hold", "rules", "script", "process"} {
 			if _, found := registry.Find(known); !found {
 				t.Errorf("%s: want %s known", name, known)
@@ -147,7 +148,8 @@ func TestWhatAProgramKnows(t *testing.T) {
 	if in.Process != nil || in.Mode != configs.Paper || in.Script == nil || len(in.Symbols) == 0 || out.Process == nil || out.Mode != configs.Live {
 		t.Errorf("want programs started only where this one can start itself again, have %+v, %+v", in, out)
 	}
-	if same := Tolerate(ctx, in); same.Process != nil || same.Registry != in.Registry {
+	tolerate, loaded := Tolerate(ctx)
+	if same := tolerate(in); loaded != nil || same.Process != nil || same.Registry != in.Registry {
 		t.Errorf("want the options as they were, have %+v", same)
 	}
 	if isolated := Isolate(WithProcesses(ctx), in); isolated.Process != nil || isolated.Mode != configs.Paper || isolated.Registry == in.Registry {
@@ -159,7 +161,8 @@ func TestWhatAProgramKnows(t *testing.T) {
 func TestAProgramThatDoesNotAnswerAtAStart(t *testing.T) {
 	t.Parallel()
 	ctx := WithProcesses(t.Context())
-	if definition, err := Tolerate(ctx, Options(ctx, "")).Process([]string{"/nowhere/program"}, t.TempDir()); err != nil || !definition.Silent {
+	tolerate, _ := Tolerate(ctx)
+	if definition, err := tolerate(Options(ctx, "")).Process([]string{"/nowhere/program"}, t.TempDir()); err != nil || !definition.Silent {
 		t.Errorf("want a substitute, have %+v, %v", definition, err)
 	}
 	if definition, err := Isolate(ctx, Options(ctx, "")).Process([]string{"/nowhere/program"}, t.TempDir()); err == nil {

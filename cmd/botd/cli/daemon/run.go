@@ -90,10 +90,11 @@ func run(command *cobra.Command, flags runFlags) error {
 		ctx := command.Context()
 		return connect.LoadWith(connect.Isolate(ctx, connect.Options(ctx, configs.Mode(flags.mode))), flags.directory)
 	}
-	config, err := connect.Checked(connect.CheckHint, func() (*configs.Config, configs.Problems, error) {
-		ctx := command.Context()
-		return connect.LoadWith(connect.Tolerate(ctx, connect.Options(ctx, configs.Mode(flags.mode))), flags.directory)
-	})
+	tolerate, loaded := connect.Tolerate(command.Context())
+	tolerant := func() (*configs.Config, configs.Problems, error) {
+		return connect.LoadWith(tolerate(connect.Options(command.Context(), configs.Mode(flags.mode))), flags.directory)
+	}
+	config, err := connect.Checked(connect.CheckHint, tolerant)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,8 @@ func run(command *cobra.Command, flags runFlags) error {
 	stderr := command.ErrOrStderr()
 	return daemon.Run(command.Context(), config, daemon.Options{
 		Restartable: connect.Restartable(command.Context()),
-		Read:        read, Seen: seen, Market: flags.market, Stderr: stderr, Terminal: shell.Terminal(stderr), Colors: shell.Colors(command, stderr),
+		Read:        read, ReadLoaded: tolerant, Loaded: loaded,
+		Seen: seen, Market: flags.market, Stderr: stderr, Terminal: shell.Terminal(stderr), Colors: shell.Colors(command, stderr),
 		LogFormat: flags.logFormat, LogLevel: cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()),
 	})
 }
