@@ -147,7 +147,7 @@ func (r *roster) reload(reload *Reload) {
 func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	config.Symbol = leg.config.Symbol // the current rules
 	r.tick.withdraw(leg)
-	awaited := leg.config.Substitute() != nil
+	awaited := leg.config.Substitute() != nil && config.Substitute() == nil
 	inForce := leg.config.Limits
 	leg.config, leg.limits = *config, config.Limits
 	leg.config.Limits = inForce // until they are enforced

@@ -21,6 +21,13 @@ func TestReplacedSubstituteStartsWithItsWarmUp(t *testing.T) {
 	if have := w.engine.Substitutes(); len(have) != 1 || have["one"] != leg.config.Substitute() {
 		t.Errorf("want the substitute, have %+v", have)
 	}
+	failing, series := w.config.Strategies[0], leg.series
+	failing.Strategy = &standIn{}
+	w.out.Reset()
+	w.engine.Handle(w.now, &EventReload{Reload: &Reload{Strategies: []*StrategyConfig{&failing}}}, &w.out)
+	if have := facts[NoteReload](w.out.Notes); len(have) != 1 || have[0].Text != "a new version has replaced it" || leg.series != series {
+		t.Errorf("want one substitute replaced by another, have %+v", have)
+	}
 	before, x := leg.series, &waving{warmup: 7}
 	before.asking = true // its answer is no longer awaited
 	config := w.config.Strategies[0]
