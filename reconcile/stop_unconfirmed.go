@@ -108,10 +108,11 @@ func (s spotPosition) acceptedPurchases() (sum exchange.Quantity) {
 	return sum
 }
 
-// placeUnconfirmed sends another stop for what has been unconfirmed for too long, if nothing else is to be done for the position.
+// placeUnconfirmed sends another stop for what has been unconfirmed for too long, if nothing else is to be done for the position. Where answers take no
+// time, as in a backtest, no read is old either.
 func (d spotStops) placeUnconfirmed() {
 	sinceMS, protection := d.symbol.spot.unconfirmedMS, d.desired.Protection
-	if sinceMS == 0 || d.desired.Flatten || !protection.Set || protection.StopLoss.IsZero() || !d.symbol.rules.Tradable ||
+	if sinceMS == 0 || !d.desired.Bridge || d.desired.Flatten || !protection.Set || protection.StopLoss.IsZero() || !d.symbol.rules.Tradable ||
 		slices.ContainsFunc(d.intents, func(i Intent) bool { return !i.Purpose.Opens() }) {
 		return
 	}
