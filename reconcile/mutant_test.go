@@ -17,6 +17,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"disagreement_believed":     func(t testing.TB) { unconfirmedStop{listed: true, free: "0.01", frozen: "0", want: 10}.check(t) },
 		"disagreement_at_once":      func(t testing.TB) { unconfirmedStop{listed: true, free: "0.01", frozen: "0", forMS: 1_000}.check(t) },
 		"persons_coins_stopped":     func(t testing.TB) { unconfirmedStop{others: "1", listed: true, free: "1.01", frozen: "0"}.check(t) },
+		"denied_without_end":        func(t testing.TB) { deniedStop{freezes: true, want: 2}.check(t) },
+		"denied_by_others":          func(t testing.TB) { deniedStop{others: "0.5", want: 12}.check(t) },
 		"accepted_purchase_ignored": func(t testing.TB) { acceptedPurchase(t, "0", 10) },
 		"unconfirmed_limits":        refusedUnconfirmed,
 		"resting_stop_sold":         func(t testing.TB) { exitAfterRefusedStop(t, 50_000e8, 10) },

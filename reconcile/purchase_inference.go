@@ -205,6 +205,7 @@ type priorBalance struct {
 	atMS   int64
 	booked exchange.SymbolKey   // spot: the symbol whose fill since then is the order's own; empty while that is not booked
 	paid   []*account.Placement // spot: purchases of other assets without an end, whose result it already showed
+	frozen exchange.Quantity    // spot: of the base asset, for sales that the open list did not show
 }
 
 // notePriorBalance records the balance before a spot purchase or sale was sent.
@@ -216,6 +217,10 @@ func (b *Book) notePriorBalance(p *account.Placement) {
 	b.Symbol(p.Symbol()).spot.noteShown(w)
 	if before := priorOf(&order, w); before.atMS != 0 {
 		before.paid = b.paidBefore(p)
+		if symbol := b.Symbol(p.Symbol()); order.Market == exchange.Spot && symbol.rules != nil {
+			on := b.inputs(&Desired{}, symbol, p.SentMS())
+			before.frozen = on.spotPosition().frozenUnlisted()
+		}
 		b.notePrior(p.ClientOrderID(), before)
 	}
 }

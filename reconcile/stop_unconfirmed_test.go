@@ -201,3 +201,70 @@ func canceledAfterRefusals(t testing.TB) {
 		t.Errorf("want no refusal in force, have %+v", have)
 	}
 }
+
+// Open list and history show that each stop has ended, and no list has shown one open. If the wallet freezes coins for them, they rest: next to a person's
+// coins, each further one would freeze some of those. What the wallet froze before proves nothing, and neither does the end of one stop.
+func TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]deniedStop{
+		"they rest":                        {freezes: true, want: 2},
+		"they rest, and others freeze too": {freezes: true, others: "0.5", want: 2},
+		"they have ended":                  {want: 12},
+		"they have ended, others freeze":   {others: "0.5", want: 12},
+		"a list has shown them open":       {freezes: true, shown: true, want: 12},
+		"botd has canceled them":           {freezes: true, canceled: true, want: 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t)
+		})
+	}
+}
+
+type deniedStop struct {
+	freezes  bool   // the wallet freezes coins for each of them
+	others   string // what it freezes for a person
+	shown    bool
+	canceled bool
+	want     int // stops in twelve rounds
+}
+
+func (c deniedStop) check(t testing.TB) {
+	t.Helper()
+	w := holdingNextTo(t, ForeignHalt, "1")
+	derive := w.deriver()
+	others := exchange.Amount{}
+	if c.others != "" {
+		others = exchange.MustAmount(c.others)
+	}
+	frozen, sent := others, 0
+	show := func(orders ...exchange.Order) {
+		w.now += 1_000
+		w.shows(exchange.MustAmount("1.01").Sub(frozen).String(), frozen.String(), orders...)
+	}
+	w.now += 30_000
+	show()
+	for id := int64(8); id < 20; id++ {
+		quantity := stopped(derive())
+		if quantity == 0 {
+			show()
+			continue
+		}
+		sent++
+		row := w.sends(placement.StopLoss, id, stopOf(quantity))
+		if c.freezes {
+			frozen = frozen.Add(exchange.MustAmount("0.01"))
+		}
+		if c.shown {
+			show(row)
+		}
+		if c.canceled {
+			w.book.NoteCancel(row.ClientOrderID, w.now)
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Ended{OrderID: id, State: placement.Canceled}})
+		show()
+	}
+	if sent != c.want {
+		t.Errorf("want %d stops, have %d", c.want, sent)
+	}
+}

@@ -48,6 +48,7 @@ type spotEvidence struct {
 	lag         walletLag
 
 	unconfirmedMS int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
+	denied        deniedStops
 }
 
 // sale is the quantity sold by an order that no placement claims.

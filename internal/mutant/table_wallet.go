@@ -16,6 +16,18 @@ var wallet = []Row{
 			{"reconcile.spotPosition.unconfirmed", "alone := «s.saleEvidence().walletHoldsOnlyOwn()»", "true"},
 			{"reconcile.spotStops.placeUnconfirmed", "!d.saleEvidence().walletHoldsOnlyOwn()", "false"},
 		}},
+	{"denied_without_end", "stops that open list and history deny are sent without end although the wallet freezes coins for them", "40",
+		"reconcile TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd", []Edit{
+			{"reconcile.spotStops.addStop", "«!d.deniedRest()» {", "true"},
+		}},
+	{"denied_by_others", "what the wallet froze before counts as frozen for denied stops", "40",
+		"reconcile TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd", []Edit{
+			{"reconcile.spotStops.deniedRest", "(position.frozenUnlisted()-t.frozen)", "position.frozenUnlisted()"},
+		}},
+	{"denied_at_once", "a stop that ended before any list showed it open is followed by another without a wait", "3",
+		"runtime/engine TestDeniedStopCountsAsRefused", []Edit{
+			{"runtime/engine.backoffs.settled", "b.book.Symbol(p.Symbol()).Denied(p)", "false"},
+		}},
 	{"accepted_purchase_ignored", "a purchase that the exchange accepted and nothing shows gets no stop", "8",
 		"reconcile TestAcceptedPurchaseThatNothingShowsGetsAStop", []Edit{
 			{"reconcile.spotPosition.acceptedPurchases", "bought - bought/32", "0"},

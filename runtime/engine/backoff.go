@@ -213,6 +213,10 @@ func (b *backoffs) settled(p *account.Placement) {
 		if !p.Order().PostOnly {
 			b.refused(attemptAt(p), 0, "accepted, then rejected", false)
 		}
+	case placement.Canceled:
+		if b.book.Symbol(p.Symbol()).Denied(p) {
+			b.refused(attemptAt(p), 0, "accepted, then canceled before a list showed it", false)
+		}
 	}
 }
 

@@ -241,6 +241,45 @@ func TestAcceptedOrderClearsRefusals(t *testing.T) {
 	}
 }
 
+// A spot stop that ended before any list showed it open counts as refused: the next one waits, longer each time. If botd canceled it, it does not.
+func TestDeniedStopCountsAsRefused(t *testing.T) {
+	t.Parallel()
+	deniedStops(t, false, false, 2)
+	deniedStops(t, true, false, 0)
+	deniedStops(t, false, true, 0)
+}
+
+func deniedStops(t testing.TB, shown, canceled bool, want int) {
+	t.Helper()
+	w := newWorld(t, hold(2_000), onSpot)
+	w.pass(20_000)
+	b, refused := w.engine.backoffs, 0
+	for id := int64(900); id < 902; id++ {
+		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Price: 46_550e8,
+			StopPrice: 49_000e8, Quantity: 2_000, ClientOrderID: w.engine.book.NextClientOrderID("t")}
+		about := func(body record.Body) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: body})
+		}
+		about(record.Sending{Order: order, Purpose: placement.StopLoss})
+		about(record.Acknowledged{OrderID: id})
+		if shown {
+			about(record.Fill{OrderID: id})
+		}
+		if canceled {
+			w.engine.book.NoteCancel(order.ClientOrderID, w.now)
+		}
+		p := w.engine.book.Placement(order.ClientOrderID)
+		about(record.Ended{OrderID: id, State: placement.Canceled})
+		b.settled(p)
+		if one := b.of(attemptAt(p)); one != nil {
+			refused = one.refused
+		}
+	}
+	if refused != want {
+		t.Errorf("shown %t, canceled %t: want %d refusals, have %d", shown, canceled, want, refused)
+	}
+}
+
 // The intent is sent again as after a first refusal, and no later than scheduled before.
 func TestRefusedIntentIsRetriedAfterMarketRead(t *testing.T) {
 	t.Parallel()

@@ -61,6 +61,7 @@ func liquidatedHalts(t testing.TB) {
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
 		"release_waits":           stopAfterARelease,
+		"denied_at_once":          func(t testing.TB) { deniedStops(t, false, false, 2) },
 		"unconfirmed_declared":    unconfirmedRefused,
 		"removed_plan_stands":     comesBack,
 		"standing_stop_forgotten": standingStopWaits,
