@@ -156,6 +156,54 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	}
 }
 
+// On spot the stops of both botds together cover the holding of both. On futures one stop of the other botd covers the position, if it is for all of it.
+func TestStopOfAnotherBotdProtects(t *testing.T) {
+	t.Parallel()
+	const id = elders + "2"
+	for _, c := range []struct {
+		name string
+		own  exchange.Quantity
+		row  exchange.Order
+		want string
+	}{
+		{"for all of it", 0, anothers(id, 50, exchange.Sell, exchange.StopLimit, 10, 0, 1), id},
+		{"for part of it", 0, anothers(id, 50, exchange.Sell, exchange.StopLimit, 5, 0, 1), ""},
+		{"for the part that botd's own does not cover", 5, anothers(id, 50, exchange.Sell, exchange.StopLimit, 5, 0, 1), id},
+		{"a person's", 0, anothers("a person's", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1), ""},
+		{"a sale that is no stop", 0, anothers(id, 50, exchange.Sell, exchange.Limit, 10, 0, 1), ""},
+		{"a stop that buys", 0, anothers(id, 50, exchange.Buy, exchange.StopLimit, 10, 0, 1), ""},
+	} {
+		w, symbol := standing(t)
+		symbol.position, symbol.spot.baseBalance, symbol.foreign = 10, 1_010, []exchange.Order{c.row}
+		if have := w.book.PeerStop(symbol, c.own); have != c.want {
+			t.Errorf("spot, %s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+	stop := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, ClientOrderID: id,
+		ClosePosition: true, ClosePositionID: 1}
+	for name, c := range map[string]struct {
+		with func(o *exchange.Order)
+		want string
+	}{
+		"for all of it":          {func(*exchange.Order) {}, id},
+		"for its quantity":       {func(o *exchange.Order) { o.ClosePosition, o.Quantity = false, 20 }, id},
+		"for part of it":         {func(o *exchange.Order) { o.ClosePosition, o.Quantity = false, 19 }, ""},
+		"a person's":             {func(o *exchange.Order) { o.ClientOrderID = "by-hand" }, ""},
+		"for the other side":     {func(o *exchange.Order) { o.Side = exchange.Buy }, ""},
+		"a take-profit":          {func(o *exchange.Order) { o.Type = exchange.TakeProfitMarket }, ""},
+		"an order that may open": {func(o *exchange.Order) { o.ClosePosition, o.ClosePositionID, o.Quantity = false, 0, 20 }, ""},
+	} {
+		d, row := holds(t, 20), stop
+		c.with(&row)
+		d.book.identify("t")
+		symbol := d.book.Symbol(bitcoin)
+		symbol.unknownEnded, symbol.foreign = elders+"1", []exchange.Order{row}
+		if have := d.book.PeerStop(symbol, 0); have != c.want {
+			t.Errorf("futures, %s: want %q, have %q", name, c.want, have)
+		}
+	}
+}
+
 // The next round comes soon while the stops of both cover only part of the holding, or sell more than all of it.
 func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 	t.Parallel()

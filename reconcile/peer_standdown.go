@@ -101,10 +101,42 @@ func (d jointProtection) isProtected(own []*account.Placement, types ...exchange
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.symbol.foreignOrders(), func(o exchange.Order) bool {
-		return d.book.prefixed(o.ClientOrderID) && slices.Contains(types, o.Type) && o.Side == side && o.Reduces() &&
-			covers(o.ClosePosition, o.Remaining())
-	})
+	return d.book.protectedBy(d.symbol, side, covers, types) != ""
+}
+
+// protectedBy returns the client order id of an order of the peer that protects the position; empty for none.
+func (p *peer) protectedBy(symbol *SymbolState, side exchange.Side, covers func(bool, exchange.Quantity) bool, types []exchange.OrderType) string {
+	for _, o := range symbol.foreignOrders() {
+		if p.prefixed(o.ClientOrderID) && slices.Contains(types, o.Type) && o.Side == side && o.Reduces() && covers(o.ClosePosition, o.Remaining()) {
+			return o.ClientOrderID
+		}
+	}
+	return ""
+}
+
+// PeerStop returns, while botd stands down, the client order id of a stop of the peer that protects the position, on spot together with the given quantity
+// of botd's own stops; empty for none.
+func (b *Book) PeerStop(symbol *SymbolState, own exchange.Quantity) (id string) {
+	if !b.StandsDown() || symbol.TrustedPosition() == 0 || symbol.rules == nil {
+		return ""
+	}
+	if symbol.Key().Market == exchange.Futures {
+		covers := func(closes bool, remaining exchange.Quantity) bool {
+			return closes || remaining >= symbol.TrustedPosition().Abs()
+		}
+		return b.protectedBy(symbol, exchange.SideOf(-symbol.TrustedVenuePosition()), covers,
+			[]exchange.OrderType{exchange.StopMarket, exchange.StopLimit})
+	}
+	left := b.jointStopQuantity(symbol) - own
+	for _, o := range symbol.foreignOrders() {
+		if b.prefixed(o.ClientOrderID) && o.Type.StopLoss() && o.Side == exchange.Sell {
+			left, id = left-o.Remaining(), o.ClientOrderID
+		}
+	}
+	if !symbol.tooSmallToTrade(left) {
+		return ""
+	}
+	return id
 }
 
 // The stops of two botds together may exceed the position for this long before one of them removes its

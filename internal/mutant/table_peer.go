@@ -38,6 +38,10 @@ var peer = []Row{
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
 			{"reconcile.peer.startedLater", "id.Start.Compare(own) < 0", "false"},
 		}},
+	{"peer_stop_ignored", "a position that another botd's stop protects is declared unprotected", "15",
+		"runtime/engine TestAnotherBotdsStopLeavesNothingUnprotected", []Edit{
+			{"runtime/engine.protection.hasStop", "p.peerStop(leg)", "\"\""},
+		}},
 	{"taken_sells", "an exit on spot is sent though someone else has canceled its stop", "34",
 		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
 			{"reconcile.saleEvidence.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},

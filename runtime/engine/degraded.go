@@ -55,8 +55,13 @@ func (r *reporter) standingDown() []Degraded {
 	if h.Unknown == "" {
 		return nil
 	}
-	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, Remedy: standDownRemedy,
-		Cause: unjournalledOrder(h.Unknown) + ": a second botd is running, or an old backup was restored"}}
+	cause := unjournalledOrder(h.Unknown) + ": a second botd is running, or an old backup was restored"
+	for _, leg := range r.legs {
+		if stop := r.protection.peerStop(leg); stop != "" {
+			cause += "; its stop " + stop + " protects " + leg.symbol.Key().String()
+		}
+	}
+	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, Remedy: standDownRemedy, Cause: cause}}
 }
 
 func (r *reporter) halted() (all []Degraded) {

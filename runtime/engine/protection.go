@@ -34,18 +34,35 @@ func (p *protection) measure(leg *leg) {
 // hasStop reports whether a stop rests on the exchange: the exchange assigned it an id, and
 // nothing, including the newest open list, shows that it ended. On spot, where stops have
 // quantities, together they must cover the position except for a remainder too small for an order.
+// While botd stands down, the stops of the other botd count too.
 func (p *protection) hasStop(leg *leg) bool {
+	_, covered := p.ownStops(leg)
+	return covered || p.peerStop(leg) != ""
+}
+
+// peerStop returns the client order id of the other botd's stop that covers what botd's own stops do not; empty for none.
+func (p *protection) peerStop(leg *leg) string {
+	own, covered := p.ownStops(leg)
+	if covered {
+		return ""
+	}
+	return p.book.PeerStop(leg.symbol, own)
+}
+
+// ownStops returns the quantity of botd's own stops on spot, and whether they cover the position.
+func (p *protection) ownStops(leg *leg) (own exchange.Quantity, covered bool) {
 	left := leg.symbol.TrustedPosition() - leg.symbol.ReplacementQuantity()
 	for order := range leg.symbol.Live() {
 		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
 			if leg.symbol.Key().Market == exchange.Futures {
-				return true
+				return 0, true
 			}
-			left -= order.Remaining()
+			own += order.Remaining()
 		}
 	}
-	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.TrustedPosition() && (left <= 0 || unsellable(leg, left))
+	left -= own
+	return own, leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.TrustedPosition() && (left <= 0 || unsellable(leg, left))
 }
 
 // unprotectedAfterMS is the time for which a position may lack its stop, whatever the reason,

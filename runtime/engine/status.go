@@ -90,6 +90,7 @@ type StrategyStatus struct {
 	Own                exchange.Amount // equity attributed to the strategy; zero before a limit first watches it
 	Peak               exchange.Amount // highest journalled equity; zero if no limit watches it
 	Protected          bool            // a stop accepted by the exchange covers the position
+	PeerStop           string          // client order id of the other botd's stop that does; empty if botd's own do
 	UnprotectedSinceMS int64           // since when its position has lacked its stop; 0 if it has one
 	UnprotectedMS      int64           // total time that its positions lacked their stops, since the start
 }
@@ -200,7 +201,7 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 	if leg.series.end > 0 {
 		s.CandleMS = leg.series.candles.CloseMS(leg.series.end - 1)
 	}
-	s.Protected, s.UnprotectedMS = r.protection.hasStop(leg), leg.symbol.UnprotectedMS()
+	s.Protected, s.UnprotectedMS, s.PeerStop = r.protection.hasStop(leg), leg.symbol.UnprotectedMS(), r.protection.peerStop(leg)
 	if since := leg.symbol.UnprotectedSinceMS(); since != 0 {
 		s.UnprotectedSinceMS = since
 		s.UnprotectedMS += r.nowMS - since

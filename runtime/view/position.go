@@ -90,6 +90,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 			made := profit.Of(&b.status)[r.Name]
 			p.Strategy, p.Protected, p.UnprotectedMS, p.UnprotectedSince = r.Name, r.Protected, r.UnprotectedMS, r.UnprotectedSinceMS
 			p.net, p.unrealized, p.Unrealized = made.Net, made.Unrealized, made.Unrealized.String()
+			p.addPeerStop(r.PeerStop, t, last)
 		}
 	}
 	if t.EntryPrice.IsZero() && t.Position != 0 && t.Key.Market == exchange.Spot { // spot reports none: the cost by the ledger
@@ -106,17 +107,29 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 		}
 		if o.Purpose().Protects() {
 			p.Protection = append(p.Protection, protectionOf(o, s))
-			p.nearestStop(o, s, last)
+			if o.Purpose() == placement.StopLoss {
+				p.nearestStop(o.Order().StopPrice, s, last)
+			}
 		}
 	}
 	p.Reducing = s.QuantityDecimal(reducing).String()
 	return p
 }
 
-// nearestStop takes a protective order: the stop that the price reaches first is the position's.
-func (p *Position) nearestStop(o *account.Placement, s *exchange.Symbol, last float64) {
-	at := o.Order().StopPrice
-	if o.Purpose() != placement.StopLoss || at == 0 || last <= 0 {
+// addPeerStop adds the stop of another botd that protects the position.
+func (p *Position) addPeerStop(id string, t *engine.SymbolStatus, last float64) {
+	for i := range t.Foreign {
+		if o := &t.Foreign[i]; id != "" && o.ClientOrderID == id {
+			p.Protection = append(p.Protection, Protection{placement.StopLoss.String(), placement.Working.String(),
+				t.Rules.PriceDecimal(o.StopPrice).String(), nonZero(o.Quantity != 0, t.Rules.QuantityDecimal(o.Quantity)), id})
+			p.nearestStop(o.StopPrice, t.Rules, last)
+		}
+	}
+}
+
+// nearestStop takes the price of a stop: the one that the price reaches first is the position's.
+func (p *Position) nearestStop(at exchange.Price, s *exchange.Symbol, last float64) {
+	if at == 0 || last <= 0 {
 		return
 	}
 	if away := distance(last, s.PriceFloat(at)); p.StopDistance == nil || *away < *p.StopDistance {
