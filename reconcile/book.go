@@ -232,7 +232,7 @@ func (b *Book) advance(r *record.Record) {
 			symbol.unclaimedSold += max(0, p.Filled()-filled-known)
 		}
 	}
-	b.noteDenied(p)
+	symbol.spot.denied.note(p, b.delivery(p))
 	if p.State().Final() {
 		b.noteEnded(p)
 		if p.State() == placement.Canceled {

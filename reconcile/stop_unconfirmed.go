@@ -149,16 +149,15 @@ type deniedStops struct {
 	newest   string            // client order id
 }
 
-// noteDenied records the end of a stop that no list has shown open and that botd did not cancel. A list that shows one open ends the count.
-func (b *Book) noteDenied(p *account.Placement) {
-	t := &b.Symbol(p.Symbol()).spot.denied
+// note records the end of a stop that no list has shown open and that botd did not cancel. A list that shows one open ends the count.
+func (t *deniedStops) note(p *account.Placement, known delivery) {
 	switch {
 	case p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss:
 	case p.Seen() || p.Filled() > 0:
 		*t = deniedStops{}
-	case p.State() == placement.Canceled && p.OrderID() != 0 && b.CancelMS(p.ClientOrderID()) == 0:
+	case p.State() == placement.Canceled && p.OrderID() != 0 && known.canceled.lastMS == 0:
 		if t.quantity == 0 {
-			t.frozen = b.delivery(p).before.frozen
+			t.frozen = known.before.frozen
 		}
 		t.quantity, t.newest = t.quantity+p.Order().Quantity, p.ClientOrderID()
 	}

@@ -229,7 +229,7 @@ var belief = []Row{
 		}},
 	{"part_is_covered", "on spot a stop of part of a position counts as one of all of it", "protection",
 		"runtime/engine TestSpotStopsCoverPositionTogether", []Edit{
-			{"runtime/engine.protection.hasStop", "leg.symbol.Key().Market == exchange.Futures", "true"},
+			{"runtime/engine.protection.ownStops", "leg.symbol.Key().Market == exchange.Futures", "true"},
 		}},
 	{"standstill_goes_on", "a round continues with reads from before the process was suspended", "44",
 		"runtime/engine TestRoundRestartsAfterProcessPause", []Edit{

@@ -108,6 +108,13 @@ var casesOfBelief = []caseTest{
 		if open := w.resting(); open != 2 || canceled() != 0 {
 			t.Errorf("want both protective orders open and none canceled, have %d and %d", open, canceled())
 		}
+		status := w.engine.Status()
+		if shown := status.Symbols[0]; status.Strategies[0].Position != 10 || shown.Position != 0 || shown.Unshown != 10 {
+			t.Errorf("want the 10 that botd acts on in the status, have %d and %+v", status.Strategies[0].Position, shown)
+		}
+		if left := w.engine.OpenLeft(); len(left) == 0 || !strings.HasPrefix(left[0], "position futures BTC-USDT 0.01") {
+			t.Errorf("want the position among what stays open, have %q", left)
+		}
 		w.mirror = nil
 		w.pass(3_000)
 		w.wantSound()

@@ -44,6 +44,7 @@ type SymbolStatus struct {
 	Rules      *exchange.Symbol // nil if unknown
 	Owner      string
 	Position   exchange.Quantity // as reported by the exchange, without the ignored part
+	Unshown    exchange.Quantity // the part of botd's position that its fills explain and that the list, which is not trusted, does not show
 	Ignored    exchange.Quantity // foreign part of the exchange's position
 	Known      exchange.Quantity // by the journal: adopted plus signed fills
 	Residual   exchange.Quantity // unexplained difference between the two
@@ -152,6 +153,7 @@ func symbolStatus(t *reconcile.SymbolState) SymbolStatus {
 		Rules:        t.Rules(),
 		Owner:        t.Owner(),
 		Position:     t.Position(),
+		Unshown:      t.TrustedPosition() - t.Position(),
 		Ignored:      t.Ignored(),
 		Known:        t.Known(),
 		Baseline:     t.Baseline(),
@@ -177,7 +179,7 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 		Interval:   leg.config.Interval,
 		PlanReason: leg.state.Plan().Reason(),
 		Target:     leg.target(),
-		Position:   leg.symbol.Position(),
+		Position:   leg.symbol.TrustedPosition(),
 		EntryPrice: leg.symbol.EntryPrice(),
 		LiqPrice:   leg.symbol.LiqPrice(),
 		Last:       leg.symbol.Last(),
@@ -247,8 +249,8 @@ func (r *reporter) strategyState(leg *leg) (state, why string, spent bool) {
 func (r *reporter) OpenLeft() []string {
 	var lines []string
 	for symbol := range r.book.Symbols() {
-		if symbol.Position() != 0 && symbol.Rules() != nil {
-			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules().QuantityDecimal(symbol.Position()))
+		if position := symbol.TrustedPosition(); position != 0 && symbol.Rules() != nil {
+			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules().QuantityDecimal(position))
 			if !symbol.EntryPrice().IsZero() { // spot reports no entry price
 				line += " at " + symbol.EntryPrice().String()
 			}

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -8,17 +10,20 @@ import (
 	"botd/runtime/profit"
 )
 
-// Position is a position as the exchange reports it, and as the journal explains it.
+// Position is a position as the exchange reports it, and as the journal explains it. If the list that shows none of it is not trusted, it is as the journal
+// explains it.
 type Position struct {
 	Strategy         string       `json:"strategy"`
 	Market           string       `json:"market"`
 	Symbol           string       `json:"symbol"`
-	Quantity         Decimal      `json:"quantity"` // the quantity that the exchange reports, with its sign
-	Journal          Decimal      `json:"journal"`  // the quantity that the journal explains, spot fees included
+	Quantity         Decimal      `json:"quantity"`           // the quantity that botd acts on, with its sign
+	Reported         Decimal      `json:"reported,omitempty"` // the quantity that the exchange reports, if botd does not trust it
+	Journal          Decimal      `json:"journal"`            // the quantity that the journal explains, spot fees included
 	Difference       Decimal      `json:"difference"`
 	Ignored          Decimal      `json:"ignored"` // the part of the position that is left to its owner
 	Settled          bool         `json:"settled"`
 	Quarantine       string       `json:"quarantine,omitempty"`
+	Contradiction    *Degraded    `json:"contradiction,omitempty"` // the state contradicted of its symbol: its cause, since when, and what ends it
 	Entry            Decimal      `json:"entry_price"`
 	Last             Decimal      `json:"last_price"`
 	Mark             Decimal      `json:"mark_price,omitempty"`
@@ -72,19 +77,28 @@ func (b *Board) Positions() []Position {
 func (b *Board) position(t *engine.SymbolStatus) Position {
 	s := t.Rules
 	p := Position{Strategy: t.Owner, Market: t.Key.Market.String(), Symbol: t.Key.Name,
-		Quantity: s.QuantityDecimal(t.Position + t.Ignored).String(), Journal: s.QuantityDecimal(t.Position - t.Residual).String(),
+		Quantity:   s.QuantityDecimal(t.Position + t.Unshown + t.Ignored).String(),
+		Journal:    s.QuantityDecimal(t.Position - t.Residual).String(),
 		Difference: s.QuantityDecimal(t.Residual).String(), Ignored: s.QuantityDecimal(t.Ignored).String(), Settled: t.Settled, Quarantine: t.Quarantine,
 		Entry: t.EntryPrice.String(), Last: s.PriceDecimal(t.Last).String(), LiqPrice: t.LiqPrice.String(),
-		Notional: s.Notional(t.Last, t.Position+t.Ignored).String(), Unrealized: "0", Leverage: t.Leverage, SinceMS: t.SinceMS, Protection: []Protection{}}
+		Notional:   s.Notional(t.Last, t.Position+t.Unshown+t.Ignored).String(),
+		Unrealized: "0", Leverage: t.Leverage, SinceMS: t.SinceMS, Protection: []Protection{}}
 	if t.Mark > 0 {
 		p.Mark = s.PriceDecimal(t.Mark).String()
+	}
+	if t.Unshown != 0 {
+		p.Reported = s.QuantityDecimal(t.Position + t.Ignored).String()
+	}
+	contradicted := func(d engine.Degraded) bool { return d.State == "contradicted" && d.Scope.Symbol == t.Key }
+	if i := slices.IndexFunc(b.status.Degraded, contradicted); i >= 0 {
+		p.Contradiction = &DegradedOf(b.status.Degraded[i : i+1])[0]
 	}
 	p.key, p.ownPosition = t.Key, t.Position-t.Residual
 	last := s.PriceFloat(t.Last)
 	if last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
 		p.Distance = distance(last, t.LiqPrice.Float())
 	}
-	p.value = s.Notional(t.Last, t.Position)
+	p.value = s.Notional(t.Last, t.Position+t.Unshown)
 	for i := range b.status.Strategies {
 		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
 			made := profit.Of(&b.status)[r.Name]

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/runtime/engine"
 )
@@ -34,4 +35,21 @@ func TestAPositionsProfitIsNet(t *testing.T) {
 	if all[0].Profit != "-8.97" || all[0].Return != 0.002 || all[0].SinceMS != 5 {
 		t.Errorf("want -8.97 in all and 0.002 open since 5, have %+v", all[0])
 	}
+}
+
+// The list shows none of a position of 20 and is not trusted: the position is shown as botd acts on it, with the list's report, and with the state's cause,
+// its time and what ends it.
+func TestAContradictedPositionIsShown(t *testing.T) {
+	t.Parallel()
+	last := enginetest.Price(t, bitcoin, "50000")
+	b := &Board{}
+	b.status = engine.Status{
+		Symbols:    []engine.SymbolStatus{{Key: bitcoin.Key(), Rules: bitcoin, Residual: -20, Unshown: 20, Last: last}},
+		Strategies: []engine.StrategyStatus{{Name: "trend", Symbol: bitcoin, Position: 20, Last: last, State: "contradicted", Protected: true}},
+		Degraded: []engine.Degraded{{State: "contradicted", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "the list shows less", SinceMS: 1_000,
+			Remedy: "a read shows it again"}},
+	}
+	shows(t, "its position", b.Positions()[0], `{"quantity":"0.02","reported":"0","journal":"0.02","difference":"-0.02","notional":"1000","protected":true,
+		"contradiction":{"state":"contradicted","cause":"the list shows less","since":"1970-01-01T00:00:01Z","way_out":"a read shows it again"}}`)
+	shows(t, "the status", b.statusOf(), `{"positions":1,"reconcile":{"differences":1}}`)
 }

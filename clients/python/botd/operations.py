@@ -1120,17 +1120,19 @@ class Plots(TypedDict):
 
 
 class Position(TypedDict):
-    """A position as the exchange reports it, and as the journal explains it."""
+    """A position as the exchange reports it, and as the journal explains it. If the list that shows none of it is not trusted, it is as the journal explains it."""
 
     strategy: str
     market: str
     symbol: str
-    quantity: str  # The quantity that the exchange reports, with its sign.
+    quantity: str  # The quantity that botd acts on, with its sign.
+    reported: NotRequired[str]  # The quantity that the exchange reports, if botd does not trust it.
     journal: str  # The quantity that the journal explains, spot fees included.
     difference: str
     ignored: str  # The part of the position that is left to its owner.
     settled: bool
     quarantine: NotRequired[str]
+    contradiction: NotRequired[Degraded]  # The state contradicted of its symbol: its cause, since when, and what ends it.
     entry_price: str
     last_price: str
     mark_price: NotRequired[str]

@@ -40,6 +40,11 @@ func positionList() *cobra.Command {
 				rounded(r.LiqPrice, placesOf(r.Last)) + away(r.Distance), age(r.SinceMS, time.Now().UnixMilli())})
 		}
 		t.Render()
+		for i := range p.Items {
+			if one := p.Items[i].Contradiction; one != nil {
+				showDegraded(w, []view.Degraded{*one})
+			}
+		}
 		if len(p.Items) > 1 {
 			fmt.Fprintf(w, "%d positions, profit %s USDT\n", len(p.Items), shell.Amount(w, gain(total.String())))
 		}

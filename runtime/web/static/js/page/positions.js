@@ -42,13 +42,13 @@ function mean(p) {
 }
 
 function shown(p, close) {
-  const way = f.sign(p.quantity), differs = f.sign(p.difference) !== 0 || p.quarantine, base = p.symbol.split("-")[0];
-  const name = `${p.symbol} ${p.market}`;
+  const way = f.sign(p.quantity), differs = f.sign(p.difference) !== 0 || p.quarantine || p.contradiction, base = p.symbol.split("-")[0];
+  const name = `${p.symbol} ${p.market}`, exchange = p.reported ?? p.quantity, state = p.contradiction?.state ?? (p.quarantine ? "quarantined" : "differs");
   return panel(name, {
     key: name, class: differs ? "differs" : "",
     note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
     actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"),
-      differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled"
+      differs ? tag("quarantined", state) : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled"
         : "settling"), close],
   },
   facts([
@@ -58,16 +58,18 @@ function shown(p, close) {
       ["Unrealized", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
   ]),
   h("div.grid.two",
-    h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["Exchange", p.quantity], ["Journal", p.journal],
+    h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["Exchange", exchange], ["Journal", p.journal],
           f.sign(p.ignored) ? ["Foreign", p.ignored] : null].filter(Boolean).map(([what, number]) => h("div", { key: what }, h("dt", what),
             h("dd", unit(f.exact(number), base)))), h("div", { key: "verdict" }, h("dt", "Verdict"), h("dd", tag("ok", "agree"))))
       : table("Exchange and journal of " + name, [{ name: "Quantity", cell: (row) => row[0] },
           { name: base, num: true, cell: (row) => f.exact(row[1]) },
           { name: "Verdict", cell: (row) => row[2] ?? "" }],
-      [["Exchange", p.quantity], ["Journal", p.journal], f.sign(p.ignored) ? ["Foreign", p.ignored] : null,
+      [["Exchange", exchange], ["Journal", p.journal], f.sign(p.ignored) ? ["Foreign", p.ignored] : null,
         ["Difference", p.difference, differs ? tag("failed", "differs") : tag("ok", "agree")]].filter(Boolean),
       { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
-      p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null),
+      p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null,
+      p.contradiction ? h("p", tag("contradicted"), " since ", ago(Date.parse(p.contradiction.since), now()), ": ", p.contradiction.cause, " ",
+        h("span.note", p.contradiction.way_out)) : null),
     h("div.panel-body", h("h3.note", "Protection"), protection(p), liquidation(p))));
 }
 
