@@ -27,7 +27,7 @@ func (s *survey) noteUnconfirmed() {
 		t := &symbol.spot
 		switch {
 		case symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.last == 0:
-		case symbol.tooSmallToTrade(s.book.unconfirmed(symbol, s.fetched.EndedMS)):
+		case symbol.tooSmallToTrade(s.unconfirmed(symbol)):
 			t.unconfirmedMS = 0
 		case t.unconfirmedMS == 0:
 			t.unconfirmedMS = s.fetched.EndedMS
@@ -35,9 +35,9 @@ func (s *survey) noteUnconfirmed() {
 	}
 }
 
-func (b *Book) unconfirmed(symbol *SymbolState, nowMS int64) exchange.Quantity {
-	s := b.inputs(&Desired{}, symbol, nowMS)
-	return s.spotPosition().unconfirmed()
+func (s *survey) unconfirmed(symbol *SymbolState) exchange.Quantity {
+	on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
+	return on.spotPosition().unconfirmed()
 }
 
 // unconfirmed returns the part of the position whose sale open list and wallet do not both show; where the account holds others' coins, the part whose
