@@ -144,7 +144,8 @@ func (v *visitor) live() {
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, Remedy: "botd rearm",
 		Remaining: "to close", ExitsAccepted: true, Blind: []string{"b"}},
 		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", Remedy: "w"}, {State: "quarantined",
-			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", Remedy: "w"}}
+			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", Remedy: "w"},
+		{State: "contradicted", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", SinceMS: 1, Remedy: "w"}}
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
 		{Scope: "account futures", Rule: risk.MaxGrossExposure, Value: "1 USDT", Limit: "2 USDT", Headroom: "1 USDT", Ratio: 0.5, State: risk.StateOK},
 		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached,
@@ -158,6 +159,7 @@ func (v *visitor) live() {
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
 	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
+	s.Symbols[0].Unshown = 1
 	stop := s.Live[0].Order()
 	stop.Quantity, stop.ClosePosition = 10, false
 	s.Live[0] = enginetest.Placement(record.Record{AtMS: 5_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-1",
