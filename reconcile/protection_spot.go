@@ -288,6 +288,9 @@ func (d spotStops) shrinkStops() {
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
 		explained += d.symbol.spot.unlisted.vanished()
 	}
+	if accepted := min(position.acceptedPurchases(), position.confirmedByExchange()); accepted > 0 {
+		explained = max(explained, position.explainedByFills()+accepted)
+	}
 	resting := position.selling(released)
 	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // a stop for which the exchange freezes nothing sells nothing
 		resting = min(resting, d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Frozen))

@@ -43,6 +43,11 @@ func (s *survey) unconfirmed(symbol *SymbolState) exchange.Quantity {
 // unconfirmed returns the part of the position whose sale open list and wallet do not both show; where the account holds others' coins, the part whose
 // sale neither shows.
 func (s spotPosition) unconfirmed() exchange.Quantity {
+	return s.withoutSale(s.saleEvidence().walletHoldsOnlyOwn())
+}
+
+// withoutSale returns the part of the position, by fills and accepted purchases, whose sale open list and wallet do not both show, or neither.
+func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 	alone := s.saleEvidence().walletHoldsOnlyOwn()
 	var recent, listed, unknown exchange.Quantity
 	for _, p := range s.symbol.live {
@@ -56,20 +61,24 @@ func (s spotPosition) unconfirmed() exchange.Quantity {
 			listed += p.Remaining()
 		}
 	}
-	rules := s.symbol.rules
-	held, frozen := s.explainedByFills(), rules.QuantityOf(s.book.Balance(rules.Base).Frozen)-s.book.sellsOfOthers(s.symbol)
-	if !alone {
-		held, listed = held+s.symbol.spot.unlisted.inferred, max(listed, frozen)+unknown
-	} else {
-		held += max(s.symbol.spot.unlisted.inferred, s.symbol.spot.unlisted.vanished(), s.acceptedPurchases())
-	}
-	if alone && s.book.walletRead {
-		listed = min(listed, frozen)
+	rules, t := s.symbol.rules, &s.symbol.spot.unlisted
+	held, frozen := s.explainedByFills()+t.inferred, rules.QuantityOf(s.book.Balance(rules.Base).Frozen)-s.book.sellsOfOthers(s.symbol)
+	if alone {
+		held = max(held, s.explainedByFills()+max(t.vanished(), s.acceptedPurchases()))
 	}
 	if s.soldByOthers() {
 		held = min(held, s.symbol.heldOnSpot())
 	}
-	return held - listed - recent - s.paidSales() - s.soldElsewhere() - s.recentlyCanceled()
+	shown := max(listed, frozen)
+	switch {
+	case !alone:
+		shown += unknown
+	case both && s.book.walletRead:
+		shown = min(listed, frozen)
+	case both:
+		shown = listed
+	}
+	return held - shown - recent - s.paidSales() - s.soldElsewhere() - s.recentlyCanceled()
 }
 
 // isNew reports whether lists and wallet may not show an order yet.
@@ -108,6 +117,16 @@ func (s spotPosition) acceptedPurchases() (sum exchange.Quantity) {
 	return sum
 }
 
+// confirmedByExchange returns the quantity of such stops that the exchange has accepted: where nobody else's coins are held, it holds their coins.
+func (s spotPosition) confirmedByExchange() (sum exchange.Quantity) {
+	for _, p := range s.stops {
+		if p.Key() == UnconfirmedKey && p.OrderID() != 0 && s.saleEvidence().walletHoldsOnlyOwn() {
+			sum += p.Remaining()
+		}
+	}
+	return sum
+}
+
 // placeUnconfirmed sends another stop for what has been unconfirmed for too long, if nothing else is to be done for the position. Where answers take no
 // time, as in a backtest, no read is old either.
 func (d spotStops) placeUnconfirmed() {
@@ -122,10 +141,16 @@ func (d spotStops) placeUnconfirmed() {
 	if d.nowMS-sinceMS <= unconfirmedMS {
 		return
 	}
-	missing, free := d.spotPosition().unconfirmed(), d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Free)
-	free -= max(d.symbol.Baseline(), d.symbol.Unattributed())
-	if !d.saleEvidence().walletHoldsOnlyOwn() || !d.tooSmall(free) {
+	free := d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Free) - max(d.symbol.Baseline(), d.symbol.Unattributed())
+	missing := d.spotPosition().withoutSale(false) // the likeliest part
+	switch {
+	case !d.saleEvidence().walletHoldsOnlyOwn():
 		missing = min(missing, free)
+	case !d.tooSmall(missing):
+	case d.tooSmall(free):
+		missing = d.spotPosition().unconfirmed()
+	default:
+		missing = min(d.spotPosition().unconfirmed(), free)
 	}
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if d.pricePassed(placement.StopLoss, price) {

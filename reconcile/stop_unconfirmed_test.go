@@ -97,6 +97,48 @@ func acceptedPurchase(t testing.TB, others string, want exchange.Quantity) {
 	}
 }
 
+// Ten have a stop. The exchange accepted a purchase of ten more, which list, history and trades omit, and the wallet shows half of everything. The stop is
+// for the ten that nothing covers, not for what the half wallet denies, and once the exchange has accepted it, it is not one too many
+// (seeds 904005444, 910022478, 892002015).
+func TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop(t *testing.T) {
+	t.Parallel()
+	acceptedBesideHalf(t)
+}
+
+func acceptedBesideHalf(t testing.TB) {
+	w := holdingNextTo(t, ForeignHalt, "0")
+	derive := w.deriver()
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows("0", "0.01", stop)
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	var further []Intent
+	for range 5 {
+		w.now += 1_000
+		w.shows("0.005", "0.005", stop)
+		if further = derive(); len(further) > 0 {
+			break
+		}
+	}
+	if len(further) != 1 || further[0].Key != UnconfirmedKey || further[0].Order.Quantity != 10 {
+		t.Fatalf("want a stop of the 10 that nothing covers, have %s", summary(further))
+	}
+	order := further[0].Order
+	order.ClientOrderID = w.book.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: UnconfirmedKey, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: 10}})
+	row := exchange.Order{ID: 10, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type,
+		Quantity: order.Quantity, Price: order.Price, StopPrice: order.StopPrice, Status: exchange.StatusOpen, CreatedMS: w.now}
+	for range 3 {
+		w.now += 1_000
+		w.shows("0", "0.01", stop, row)
+		if have := derive(); len(canceled(have)) != 0 {
+			t.Errorf("want both stops to stay, have %s", summary(have))
+		}
+	}
+}
+
 // A refused stop shows that another one rests. It neither limits the next stop to the wallet nor lets the others stay where they are.
 func TestRefusedUnconfirmedStopLimitsNothing(t *testing.T) {
 	t.Parallel()

@@ -3,9 +3,17 @@ package mutant
 // wallet breaks the rules about what a wallet or a list alone shows or does not show, about stops that only a later list shows, and about openings that
 // fall short.
 var wallet = []Row{
+	{"likeliest_part_last", "the stop for what open list and wallet disagree about comes before that for an accepted purchase that neither covers", "40",
+		"reconcile TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop", []Edit{
+			{"reconcile.spotStops.placeUnconfirmed", "case «!d.tooSmall(missing)»:", "false"},
+		}},
+	{"accepted_stop_removed", "a stop that the exchange has accepted for such a purchase is removed as one too many", "40",
+		"reconcile TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop", []Edit{
+			{"reconcile.spotStops.shrinkStops", "accepted > 0", "false"},
+		}},
 	{"disagreement_believed", "a stop that only the open list shows counts as resting, whatever the wallet freezes", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
-			{"reconcile.spotPosition.unconfirmed", "alone && s.book.walletRead", "false"},
+			{"reconcile.spotPosition.withoutSale", "shown = «min(listed, frozen)»", "listed"},
 		}},
 	{"disagreement_at_once", "another stop is sent as soon as open list and wallet disagree", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
@@ -13,7 +21,8 @@ var wallet = []Row{
 		}},
 	{"persons_coins_stopped", "another stop is sent next to a person's coins although one witness shows the first", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
-			{"reconcile.spotPosition.unconfirmed", "alone := «s.saleEvidence().walletHoldsOnlyOwn()»", "true"},
+			{"reconcile.spotPosition.withoutSale", "alone := «s.saleEvidence().walletHoldsOnlyOwn()»", "true"},
+			{"reconcile.spotPosition.unconfirmed", "s.saleEvidence().walletHoldsOnlyOwn()", "true"},
 			{"reconcile.spotStops.placeUnconfirmed", "!d.saleEvidence().walletHoldsOnlyOwn()", "false"},
 		}},
 	{"denied_without_end", "stops that open list and history deny are sent without end although the wallet freezes coins for them", "40",
