@@ -15,8 +15,8 @@ import (
 func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "reconcile", map[string]func(testing.TB){
 		"disagreement_believed":     func(t testing.TB) { unconfirmedStop{listed: true, free: "0.01", frozen: "0", want: 10}.check(t) },
-		"likeliest_part_last":       acceptedBesideHalf,
-		"accepted_stop_removed":     acceptedBesideHalf,
+		"likeliest_part_last":       halfWalletPurchase,
+		"accepted_stop_removed":     halfWalletPurchase,
 		"disagreement_at_once":      func(t testing.TB) { unconfirmedStop{listed: true, free: "0.01", frozen: "0", forMS: 1_000}.check(t) },
 		"persons_coins_stopped":     func(t testing.TB) { unconfirmedStop{others: "1", listed: true, free: "1.01", frozen: "0"}.check(t) },
 		"denied_without_end":        func(t testing.TB) { deniedStop{freezes: true, want: 2}.check(t) },

@@ -102,10 +102,10 @@ func acceptedPurchase(t testing.TB, others string, want exchange.Quantity) {
 // (seeds 904005444, 910022478, 892002015).
 func TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop(t *testing.T) {
 	t.Parallel()
-	acceptedBesideHalf(t)
+	halfWalletPurchase(t)
 }
 
-func acceptedBesideHalf(t testing.TB) {
+func halfWalletPurchase(t testing.TB) {
 	w := holdingNextTo(t, ForeignHalt, "0")
 	derive := w.deriver()
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
