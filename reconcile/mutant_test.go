@@ -41,6 +41,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"row_left_out":              func(t testing.TB) { shownOnce(t, false) },
 		"unexplained_stripped":      shownByOneList,
 		"margin_unasked":            func(t testing.TB) { marginOfLess(t, ForeignIgnore) },
+		"wallet_trusted":            stopDespiteShortfall,
 		"half_wallet_trusted":       func(t testing.TB) { halfAWallet(t, true) },
 		"repetition_foreign":        func(t testing.TB) { repeatedWithoutID(t, func(*exchange.Order) {}, 20) },
 		"deposit_brings_back":       func(t testing.TB) { depositAfterASale(t, true) },

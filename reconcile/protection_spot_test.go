@@ -103,6 +103,10 @@ func (w *wallet) deriver() func() []Intent {
 
 func TestWalletShortfallDoesNotPreventStop(t *testing.T) {
 	t.Parallel()
+	stopDespiteShortfall(t)
+}
+
+func stopDespiteShortfall(t testing.TB) {
 	w, derive := protecting(t)
 	for range 40 {
 		w.now += 1_000

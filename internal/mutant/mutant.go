@@ -55,7 +55,6 @@ var Beyond = map[string]string{
 	"unread_waits":       "hung_reads",
 	"lost_journal_opens": "lost_journal",
 	"release_ignored":    "garbage",
-	"wallet_trusted":     "wallet",
 }
 
 // Edit is one change of the source.
