@@ -367,10 +367,6 @@ var protocol = []Row{
 	{"release_ignored", "the sale that replaces a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.inputs.repetitionDue", "s.nowMS-at >= ReleaseMS", "false"},
 	}},
-	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40",
-		"reconcile TestWalletShortfallDoesNotPreventStop", []Edit{
-			{"reconcile.spotStops.stoppable", "!young && !untrusted", "true"},
-		}},
 	{"spot_latch_removed", "a manual sale on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
 		{"reconcile.walletComparison.decideMissing", "s.latchOn(symbol.Key())", ""},
 	}},

@@ -3,6 +3,10 @@ package mutant
 // wallet breaks the rules about what a wallet or a list alone shows or does not show, about stops that only a later list shows, and about openings that
 // fall short.
 var wallet = []Row{
+	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40",
+		"reconcile TestWalletShortfallDoesNotPreventStop", []Edit{
+			{"reconcile.spotStops.stoppable", "!young && !untrusted", "true"},
+		}},
 	{"likeliest_part_last", "the stop for what open list and wallet disagree about comes before that for an accepted purchase that neither covers", "40",
 		"reconcile TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop", []Edit{
 			{"reconcile.spotStops.placeUnconfirmed", "case «!d.tooSmall(missing)»:", "false"},
