@@ -310,3 +310,91 @@ func (c deniedStop) check(t testing.TB) {
 		t.Errorf("want %d stops, have %d", c.want, sent)
 	}
 }
+
+// The wallet does not freeze a listed stop of ten for three seconds.
+func TestUnconfirmedStopIsSentOnlyWhereItProtects(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*Desired)
+		again  int64 // when both show the stop once more; 0 for never
+		last   exchange.Price
+		want   exchange.Price // of another stop; 0 for none
+	}{
+		"live":                    {want: 49_000e8},
+		"the price is passed":     {last: 48_900e8, want: 47_900e8},
+		"flatten":                 {change: func(d *Desired) { d.Flatten = true }},
+		"in a backtest":           {change: func(d *Desired) { d.Bridge = false }},
+		"no stop is desired":      {change: func(d *Desired) { d.Protection.Set = false }},
+		"both show it in between": {again: 1_500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := holdingNextTo(t, ForeignHalt, "0")
+			w.deriver()
+			stop := w.places(placement.StopLoss, 8, stopOf(10))
+			w.now += 30_000
+			w.shows("0", "0.01", stop)
+			for fromMS := w.now; w.now < fromMS+3_000; {
+				w.now += 500
+				if c.again != 0 && w.now == fromMS+c.again {
+					w.shows("0", "0.01", stop)
+					continue
+				}
+				w.shows("0.01", "0", stop)
+			}
+			if c.last != 0 {
+				w.book.Symbol(coin).last = c.last
+			}
+			var have exchange.Price
+			for _, i := range w.derives(func(d *Desired) {
+				stopped2(d)
+				if c.change != nil {
+					c.change(d)
+				}
+			}) {
+				if i.Key == UnconfirmedKey {
+					have = i.Order.StopPrice
+				}
+			}
+			if have != c.want {
+				t.Errorf("want another stop at %d, have one at %d", c.want, have)
+			}
+		})
+	}
+}
+
+// What counts as covered although neither list nor wallet shows it: a sale of this moment, and one whose money has come.
+func TestUnconfirmedPartLeavesOutWhatMayBeSold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sale  func(*wallet)
+		ageMS int64 // of the newest read, since the sale
+		asset string
+		money string
+		want  exchange.Quantity
+	}{
+		"nothing is sold":                  {func(*wallet) {}, 2_000, "0.01", "10000", 10},
+		"an unanswered exit of a second":   {func(w *wallet) { w.places(placement.Exit, 0, saleOf(6)) }, 999, "0.01", "10000", 4},
+		"an older one":                     {func(w *wallet) { w.places(placement.Exit, 0, saleOf(6)) }, 1_000, "0.01", "10000", 10},
+		"an accepted exit, its money came": {func(w *wallet) { w.places(placement.Exit, 9, saleOf(6)) }, 2_000, "0.004", "10300", 4},
+		"an accepted exit, none came":      {func(w *wallet) { w.places(placement.Exit, 9, saleOf(6)) }, 2_000, "0.004", "10000", 10},
+		"a refused exit, its money came":   {func(w *wallet) { w.refuses(placement.Exit, saleOf(6)) }, 2_000, "0.004", "10300", 4},
+		"a refused exit, none came":        {func(w *wallet) { w.refuses(placement.Exit, saleOf(6)) }, 2_000, "0.004", "10000", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := holdingNextTo(t, ForeignHalt, "0")
+			w.deriver()
+			w.now += 30_000
+			w.hasMoney("0.01", "0", "10000")
+			w.now += 1_000
+			c.sale(w)
+			w.now += c.ageMS
+			w.hasMoney(c.asset, "0", c.money)
+			on := w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)
+			if have := on.spotPosition().unconfirmed(); have != c.want {
+				t.Errorf("want %d unconfirmed, have %d", c.want, have)
+			}
+		})
+	}
+}
