@@ -14,8 +14,8 @@ import (
 // witness shows the first one, and only for coins that the wallet shows as free.
 
 const (
-	unconfirmedMS = 2_000 // after which another stop is sent
-	newOrderMS    = 1_000 // for which lists and wallet may not show an order yet
+	unconfirmedWaitMS = 2_000 // after which another stop is sent
+	newOrderMS        = 1_000 // for which lists and wallet may not show an order yet
 )
 
 // UnconfirmedKey is the key of the other stop. Its refusal shows that the first one rests, and delays no other stop.
@@ -109,7 +109,8 @@ func (s spotPosition) paidSales() exchange.Quantity {
 // executed at once.
 func (s spotPosition) acceptedPurchases() (sum exchange.Quantity) {
 	for _, p := range s.symbol.live {
-		if p.Order().Side == exchange.Buy && p.OrderID() != 0 && s.book.Unlisted(p) && s.nowMS-s.book.arrivedMS(p) > newOrderMS {
+		market := p.Order().Type == exchange.MarketOrder
+		if market && p.Order().Side == exchange.Buy && p.OrderID() != 0 && s.book.Unlisted(p) && s.nowMS-s.book.arrivedMS(p) > newOrderMS {
 			bought := s.symbol.mayBuy(p)
 			sum += bought - bought/32 // mayBuy is the most: the price may have been higher, and the fee comes from the coins
 		}
@@ -138,7 +139,7 @@ func (d spotStops) placeUnconfirmed() {
 	for _, p := range d.stops {
 		sinceMS = max(sinceMS, p.SentMS())
 	}
-	if d.nowMS-sinceMS <= unconfirmedMS {
+	if d.nowMS-sinceMS <= unconfirmedWaitMS {
 		return
 	}
 	free := d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Free) - max(d.symbol.Baseline(), d.symbol.Unattributed())
@@ -161,53 +162,4 @@ func (d spotStops) placeUnconfirmed() {
 	for i := range d.intents[before:] {
 		d.intents[before:][i].Key = UnconfirmedKey
 	}
-}
-
-// A stop that the exchange accepted may end, according to open list and history, before any list has shown it open. If both are wrong, the stop rests, and
-// each further one freezes other coins of the account. The wallet decides: while it freezes at least the position more than before the first of these stops
-// was sent, beyond what the open list shows, no other stop is sent. One such stop proves nothing, because the wallet may be older than its end.
-
-// deniedStops are a position's stops that no list has shown open, since a list last showed one open.
-type deniedStops struct {
-	quantity exchange.Quantity
-	frozen   exchange.Quantity // by the wallet before the first of them was sent, beyond what the open list showed
-	newest   string            // client order id
-}
-
-// note records the end of a stop that no list has shown open and that botd did not cancel. A list that shows one open ends the count.
-func (t *deniedStops) note(p *account.Placement, known delivery) {
-	switch {
-	case p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss:
-	case p.Seen() || p.Filled() > 0:
-		*t = deniedStops{}
-	case p.State() == placement.Canceled && p.OrderID() != 0 && known.canceled.lastMS == 0:
-		if t.quantity == 0 {
-			t.frozen = known.before.frozen
-		}
-		t.quantity, t.newest = t.quantity+p.Order().Quantity, p.ClientOrderID()
-	}
-}
-
-// Denied reports whether a placement is a symbol's newest stop that ended before any list showed it open.
-func (s *SymbolState) Denied(p *account.Placement) bool {
-	return s.spot.denied.newest == p.ClientOrderID()
-}
-
-// frozenUnlisted returns the quantity that the wallet freezes for sales that the open list does not show.
-func (s spotPosition) frozenUnlisted() exchange.Quantity {
-	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - s.book.sellsOfOthers(s.symbol)
-	list := s.book.listed[exchange.Spot]
-	for _, p := range s.symbol.live {
-		if p.Order().Side == exchange.Sell && list.shows(p.OrderID()) {
-			frozen -= p.Remaining()
-		}
-	}
-	return frozen
-}
-
-// deniedRest reports whether the wallet shows that stops rest although open list and history show their ends.
-func (d spotStops) deniedRest() bool {
-	t, position := &d.symbol.spot.denied, d.spotPosition()
-	protected := position.toProtect()
-	return d.book.walletRead && t.quantity >= 2*protected && d.tooSmall(protected-(position.frozenUnlisted()-t.frozen))
 }

@@ -74,18 +74,21 @@ func (c unconfirmedStop) check(t testing.TB) {
 // least that it has bought, unless that could be a person's coins (seed 895061650).
 func TestAcceptedPurchaseThatNothingShowsGetsAStop(t *testing.T) {
 	t.Parallel()
-	acceptedPurchase(t, "0", 10)
-	acceptedPurchase(t, "1", 0)
+	market := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)}
+	acceptedPurchase(t, "0", market, 10)
+	acceptedPurchase(t, "1", market, 0)
+	limit := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 45_000e8}
+	acceptedPurchase(t, "0", limit, 0) // it may rest
 }
 
-func acceptedPurchase(t testing.TB, others string, want exchange.Quantity) {
+func acceptedPurchase(t testing.TB, others string, purchase exchange.NewOrder, want exchange.Quantity) {
 	t.Helper()
 	w := holdingNextTo(t, ForeignHalt, others)
 	derive := w.deriver()
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 30_000
 	w.shows(others, "0.01", stop)
-	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	w.places(placement.Entry, 9, purchase)
 	var have exchange.Quantity
 	for range 5 {
 		w.now += 1_000
@@ -93,7 +96,7 @@ func acceptedPurchase(t testing.TB, others string, want exchange.Quantity) {
 		have = max(have, stopped(derive()))
 	}
 	if have != want {
-		t.Errorf("next to %s of others: want a stop of %d, have %d", others, want, have)
+		t.Errorf("next to %s of others, a purchase by %s: want a stop of %d, have %d", others, purchase.Type, want, have)
 	}
 }
 

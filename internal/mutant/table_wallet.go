@@ -21,7 +21,7 @@ var wallet = []Row{
 		}},
 	{"disagreement_at_once", "another stop is sent as soon as open list and wallet disagree", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
-			{"reconcile.spotStops.placeUnconfirmed", "d.nowMS-sinceMS <= unconfirmedMS", "false"},
+			{"reconcile.spotStops.placeUnconfirmed", "d.nowMS-sinceMS <= unconfirmedWaitMS", "false"},
 		}},
 	{"persons_coins_stopped", "another stop is sent next to a person's coins although one witness shows the first", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
