@@ -141,7 +141,7 @@ func (c *Config) demandOf(market exchange.Market) demand {
 	if c.Mode == Live { // the paper account answers them itself
 		signed = len(operations.Lists) + len(operations.Positions)
 	}
-	d.minute += d.candles + float64(d.books*minuteMS)/polling.BookMS
+	d.minute += d.candles + float64(d.books*minuteMS)/polling.OrderBookMS
 	if len(symbols) > 0 {
 		d.minute += float64(minuteMS)/polling.RulesMS + float64((signed+prices)*minuteMS)/polling.IdleRoundMS
 	}
@@ -239,8 +239,8 @@ func (d *demand) delayMS(due, ahead, rate int) (delayMS int64) {
 func (d *demand) booksAhead(rate int) int {
 	perMinute := float64(60 * rate)
 	left := max(perMinute-d.feed, perMinute*polling.Readers/float64(polling.Readers+d.poll)) // by the paper account
-	books := float64(d.books*minuteMS) / polling.BookMS
-	answered := (left - (d.minute - d.feed - books)) * polling.BookMS / float64(minuteMS)
+	books := float64(d.books*minuteMS) / polling.OrderBookMS
+	answered := (left - (d.minute - d.feed - books)) * polling.OrderBookMS / float64(minuteMS)
 	return max(0, min(d.books, d.books-int(answered)))
 }
 

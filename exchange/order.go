@@ -6,9 +6,9 @@ type OrderStatus uint8
 
 // The order statuses of both markets.
 const (
-	StatusCreated     OrderStatus = iota + 1 // accepted, not yet in the book
-	StatusNew                                // futures: conditional, not yet triggered; spot: in the book
-	StatusOpen                               // in the book, perhaps partly filled
+	StatusCreated     OrderStatus = iota + 1 // accepted, not yet in the order book
+	StatusNew                                // futures: conditional, not yet triggered; spot: in the order book
+	StatusOpen                               // in the order book, perhaps partly filled
 	StatusFilled                             // final
 	StatusCanceled                           // final, perhaps partly filled
 	StatusRejected                           // final

@@ -111,7 +111,7 @@ func (v *Venue) watched() []exchange.SymbolKey {
 	return keys
 }
 
-// ask requests a symbol's trades, book and ticker, and from time to time its funding rate. All but
+// ask requests a symbol's trades, order book and ticker, and from time to time its funding rate. All but
 // the last are required.
 func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, error) {
 	operations := polling.Of(key.Market)
@@ -261,7 +261,7 @@ func (v *Venue) withdraw(key exchange.SymbolKey) {
 		key, v.config.MaxAge, f.because()))
 }
 
-// runClock processes due events: orders reaching the book, funding payments, data becoming too old.
+// runClock processes due events: orders reaching the order book, funding payments, data becoming too old.
 func (v *Venue) runClock(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -226,7 +226,7 @@ func (f *failing) Do(ctx context.Context, request exchange.Request) (exchange.An
 	return f.venue.Do(ctx, request)
 }
 
-func TestTradesBookAndTickerAreRequiredAndFundingIsNot(t *testing.T) {
+func TestTradesOrderBookAndTickerAreRequiredAndFundingIsNot(t *testing.T) {
 	t.Parallel()
 	for operation, fresh := range map[exchange.Operation]bool{
 		exchange.FuturesTrades: false, exchange.FuturesDepth: false, exchange.FuturesTicker: false, exchange.FuturesFundingRate: true,

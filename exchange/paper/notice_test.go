@@ -176,7 +176,7 @@ func TestTheFeedPollsAtItsInterval(t *testing.T) {
 	}
 }
 
-// TestTheClockWakesForWhatIsDueNext covers an order on its way to the book, data that expire, and a disk that is full.
+// TestTheClockWakesForWhatIsDueNext covers an order on its way to the order book, data that expire, and a disk that is full.
 func TestTheClockWakesForWhatIsDueNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -359,8 +359,8 @@ func TestSymbolsAreAskedForInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestAnOrderThatReachesTheBookBeforeTheDataExpireFills reads the order long after both, while nothing else moves the clock.
-func TestAnOrderThatReachesTheBookBeforeTheDataExpireFills(t *testing.T) {
+// TestAnOrderThatReachesTheOrderBookBeforeTheDataExpireFills reads the order long after both, while nothing else moves the clock.
+func TestAnOrderThatReachesTheOrderBookBeforeTheDataExpireFills(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[time.Duration]exchange.OrderStatus{6 * time.Millisecond: exchange.StatusFilled,
 		4 * time.Millisecond: exchange.StatusCanceled} {

@@ -2,7 +2,7 @@
 //
 // Public operations go through to the venue. Signed operations are answered by a simulated exchange
 // with one account, whose market follows the venue's public data as last read: orders match against
-// the real book, trades and prices as they arrive. It needs no key and sends nothing to the venue
+// the real order book, trades and prices as they arrive. It needs no key and sends nothing to the venue
 // but public reads.
 //
 // It fails closed. Data are valid for MaxAge from the moment of their request. After that the
@@ -55,7 +55,7 @@ type Config struct {
 	Watch   []exchange.SymbolKey // fed from the start; symbols with orders or a position are fed too
 
 	Deposit   sim.AccountConfig // deposits apply when the account is created, fees always
-	DelayMS   int64             // from acceptance to the book
+	DelayMS   int64             // from acceptance to the order book
 	PollEvery time.Duration     // 0 is DefaultPollEvery
 	MaxAge    time.Duration     // 0 is DefaultMaxAge
 

@@ -79,7 +79,7 @@ func TestAPlacementBeyondItsSendLimitIsNotDone(t *testing.T) {
 	})
 }
 
-func TestAMarketOrderPaysThePricesOfTheVenuesBook(t *testing.T) {
+func TestAMarketOrderPaysThePricesOfTheVenuesOrderBook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		real := newVenue()
@@ -216,7 +216,7 @@ func TestAnOrderInFlightWhenDataBecomeStaleDoesNotFill(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
 		b.Poll(t.Context()) // once only
 		pass(10*time.Second - 2*time.Millisecond)
-		id := b.place(t, buyMarket) // it reaches the book 5 ms later, 3 ms too late
+		id := b.place(t, buyMarket) // it reaches the order book 5 ms later, 3 ms too late
 		pass(time.Second)
 		b.want(t, id, exchange.StatusCanceled, 0)
 	})

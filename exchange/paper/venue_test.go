@@ -30,7 +30,7 @@ func newVenue() *venue {
 	return v
 }
 
-// set changes the price and the book: a level of the quantity a dollar away, another one ten dollars further.
+// set changes the price and the order book: a level of the quantity a dollar away, another one ten dollars further.
 func (v *venue) set(price exchange.Price, quantity exchange.Quantity) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -9,7 +9,7 @@ const (
 	IdleRoundMS = 15_000 // of rounds, while nothing is in flight
 	RulesMS     = 60_000 // of the symbols' rules
 	FundingMS   = 60_000 // of a funding rate, for a strategy that watches it and for the paper account
-	BookMS      = 2_000  // from an answer with an order book to the next request, for a strategy that watches the book
+	OrderBookMS = 2_000  // from an answer with an order book to the next request, for a strategy that watches the order book
 	ClockMS     = 60_000 // of the exchange's clock
 )
 
@@ -28,8 +28,8 @@ type Operations struct {
 	Ticker, Tickers exchange.Operation    // last: the prices
 	Candles         exchange.Operation    // when they close
 	Rules           exchange.Operation    // of all symbols
-	Book            exchange.Operation    // for a strategy that watches it
-	Feed            [3]exchange.Operation // of each symbol, for the paper account: trades, book, ticker
+	OrderBook       exchange.Operation    // for a strategy that watches it
+	Feed            [3]exchange.Operation // of each symbol, for the paper account: trades, order book, ticker
 	Funding         exchange.Operation    // 0 for a market without funding
 }
 
@@ -38,7 +38,7 @@ var operations = [exchange.Spot + 1]Operations{
 		Lists:     []exchange.Operation{exchange.FuturesOpenOrders},
 		Positions: []exchange.Operation{exchange.FuturesOpenPositions, exchange.FuturesAccount},
 		Ticker:    exchange.FuturesTicker, Tickers: exchange.FuturesTickers,
-		Candles: exchange.FuturesCandles, Rules: exchange.FuturesSymbols, Book: exchange.FuturesDepth,
+		Candles: exchange.FuturesCandles, Rules: exchange.FuturesSymbols, OrderBook: exchange.FuturesDepth,
 		Feed:    [3]exchange.Operation{exchange.FuturesTrades, exchange.FuturesDepth, exchange.FuturesTicker},
 		Funding: exchange.FuturesFundingRate,
 	},
@@ -46,7 +46,7 @@ var operations = [exchange.Spot + 1]Operations{
 		Lists:     []exchange.Operation{exchange.SpotOpenOrders},
 		Positions: []exchange.Operation{exchange.SpotWallet},
 		Ticker:    exchange.SpotTicker, Tickers: exchange.SpotTickers,
-		Candles: exchange.SpotCandles, Rules: exchange.SpotPairs, Book: exchange.SpotDepth,
+		Candles: exchange.SpotCandles, Rules: exchange.SpotPairs, OrderBook: exchange.SpotDepth,
 		Feed: [3]exchange.Operation{exchange.SpotTrades, exchange.SpotDepth, exchange.SpotTicker},
 	},
 }

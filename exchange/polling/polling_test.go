@@ -12,7 +12,7 @@ func TestTheOperationsOfAMarketAreItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		o := Of(market)
-		all := slices.Concat(o.Lists, o.Positions, o.Feed[:], []exchange.Operation{o.Ticker, o.Tickers, o.Candles, o.Rules, o.Book})
+		all := slices.Concat(o.Lists, o.Positions, o.Feed[:], []exchange.Operation{o.Ticker, o.Tickers, o.Candles, o.Rules, o.OrderBook})
 		if o.Funding != 0 {
 			all = append(all, o.Funding)
 		}

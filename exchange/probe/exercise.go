@@ -14,7 +14,7 @@ import (
 const (
 	maxPartialSpend = 10 // default bound of a partial fill, times minNotional, or
 	maxPartialLots  = 3  // times the smallest order, whichever is larger
-	partialReads    = 20 // number of reads of the book to find a level that is small enough
+	partialReads    = 20 // number of reads of the order book to find a level that is small enough
 	maxFee          = 50 // the fee is assumed to be at most one part in 50 of a purchase
 	slowestPoll     = 250 * time.Millisecond
 	noticeable      = 1500 // ms between the first sight of a change in two lists that makes the later one stale
@@ -252,7 +252,7 @@ func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, er
 	return listed, r.err
 }
 
-// affordable polls the book for a best ask small enough to be exceeded by an affordable order, and
+// affordable polls the order book for a best ask small enough to be exceeded by an affordable order, and
 // returns the quantity of that order. It returns 0 if there was none and adds a step with the
 // reason.
 func (e *exercise) affordable(ctx context.Context) (quantity exchange.Quantity, err error) {

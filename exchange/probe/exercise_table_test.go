@@ -17,8 +17,8 @@ func exerciseOf(t *testing.T, market exchange.Market) *exercise {
 	return &exercise{prober: &prober{caller: &caller{habits: newHabits()}, report: &Report{}}, market: market, symbol: spotBitcoin(t), seen: &Delays{}}
 }
 
-// TestPricesThatFillAreHalfAPercentBeyondTheBook rounds away from the book.
-func TestPricesThatFillAreHalfAPercentBeyondTheBook(t *testing.T) {
+// TestPricesThatFillAreHalfAPercentBeyondTheOrderBook rounds away from the order book.
+func TestPricesThatFillAreHalfAPercentBeyondTheOrderBook(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		bid, ask  float64

@@ -139,7 +139,7 @@ type Config struct {
 
 	dial   func(ctx context.Context, network, address string) (net.Conn, error) // nil is the network's
 	gap    time.Duration                                                        // initial gap between two requests; 0 is firstGap
-	glance time.Duration                                                        // gap between two reads of the book for a small level; 0 is slowestPoll
+	glance time.Duration                                                        // gap between two reads of the order book for a small level; 0 is slowestPoll
 }
 
 // prober is a running probe.

@@ -87,15 +87,15 @@ const noOrder = 1<<53 - 1
 // tiny returns the smallest order that the symbol allows: a LIMIT BUY that rests.
 func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.NewOrder, error) {
 	order := exchange.NewOrder{Market: market, Symbol: p.config.Symbol, Side: exchange.Buy, Type: exchange.Limit, PostOnly: market == exchange.Futures}
-	book := exchange.FuturesDepth
+	orderBook := exchange.FuturesDepth
 	if market == exchange.Spot {
-		book = exchange.SpotDepth
+		orderBook = exchange.SpotDepth
 	}
 	symbol, found := p.symbols.Symbol(order.Key())
 	if !found {
 		return order, fmt.Errorf("the venue lists no %s symbol %s", market, p.config.Symbol)
 	}
-	depth := p.patiently(ctx, exchange.Request{Operation: book, Symbol: symbol.Name, Limit: 5})
+	depth := p.patiently(ctx, exchange.Request{Operation: orderBook, Symbol: symbol.Name, Limit: 5})
 	if depth.err != nil {
 		return order, depth.err
 	}

@@ -45,7 +45,7 @@ type account struct {
 	orderMargin    exchange.Amount
 	positionMargin exchange.Amount
 	profits, needs positionSum      // of positions: unrealized profit, maintenance margin
-	holdings       []holding        // by index of the book
+	holdings       []holding        // by index of the order book
 	positions      []*position      // open ones, by id
 	history        []*position      // closed, oldest first
 	spare          spares[position] // dropped from the history
@@ -163,7 +163,7 @@ func (c *AccountConfig) checkFees() error {
 }
 
 func (x *Exchange) join(config AccountConfig) *account {
-	a := &account{config: config, holdings: make([]holding, len(x.books))}
+	a := &account{config: config, holdings: make([]holding, len(x.orderBooks))}
 	a.money.Wallet, a.money.Deposits = config.FuturesUSDT, config.FuturesUSDT
 	for i := range a.holdings {
 		a.holdings[i].leverage = config.Leverage
@@ -195,7 +195,7 @@ func (x *Exchange) addAsset(asset string) {
 }
 
 func (x *Exchange) indexAssets() {
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		b.base, b.quote = x.asset(b.symbol.Base), x.asset(b.symbol.Quote)
 	}
 }

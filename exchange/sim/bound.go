@@ -30,11 +30,11 @@ func worse(side exchange.Side, one, other exchange.Price) exchange.Price {
 }
 
 // takesSince returns the time from which an order can take.
-func (b *book) takesSince(o *order) int64 { return max(o.sinceMS, o.CreatedMS+b.costs.LaterMS) }
+func (b *orderBook) takesSince(o *order) int64 { return max(o.sinceMS, o.CreatedMS+b.costs.LaterMS) }
 
 // bounded returns the price, before slippage, that a taking order pays in a recorded market. ok is
 // false if its limit excludes that price.
-func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
+func (b *orderBook) bounded(o *order) (price exchange.Price, ok bool) {
 	now := b.exchange.nowMS
 	triggered := o.triggeredMS == now && o.worst != 0
 	if price = o.worst; !triggered {
@@ -64,10 +64,10 @@ func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 	return price, worse(o.Side, known, o.Price) == o.Price
 }
 
-// follow follows an order on its way to the book: a stop that the path triggers meanwhile, or an
+// follow follows an order on its way to the order book: a stop that the path triggers meanwhile, or an
 // order placed while the path is revealed. Such an order meets the path, so the worst price on it
 // since the placement applies.
-func (m *tape) follow(b *book, o *order) {
+func (m *tape) follow(b *orderBook, o *order) {
 	if m.revealed {
 		o.worst, o.watched = b.last, true
 	}
@@ -77,7 +77,7 @@ func (m *tape) follow(b *book, o *order) {
 	}
 }
 
-func (m *tape) watch(b *book) {
+func (m *tape) watch(b *orderBook) {
 	if len(m.followed) == 0 {
 		return
 	}
@@ -150,7 +150,7 @@ func (m *tape) openedMS() int64 {
 	return openMS
 }
 
-// restsLate reports whether an order reaches the book when an extreme of the bar may already be
+// restsLate reports whether an order reaches the order book when an extreme of the bar may already be
 // over. The rest of the bar is unknown, so the order can fill from the bar's close on.
 func (m *tape) restsLate(nowMS int64) (closeMS int64, late bool) {
 	at := cursor{m.candle, m.bar, m.step}

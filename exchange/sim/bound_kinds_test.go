@@ -207,7 +207,7 @@ func (g *guarded) run(t *testing.T, delayMS int64, config TapeConfig) (price flo
 	}
 	entries := len(desk.Fills())
 	seat, _ := desk.Instrument(solFutures)
-	seat.book.costs, seat.book.tape.config.Costs, desk.config.OrderDelayMS = config.Costs, config.Costs, delayMS // of the exits
+	seat.orderBook.costs, seat.orderBook.tape.config.Costs, desk.config.OrderDelayMS = config.Costs, config.Costs, delayMS // of the exits
 	desk.Advance(g.atMS)
 	for _, exit := range g.exits {
 		_, _ = desk.Do(desk.account, &exchange.Request{Operation: exchange.FuturesPlace, Order: exit}) // refused in each column or in none

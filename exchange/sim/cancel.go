@@ -16,7 +16,7 @@ func (c *call) cancelable() (*order, *exchange.Refusal) {
 			status = canceled
 		}
 		return nil, refuse(op, CodeFinishedOrder, "order %d is finished: %s", o.ID, status)
-	case !o.book.symbol.Cancelable:
+	case !o.orderBook.symbol.Cancelable:
 		return nil, refuse(op, CodeNotCancelable, "orders on %s cannot be canceled: isCancelOrder is false", o.Symbol)
 	}
 	return o, nil
@@ -40,7 +40,7 @@ func (c *call) cancelAllFutures() *exchange.Refusal {
 	var canceling []exchange.Order
 	for o := c.account.futuresOrders.first; o != nil; {
 		next := o.after
-		if o.book.symbol.Cancelable {
+		if o.orderBook.symbol.Cancelable {
 			canceling = append(canceling, o.report())
 			c.exchange.cancel(o)
 		}
@@ -61,7 +61,7 @@ func (c *call) cancelSpot() *exchange.Refusal {
 	if refusal != nil {
 		return refusal
 	}
-	if o.book != b {
+	if o.orderBook != b {
 		return refuse(c.request.Operation, CodeUnknownOrder, "order %d is unknown on %s", c.request.OrderID, b.symbol.Name)
 	}
 	c.answer.Order = c.exchange.takeOutAndCancel(o)
@@ -79,7 +79,7 @@ func (c *call) cancelAllSpot() *exchange.Refusal {
 	var canceling []exchange.Order
 	for o := c.account.spotList.first; o != nil; {
 		next := o.after
-		if o.book == b && !o.dead {
+		if o.orderBook == b && !o.dead {
 			canceling = append(canceling, c.exchange.takeOutAndCancel(o))
 		}
 		o = next
@@ -88,17 +88,17 @@ func (c *call) cancelAllSpot() *exchange.Refusal {
 	return nil
 }
 
-// takeOutAndCancel removes a spot order from the book at once and cancels it after the delay.
+// takeOutAndCancel removes a spot order from the order book at once and cancels it after the delay.
 func (x *Exchange) takeOutAndCancel(o *order) exchange.Order {
 	reported := o.report()
 	reported.Status = canceled
 	o.dead = true
-	o.book.takeOut(o)
+	o.orderBook.takeOut(o)
 	x.cancel(o)
 	return reported
 }
 
-// cancel ends an order after the delay, but not before it has reached the book.
+// cancel ends an order after the delay, but not before it has reached the order book.
 func (x *Exchange) cancel(o *order) {
 	x.version++
 	x.noteOrder(o)
@@ -138,7 +138,7 @@ func (c *call) setLeverage() *exchange.Refusal {
 }
 
 // applyLeverage recomputes a symbol's position and order margin.
-func (c *clearing) applyLeverage(a *account, b *book, leverage int) {
+func (c *clearing) applyLeverage(a *account, b *orderBook, leverage int) {
 	h := &a.holdings[b.index]
 	h.leverage = leverage
 	if p := h.position; p != nil {
@@ -147,7 +147,7 @@ func (c *clearing) applyLeverage(a *account, b *book, leverage int) {
 		p.margin = margin
 	}
 	for o := a.futuresOrders.first; o != nil; o = o.after {
-		if o.book == b && o.opens() {
+		if o.orderBook == b && o.opens() {
 			c.holdMargin(o)
 		}
 	}

@@ -93,7 +93,7 @@ func (b marketData) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
 		return base
 	}
 	all := &exchange.Candles{Interval: exchange.Minute1}
-	b.past.minutes(b.book, all, fromMS, untilMS)
+	b.past.minutes(b.orderBook, all, fromMS, untilMS)
 	for i := 0; i < base.Len() && base.OpenMS[i] <= untilMS; i++ {
 		all.Append(base.At(i))
 	}
@@ -136,7 +136,7 @@ func (b marketData) window(interval exchange.Interval, startMS, endMS int64, fro
 			aboutMS = min(aboutMS, endMS-int64(interval)*int64(limit+1))
 		}
 	}
-	all, last, forming := b.market.candlesOf(b.book, interval) // the current one may be separate
+	all, last, forming := b.market.candlesOf(b.orderBook, interval) // the current one may be separate
 	recorded := all != nil
 	if !recorded {
 		all = b.builtFrom(interval, aboutMS, untilMS)

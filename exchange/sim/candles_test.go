@@ -125,7 +125,7 @@ func TestARecordedMarketWithoutASpreadBuildsNoMinutes(t *testing.T) {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 		x.SetMarket(key, Tape(hours, TapeConfig{SpreadTicks: c.spread}))
 		x.Advance(2 * int64(exchange.Hour1))
-		for _, b := range x.books {
+		for _, b := range x.orderBooks {
 			if b.symbol.Key() != key {
 				continue
 			}

@@ -34,7 +34,7 @@ func (x *Exchange) tracked() {
 	for _, a := range x.accounts {
 		a.tracked, a.written.closed, a.written.known = false, a.closed, true
 	}
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		b.written = b.numbers()
 	}
 	t.orders, t.accounts, t.fillID = t.orders[:0], t.accounts[:0], x.fills.lastID
@@ -62,9 +62,9 @@ func (x *Exchange) Changes() ([]byte, error) {
 		return nil, fmt.Errorf("changes of an exchange that does not track them")
 	}
 	s := x.header()
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		if numbers := b.numbers(); numbers != b.written {
-			s.Books = append(s.Books, bookState{bookNumbers: numbers})
+			s.OrderBooks = append(s.OrderBooks, orderBookState{orderBookNumbers: numbers})
 		}
 	}
 	for _, a := range x.tracker.accounts {
@@ -105,12 +105,12 @@ func Merge(data []byte, changes [][]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := merger{snapshot: s, orders: map[int64]int{}, accounts: map[string]*accountState{}, books: map[exchange.SymbolKey]int{}}
+	m := merger{snapshot: s, orders: map[int64]int{}, accounts: map[string]*accountState{}, orderBooks: map[exchange.SymbolKey]int{}}
 	for i := range s.Orders {
 		m.orders[s.Orders[i].ID] = i
 	}
-	for i := range s.Books {
-		m.books[s.Books[i].key()] = i
+	for i := range s.OrderBooks {
+		m.orderBooks[s.OrderBooks[i].key()] = i
 	}
 	for i := range s.Accounts {
 		m.accounts[s.Accounts[i].Name] = &s.Accounts[i]
@@ -131,21 +131,21 @@ func Merge(data []byte, changes [][]byte) ([]byte, error) {
 // merger is a snapshot being merged.
 type merger struct {
 	*snapshot
-	orders   map[int64]int
-	books    map[exchange.SymbolKey]int
-	accounts map[string]*accountState
-	names    []string // in their order
+	orders     map[int64]int
+	orderBooks map[exchange.SymbolKey]int
+	accounts   map[string]*accountState
+	names      []string // in their order
 }
 
 func (m *merger) merge(change *snapshot) error {
 	m.snapshotHeader = change.snapshotHeader
-	for _, b := range change.Books {
-		if at, known := m.books[b.key()]; known {
-			m.Books[at].bookNumbers = b.bookNumbers
+	for _, b := range change.OrderBooks {
+		if at, known := m.orderBooks[b.key()]; known {
+			m.OrderBooks[at].orderBookNumbers = b.orderBookNumbers
 			continue
 		}
-		m.books[b.key()] = len(m.Books)
-		m.Books = append(m.Books, b)
+		m.orderBooks[b.key()] = len(m.OrderBooks)
+		m.OrderBooks = append(m.OrderBooks, b)
 	}
 	for i := range change.Accounts {
 		if err := m.account(&change.Accounts[i]); err != nil {

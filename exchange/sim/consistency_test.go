@@ -82,10 +82,10 @@ func TestTheStillMarketIsConsistent(t *testing.T) {
 	wantStory(t, conformance.Read(context.Background(), direct{x}, conformance.Bounds{Own: true}), 90)
 }
 
-// TestARandomMarketFillsAsItsBookShows sends orders through several levels. Each level gives the displayed
-// quantity, the book shows the rest, and the next move of the market renews it. The fills agree with the
+// TestARandomMarketFillsAsItsOrderBookShows sends orders through several levels. Each level gives the displayed
+// quantity, the order book shows the rest, and the next move of the market renews it. The fills agree with the
 // candles.
-func TestARandomMarketFillsAsItsBookShows(t *testing.T) {
+func TestARandomMarketFillsAsItsOrderBookShows(t *testing.T) {
 	t.Parallel()
 	x := randomExchange(t, 5)
 	if err := x.AddAccount(sim.AccountConfig{Name: "alice", FuturesUSDT: exchange.AmountOf(10_000_000)}); err != nil {

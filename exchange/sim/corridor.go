@@ -16,7 +16,7 @@ func (x *Exchange) CorridorVersion() uint64 { return x.corridors }
 func (x *Exchange) findCorridor() {
 	x.corridor = true
 	x.corridors++
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		b.safeLow, b.safeHigh = 0, math.MaxInt64
 	}
 	for _, a := range x.accounts {
@@ -25,7 +25,7 @@ func (x *Exchange) findCorridor() {
 		}
 		share := a.safeShare()
 		for _, p := range a.positions {
-			b := p.book
+			b := p.orderBook
 			width := exchange.Price(float64(b.mark) * share)
 			b.safeLow, b.safeHigh = max(b.safeLow, b.mark-width), min(b.safeHigh, b.mark+width)
 		}
@@ -38,7 +38,7 @@ func (x *Exchange) findCorridor() {
 func (a *account) safeShare() float64 {
 	equity, value, needs := a.money.Wallet.Add(a.unrealized()).Float(), 0.0, a.maintenance().Float()
 	for _, p := range a.positions {
-		value += p.book.symbol.Notional(p.book.mark, p.Remaining).Float()
+		value += p.orderBook.symbol.Notional(p.orderBook.mark, p.Remaining).Float()
 	}
 	if value <= 0 || equity <= needs {
 		return 0
@@ -48,7 +48,8 @@ func (a *account) safeShare() float64 {
 		share = float64(share * 0.9)
 		needs = 0
 		for _, p := range a.positions {
-			needs += max(0, p.maintenanceAt(p.book.mark+exchange.Price(float64(p.book.mark)*share)).Float(), p.maintenanceAt(p.book.mark).Float())
+			mark := p.orderBook.mark
+			needs += max(0, p.maintenanceAt(mark+exchange.Price(float64(mark)*share)).Float(), p.maintenanceAt(mark).Float())
 		}
 		if equity-float64(share*value) > needs*1.000001 {
 			return share

@@ -20,7 +20,7 @@ type Costs struct {
 
 // slipped returns the price that an order pays for a quantity quoted at a price. It never passes
 // the order's limit.
-func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantity) exchange.Price {
+func (b *orderBook) slipped(o *order, price exchange.Price, quantity exchange.Quantity) exchange.Price {
 	rate := b.costs.Slippage
 	if b.costs.Impact > 0 {
 		share, volume := 1.0, b.volume
@@ -60,7 +60,7 @@ func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantit
 }
 
 // renew sets the quantity that a new candle's volume allows.
-func (b *book) renew(volume float64) {
+func (b *orderBook) renew(volume float64) {
 	b.volume = volume
 	if b.costs.VolumeCap <= 0 {
 		return
@@ -70,7 +70,7 @@ func (b *book) renew(volume float64) {
 }
 
 // capped returns how much of a quantity the candle's volume still allows.
-func (b *book) capped(quantity exchange.Quantity) exchange.Quantity {
+func (b *orderBook) capped(quantity exchange.Quantity) exchange.Quantity {
 	if b.costs.VolumeCap <= 0 {
 		return quantity
 	}
@@ -78,7 +78,7 @@ func (b *book) capped(quantity exchange.Quantity) exchange.Quantity {
 }
 
 // spend deducts an executed quantity from the candle's allowance.
-func (b *book) spend(quantity exchange.Quantity) {
+func (b *orderBook) spend(quantity exchange.Quantity) {
 	if b.costs.VolumeCap > 0 {
 		b.allowance -= quantity
 	}
@@ -86,8 +86,8 @@ func (b *book) spend(quantity exchange.Quantity) {
 
 // postpone delays an order that would take during a gap in the record until the next candle, and
 // reports whether it must wait. Until then it is not visible, like an order within the delay. An
-// order that finds no volume left is visible and waits in the book (enter).
-func (b *book) postpone(o *order) bool {
+// order that finds no volume left is visible and waits in the order book (enter).
+func (b *orderBook) postpone(o *order) bool {
 	if !b.recorded() || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
 	}
@@ -101,10 +101,10 @@ func (b *book) postpone(o *order) bool {
 }
 
 // recorded reports whether taking orders are filled from a record, as in a backtest.
-func (b *book) recorded() bool { return b.costs.Bounded || b.traded != nil }
+func (b *orderBook) recorded() bool { return b.costs.Bounded || b.traded != nil }
 
-// await puts the rest of an order back into the book when a candle opens. Until then it is visible and can be
+// await puts the rest of an order back into the order book when a candle opens. Until then it is visible and can be
 // canceled.
-func (b *book) await(o *order) {
+func (b *orderBook) await(o *order) {
 	b.exchange.queue.push(b.market.opensMS(b), o, false)
 }

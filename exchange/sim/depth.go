@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// depth answers a depth or books request: accounts' orders and the market's quotes in one book.
+// depth answers a depth or books request: accounts' orders and the market's quotes in one order book.
 func (b marketData) depth(request *exchange.Request) (exchange.Depth, *exchange.Refusal) {
 	maximum := maxDepth
 	if request.Operation == exchange.SpotDepth {
@@ -16,7 +16,7 @@ func (b marketData) depth(request *exchange.Request) (exchange.Depth, *exchange.
 		return exchange.Depth{}, refuse(request.Operation, CodeParameter, "limit %d is not one of 5, 10, 20, 50, 100", count)
 	}
 	depth := exchange.Depth{ID: b.updateID}
-	if b.fed != nil { // the venue's own book applies, without the accounts' orders
+	if b.fed != nil { // the venue's own order book applies, without the accounts' orders
 		depth.Bids = append(depth.Bids, b.fed.bids[:min(count, len(b.fed.bids))]...)
 		depth.Asks = append(depth.Asks, b.fed.asks[:min(count, len(b.fed.asks))]...)
 		return depth, nil

@@ -17,8 +17,8 @@ func (d *desk) depth(limit int) exchange.Depth {
 }
 
 // Orders of all accounts are between the quotes and add to a quote at their price. A conditional order, an order in
-// flight and one of another market are in no book.
-func TestOrdersAndQuotesAreOneBook(t *testing.T) {
+// flight and one of another market are in no order book.
+func TestOrdersAndQuotesAreOneOrderBook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	if err := d.SetPrice(d.key(), d.p("50000"), 0); err != nil {

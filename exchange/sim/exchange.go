@@ -5,7 +5,7 @@
 // only in Advance, Do, SetPrice and SlideTo, and the same calls give the same results. It has no
 // lock: one owner calls it.
 //
-// At any given time, funding is paid first, then markets move, then orders reach the book and
+// At any given time, funding is paid first, then markets move, then orders reach the order book and
 // cancels take effect.
 package sim
 
@@ -18,7 +18,7 @@ import (
 	"botd/exchange"
 )
 
-// DefaultOrderDelayMS is the default time from an order's acceptance to its arrival at the book.
+// DefaultOrderDelayMS is the default time from an order's acceptance to its arrival at the order book.
 const DefaultOrderDelayMS = 5
 
 // Limits of one exchange.
@@ -36,7 +36,7 @@ type Config struct {
 	Symbols []*exchange.Symbol // both markets
 	StartMS int64
 
-	OrderDelayMS       int64  // from acceptance to the book, and for a cancel; 0 is at once, inside Do
+	OrderDelayMS       int64  // from acceptance to the order book, and for a cancel; 0 is at once, inside Do
 	OrderDelaySpreadMS int64  // additional random delay up to this, drawn from Seed for each order
 	Seed               uint64 // of the delays
 	OppositeOrder      string // "reject" (default) or "net"
@@ -54,16 +54,16 @@ type Exchange struct {
 	net    bool // an opposite order reduces the position and can flip it
 	nowMS  int64
 
-	books       []*book // by market and name
-	byKey       map[exchange.SymbolKey]*book
-	recent      *book  // the last one looked up
-	dueMS       int64  // time of the next market move or funding payment,
-	dueKnown    bool   // if it is known
-	skipped     bool   // SkipTo moved a book past moves of its market
-	markVersion uint64 // number of mark prices set: with coupled positions, each changes everyone's bounds
-	corridor    bool   // the books' corridors are known
-	corridors   uint64 // number of their computations
-	coupled     bool   // an account has several positions: the liquidation of each depends on the other marks
+	orderBooks  []*orderBook // by market and name
+	byKey       map[exchange.SymbolKey]*orderBook
+	recent      *orderBook // the last one looked up
+	dueMS       int64      // time of the next market move or funding payment,
+	dueKnown    bool       // if it is known
+	skipped     bool       // SkipTo moved an order book past moves of its market
+	markVersion uint64     // number of mark prices set: with coupled positions, each changes everyone's bounds
+	corridor    bool       // the order books' corridors are known
+	corridors   uint64     // number of their computations
+	coupled     bool       // an account has several positions: the liquidation of each depends on the other marks
 	assets      []string
 	accounts    []*account
 	byName      map[string]*account
@@ -91,7 +91,7 @@ func New(config Config) (*Exchange, error) {
 	}
 	x := &Exchange{
 		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
-		byKey: map[exchange.SymbolKey]*book{}, byName: map[string]*account{}, queue: queue{dueMS: never},
+		byKey: map[exchange.SymbolKey]*orderBook{}, byName: map[string]*account{}, queue: queue{dueMS: never},
 		orders: orderStore{most: config.MaxHistory, reuse: config.ReuseLists}, fills: fillLog{most: config.MaxHistory},
 	}
 	x.clearing.exchange = x
@@ -99,15 +99,15 @@ func New(config Config) (*Exchange, error) {
 		if x.byKey[symbol.Key()] != nil {
 			return nil, fmt.Errorf("symbol %s is given twice", symbol.Key())
 		}
-		b := newBook(x, symbol)
+		b := newOrderBook(x, symbol)
 		x.byKey[symbol.Key()] = b
-		x.books = append(x.books, b)
+		x.orderBooks = append(x.orderBooks, b)
 		x.noteAsset(symbol.Base)
 		x.noteAsset(symbol.Quote)
 	}
-	slices.SortFunc(x.books, func(a, b *book) int { return a.symbol.Key().Compare(b.symbol.Key()) })
+	slices.SortFunc(x.orderBooks, func(a, b *orderBook) int { return a.symbol.Key().Compare(b.symbol.Key()) })
 	x.indexAssets()
-	for i, b := range x.books {
+	for i, b := range x.orderBooks {
 		b.index = i
 		b.setMarket(Still(StillConfig{SpreadTicks: 1, Price: startPrice(b.symbol)}))
 	}
@@ -150,7 +150,7 @@ func (x *Exchange) NowMS() int64 { return x.nowMS }
 func (x *Exchange) Version() uint64 { return x.version }
 
 // NextMS returns the next time at which something is due: a funding payment, a market's move, an
-// order reaching the book.
+// order reaching the order book.
 func (x *Exchange) NextMS() (int64, bool) {
 	x.realign()
 	if !x.dueKnown {
@@ -160,10 +160,10 @@ func (x *Exchange) NextMS() (int64, bool) {
 	return max(due, x.nowMS), due != never
 }
 
-// findDue finds when a book's market moves or its funding is paid next.
+// findDue finds when an order book's market moves or its funding is paid next.
 func (x *Exchange) findDue() {
 	x.dueMS, x.dueKnown = never, true
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		if b.tape != nil && b.tape.sliding() { // orders may appear in its path at any time
 			b.moveMS, x.dueKnown = b.tape.dueMS(b), false
 		}
@@ -191,7 +191,7 @@ func (x *Exchange) Advance(nowMS int64) {
 // slide moves prices that change gradually to their current value. Nothing happens on the way;
 // otherwise it would have been due earlier.
 func (x *Exchange) slide() {
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		if b.tape != nil && b.tape.sliding() && b.moveMS > x.nowMS {
 			b.tape.pass(b)
 		}
@@ -202,12 +202,12 @@ func (x *Exchange) slide() {
 // the same time (docs/exchange.md, funding).
 func (x *Exchange) passMoment() {
 	x.dueKnown = false
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		if b.fundingMS <= x.nowMS {
 			x.clearing.payFunding(b)
 		}
 	}
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		if b.moveMS <= x.nowMS {
 			b.moveMS = b.market.move(b)
 		}
@@ -225,9 +225,9 @@ func (x *Exchange) SetMarket(key exchange.SymbolKey, market Market) {
 	}
 }
 
-// find returns a symbol's book, or nil. It caches the last one, because a backtest looks up the
+// find returns a symbol's order book, or nil. It caches the last one, because a backtest looks up the
 // same symbol all the time.
-func (x *Exchange) find(key exchange.SymbolKey) *book {
+func (x *Exchange) find(key exchange.SymbolKey) *orderBook {
 	if b := x.recent; b != nil && b.symbol.Market == key.Market && b.symbol.Name == key.Name {
 		return b
 	}
@@ -238,13 +238,13 @@ func (x *Exchange) find(key exchange.SymbolKey) *book {
 	return b
 }
 
-// realign seeks the next moves of the books that SkipTo moved.
+// realign seeks the next moves of the order books that SkipTo moved.
 func (x *Exchange) realign() {
 	if !x.skipped {
 		return
 	}
 	x.skipped, x.dueKnown = false, false
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		if !b.skipped {
 			continue
 		}

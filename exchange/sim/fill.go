@@ -113,12 +113,12 @@ func (x *Exchange) TakeFills(buffer []Fill) []Fill {
 const maxTrades = 1000
 
 // publish makes a fill a public trade. Fills count in trades and volume but move neither the price
-// nor the quotes (docs/exchange.md, the book).
-func (b *book) publish(price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
+// nor the quotes (docs/exchange.md, the order book).
+func (b *orderBook) publish(price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
 	b.publishAt(b.exchange.nowMS, price, quantity, buyerIsMaker)
 }
 
-func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
+func (b *orderBook) publishAt(timeMS int64, price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
 	b.tradeID++
 	if len(b.trades) == 2*maxTrades {
 		b.trades = b.trades[:copy(b.trades, b.trades[maxTrades:])]

@@ -31,13 +31,13 @@ func (x *Exchange) SetFunding(symbol string, rates []FundingPoint) {
 	slices.SortStableFunc(b.funding, func(p, q FundingPoint) int { return int(min(1, max(-1, p.TimeMS-q.TimeMS))) })
 }
 
-func (b *book) fundingInterval() int64 {
+func (b *orderBook) fundingInterval() int64 {
 	return int64(b.symbol.FundingIntervalHours) * int64(exchange.Hour1)
 }
 
 // setFundingTime sets the time of the next payment: the first multiple of the interval after a
 // time.
-func (b *book) setFundingTime(afterMS int64) {
+func (b *orderBook) setFundingTime(afterMS int64) {
 	b.fundingMS = floorTo(afterMS, b.fundingInterval()) + b.fundingInterval()
 	b.exchange.dueKnown = false
 	b.positionFundingMS = never
@@ -56,7 +56,7 @@ func floorTo(n, step int64) int64 {
 }
 
 // fundingRate returns the rate of the payment at a time.
-func (b *book) fundingRate(timeMS int64) exchange.Rate {
+func (b *orderBook) fundingRate(timeMS int64) exchange.Rate {
 	at, found := slices.BinarySearchFunc(b.funding, timeMS, func(p FundingPoint, t int64) int { return int(min(1, max(-1, p.TimeMS-t))) })
 	if found {
 		return b.funding[at].Rate
@@ -70,7 +70,7 @@ func (b *book) fundingRate(timeMS int64) exchange.Rate {
 // payFunding charges a symbol's positions notional x rate: a long pays a positive rate, a short
 // receives it. On recorded candles the mark price is the open of the candle that begins then
 // (docs/exchange.md, funding).
-func (c *clearing) payFunding(b *book) {
+func (c *clearing) payFunding(b *orderBook) {
 	timeMS := b.fundingMS
 	b.setFundingTime(c.exchange.nowMS)
 	rate := b.fundingRate(timeMS)

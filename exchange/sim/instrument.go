@@ -3,7 +3,7 @@ package sim
 import "botd/exchange"
 
 // Instrument is one symbol of an exchange, looked up once and used many times.
-type Instrument struct{ book *book }
+type Instrument struct{ orderBook *orderBook }
 
 // Instrument returns a symbol. When it is unknown, the Instrument must not be used.
 func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
@@ -12,50 +12,50 @@ func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 }
 
 // Price returns the symbol's last and mark price.
-func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.book.mark }
+func (i Instrument) Price() (last, mark exchange.Price) { return i.orderBook.last, i.orderBook.mark }
 
 // Known returns the last known price. Inside a recorded candle, whose path is a guess, that is its
 // open or the price at which one of the account's orders was last filled or triggered.
-func (i Instrument) Known() exchange.Price { return i.book.current(exchange.ContractPrice) }
+func (i Instrument) Known() exchange.Price { return i.orderBook.current(exchange.ContractPrice) }
 
 // Trail sets whether a stop follows the price of the account's position, its current target price,
 // or 0 while it does not follow, and the price from which it follows. The worse path of a recorded
 // candle depends on it.
 func (i Instrument) Trail(stop, from exchange.Price, trails bool) {
-	i.book.trailing, i.book.trailsFrom, i.book.trails = stop, from, trails
+	i.orderBook.trailing, i.orderBook.trailsFrom, i.orderBook.trails = stop, from, trails
 }
 
 // Reveal sets whether the known price is the price that a recorded candle's path has reached, for a
 // stop that follows it.
 func (i Instrument) Reveal(path bool) {
-	if i.book.tape != nil {
-		i.book.tape.revealed = path
+	if i.orderBook.tape != nil {
+		i.orderBook.tape.revealed = path
 	}
 }
 
 // Revealed reports whether Reveal is set.
-func (i Instrument) Revealed() bool { return i.book.tape != nil && i.book.tape.revealed }
+func (i Instrument) Revealed() bool { return i.orderBook.tape != nil && i.orderBook.tape.revealed }
 
-// Trailed reports whether the trailing stop in the book is at its target price.
+// Trailed reports whether the trailing stop in the order book is at its target price.
 func (i Instrument) Trailed() bool {
-	for _, ladders := range i.book.conditional {
+	for _, ladders := range i.orderBook.conditional {
 		for j := range ladders {
-			if ladders[j].holds(i.book.trailing) {
+			if ladders[j].holds(i.orderBook.trailing) {
 				return true
 			}
 		}
 	}
-	return i.book.trailing == 0
+	return i.orderBook.trailing == 0
 }
 
 // Quiet reports whether nothing could happen on the symbol if its price stayed within low..high
 // until untilMS, inclusive: no fill, trigger, liquidation or funding, and no order of any symbol
-// reaching its book.
+// reaching its order book.
 //
 // With coupled positions, every symbol must stay within its corridor, and the corridors must be the
 // same for all (CorridorVersion).
 func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
-	b := i.book
+	b := i.orderBook
 	x := b.exchange
 	if untilMS >= b.positionFundingMS || untilMS >= x.queue.dueMS || b.follows() {
 		return false
@@ -87,7 +87,7 @@ func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 // Quiet for many candles at once. With coupled positions there are no bounds, because each price
 // moves them.
 func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apart bool) {
-	b := i.book
+	b := i.orderBook
 	b.fresh()
 	if b.follows() {
 		return b.floor, b.ceiling, b.exchange.nowMS, false
@@ -95,13 +95,13 @@ func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apa
 	return b.floor, b.ceiling, min(b.positionFundingMS, b.exchange.queue.dueMS), !b.exchange.coupled
 }
 
-// follows reports whether the path is tracked for an order on its way to the book.
-func (b *book) follows() bool { return b.tape != nil && len(b.tape.followed) > 0 }
+// follows reports whether the path is tracked for an order on its way to the order book.
+func (b *orderBook) follows() bool { return b.tape != nil && len(b.tape.followed) > 0 }
 
 // SkipTo moves the clock and the symbol's price without further work; Quiet must have allowed it.
 // The symbol's market continues after nowMS. Only a tape's candles stay complete.
 func (i Instrument) SkipTo(nowMS int64, last exchange.Price) {
-	b := i.book
+	b := i.orderBook
 	x := b.exchange
 	x.nowMS = max(x.nowMS, nowMS)
 	b.last, b.mark = last, last

@@ -25,7 +25,7 @@ const (
 
 // levelQuantity returns the quantity that the market quotes at a price: at least maxNotional,
 // computed at the last price if that is lower.
-func (b *book) levelQuantity(price exchange.Price) exchange.Quantity {
+func (b *orderBook) levelQuantity(price exchange.Price) exchange.Quantity {
 	if b.liquiditySeed != 0 {
 		return b.randomQuantity(price)
 	}
@@ -33,7 +33,7 @@ func (b *book) levelQuantity(price exchange.Price) exchange.Quantity {
 	return min(quantityFor(b.symbol, b.symbol.MaxNotional, price)+b.symbol.QuantityTick, math.MaxInt64/4)
 }
 
-func (b *book) randomQuantity(price exchange.Price) exchange.Quantity {
+func (b *orderBook) randomQuantity(price exchange.Price) exchange.Quantity {
 	ticks := int64(price / b.symbol.PriceTick)
 	own := mix(b.liquiditySeed ^ uint64(ticks))
 	// It changes only with a move of the market, when none of it is consumed.
@@ -46,12 +46,12 @@ func (b *book) randomQuantity(price exchange.Price) exchange.Quantity {
 
 // quotedFirst returns the remaining quantity of the best level that an order of the side would
 // meet.
-func (b *book) quotedFirst(side exchange.Side, price exchange.Price) exchange.Quantity {
+func (b *orderBook) quotedFirst(side exchange.Side, price exchange.Price) exchange.Quantity {
 	return b.levelQuantity(price) - b.consumed[consumedSide(side)].quantity
 }
 
 // consume takes from the best level; taking all of it uncovers the next.
-func (b *book) consume(side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
+func (b *orderBook) consume(side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
 	e := &b.consumed[consumedSide(side)]
 	if e.quantity += quantity; e.quantity >= b.levelQuantity(price) {
 		*e = consumed{levels: e.levels + 1}
@@ -59,7 +59,7 @@ func (b *book) consume(side exchange.Side, price exchange.Price, quantity exchan
 	b.updateID++
 }
 
-// consumedSide returns the side of the book that an order takes from: a buy takes asks, where
+// consumedSide returns the side of the order book that an order takes from: a buy takes asks, where
 // prices rise.
 func consumedSide(side exchange.Side) int {
 	if side == exchange.Buy {

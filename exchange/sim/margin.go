@@ -28,13 +28,13 @@ func (a *account) maintenance() exchange.Amount {
 }
 
 // maintenance returns the position's maintenance margin.
-func (p *position) maintenance() exchange.Amount { return p.maintenanceAt(p.book.mark) }
+func (p *position) maintenance() exchange.Amount { return p.maintenanceAt(p.orderBook.mark) }
 
 // maintenanceAt returns notional x marginRatio - marginAmount of the bracket for the notional at
 // the mark price.
 func (p *position) maintenanceAt(mark exchange.Price) exchange.Amount {
-	notional := p.book.symbol.Notional(mark, p.Remaining)
-	bracket := p.book.symbol.BracketOf(notional)
+	notional := p.orderBook.symbol.Notional(mark, p.Remaining)
+	bracket := p.orderBook.symbol.BracketOf(notional)
 	return notional.MulRate(bracket.MarginRatio).Sub(bracket.MarginAmount)
 }
 
@@ -47,7 +47,7 @@ type clearing struct {
 
 // marginOf returns the order margin of a quantity that an order may open: its value at the order's basis / leverage. On
 // an exchange that nets, an opposite order opens only the quantity that exceeds the position.
-func (a *account) marginOf(b *book, side exchange.Side, basis exchange.Price, quantity exchange.Quantity) exchange.Amount {
+func (a *account) marginOf(b *orderBook, side exchange.Side, basis exchange.Price, quantity exchange.Quantity) exchange.Amount {
 	h := &a.holdings[b.index]
 	if p := h.position; b.exchange.net && p != nil && p.Side != sideOf(side) {
 		quantity = max(0, quantity-p.Remaining)
@@ -57,7 +57,7 @@ func (a *account) marginOf(b *book, side exchange.Side, basis exchange.Price, qu
 
 // holdMargin updates the margin that an order reserves to its current need.
 func (c *clearing) holdMargin(o *order) {
-	margin := o.account.marginOf(o.book, o.Side, o.basis(), o.Quantity-o.Filled)
+	margin := o.account.marginOf(o.orderBook, o.Side, o.basis(), o.Quantity-o.Filled)
 	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.reserved)
 	o.reserved = margin
 	c.exchange.noteOrder(o)
@@ -66,7 +66,7 @@ func (c *clearing) holdMargin(o *order) {
 
 // releaseFutures returns the margin of a finished order.
 func (c *clearing) releaseFutures(o *order) {
-	h := &o.account.holdings[o.book.index]
+	h := &o.account.holdings[o.orderBook.index]
 	o.account.orderMargin = o.account.orderMargin.Sub(o.reserved)
 	o.reserved = exchange.Amount{}
 	if o.reduceOnly {
@@ -80,7 +80,7 @@ func (c *clearing) markChanged(a *account) {
 	c.exchange.corridor = false
 	c.exchange.noteAccount(a)
 	for _, p := range a.positions {
-		p.book.stale = true
+		p.orderBook.stale = true
 	}
 	if !a.unsettled {
 		a.unsettled = true
@@ -124,7 +124,7 @@ func (c *clearing) liquidate(a *account) {
 	quantities := make([]exchange.Quantity, len(ended))
 	for i, p := range ended {
 		quantities[i] = p.Remaining
-		c.reduce(p, p.book.mark, p.Remaining)
+		c.reduce(p, p.orderBook.mark, p.Remaining)
 		c.closePosition(p, exchange.PositionLiquidated, nil)
 	}
 	rate := a.config.FuturesTaker
@@ -132,7 +132,7 @@ func (c *clearing) liquidate(a *account) {
 		rate = max(0, c.exchange.config.LiquidationFee)
 	}
 	for i, p := range ended {
-		b := p.book
+		b := p.orderBook
 		fee := b.symbol.Notional(b.mark, quantities[i]).MulRate(rate).Min(a.money.Wallet.Max(exchange.Amount{}))
 		a.money.Fees = a.money.Fees.Add(fee)
 		a.money.LiquidationFee = a.money.LiquidationFee.Add(fee)
@@ -158,7 +158,7 @@ func (c *clearing) liquidate(a *account) {
 func (p *position) liquidationPrice() exchange.Amount {
 	profits, needs := p.others()
 	rest := p.account.money.Wallet.Add(profits).Sub(needs)
-	s := p.book.symbol
+	s := p.orderBook.symbol
 	brackets := s.Brackets
 	if len(brackets) == 0 {
 		brackets = []exchange.Bracket{s.BracketOf(exchange.Amount{})}
@@ -205,10 +205,10 @@ func (p *position) bankruptAt(mark exchange.Price) bool {
 // long the highest, for a short the lowest.
 func (p *position) liquidationBound() (exchange.Price, bool) {
 	at := p.liquidationPrice()
-	if at.IsZero() || !at.Less(p.book.symbol.PriceAmount(maxPrice)) {
+	if at.IsZero() || !at.Less(p.orderBook.symbol.PriceAmount(maxPrice)) {
 		return 0, false
 	}
-	price := p.book.symbol.PriceOf(at)
+	price := p.orderBook.symbol.PriceOf(at)
 	step := exchange.Price(1)
 	if p.Side == exchange.Short {
 		step = -1

@@ -5,17 +5,17 @@ import "botd/exchange"
 // Market moves a symbol's price and its quotes. Still, Random, Tape and Fed create one; each serves
 // only one symbol.
 type Market interface {
-	begin(b *book) int64                        // sets the first price and the quotes, returns the time of the next move
-	move(b *book) int64                         // moves the price at the clock's time, returns the time of the next move
-	seek(b *book) int64                         // returns the time of the next move after the clock's, after moves were skipped
+	begin(b *orderBook) int64                   // sets the first price and the quotes, returns the time of the next move
+	move(b *orderBook) int64                    // moves the price at the clock's time, returns the time of the next move
+	seek(b *orderBook) int64                    // returns the time of the next move after the clock's, after moves were skipped
 	openAt(timeMS int64) (exchange.Price, bool) // the recorded open of the candle that begins at the time
 	fundingRate(timeMS int64) exchange.Rate     // of a payment without a recorded rate
-	pricedMS(b *book) int64                     // the clock's time, or the time of the next price that an order can meet
-	opensMS(b *book) int64                      // time at which the next candle opens
+	pricedMS(b *orderBook) int64                // the clock's time, or the time of the next price that an order can meet
+	opensMS(b *orderBook) int64                 // time at which the next candle opens
 
 	// candlesOf returns recorded candles up to the clock's time, the current one separately; nil if
 	// the market has none.
-	candlesOf(b *book, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool)
+	candlesOf(b *orderBook, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool)
 }
 
 // StillConfig configures a market that never moves on its own.
@@ -31,7 +31,7 @@ type still struct{ config StillConfig }
 // Still returns a market that moves only by SetPrice and SlideTo.
 func Still(config StillConfig) Market { return &still{config} }
 
-func (m *still) begin(b *book) int64 {
+func (m *still) begin(b *orderBook) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
 	if m.config.Price > 0 {
 		b.jump(m.config.Price, m.config.Price, false)
@@ -41,18 +41,18 @@ func (m *still) begin(b *book) int64 {
 	return never
 }
 
-func (m *still) move(*book) int64                    { return never }
-func (m *still) seek(*book) int64                    { return never }
+func (m *still) move(*orderBook) int64               { return never }
+func (m *still) seek(*orderBook) int64               { return never }
 func (m *still) openAt(int64) (exchange.Price, bool) { return 0, false }
 func (m *still) fundingRate(int64) exchange.Rate     { return 0 }
-func (m *still) pricedMS(b *book) int64              { return b.exchange.nowMS }
-func (m *still) opensMS(*book) int64                 { return never }
-func (m *still) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+func (m *still) pricedMS(b *orderBook) int64         { return b.exchange.nowMS }
+func (m *still) opensMS(*orderBook) int64            { return never }
+func (m *still) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
 	return nil, exchange.Candle{}, false
 }
 
 // quoteFrom sets the distance of the quotes from the price.
-func (b *book) quoteFrom(spreadTicks int) {
+func (b *orderBook) quoteFrom(spreadTicks int) {
 	b.spread = exchange.Price(max(0, spreadTicks)) * b.symbol.PriceTick
 	b.liquiditySeed, b.consumed = 0, [2]consumed{}
 	b.stale = true

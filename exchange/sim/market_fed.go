@@ -9,12 +9,12 @@ import (
 // FeedUpdate is another venue's public data of a symbol. Feed applies it to a Fed market.
 type FeedUpdate struct {
 	AsOfMS int64            // when it was requested: Depth and Last do not affect orders accepted since then
-	Depth  *exchange.Depth  // the whole book; nil leaves the rest of the last one
+	Depth  *exchange.Depth  // the whole order book; nil leaves the rest of the last one
 	Trades []exchange.Trade // since the last call, oldest first
 	Last   exchange.Price   // 0 leaves last and mark price
 }
 
-// fed is a market whose price, book and trades come from another venue. Its quotes are finite: a
+// fed is a market whose price, order book and trades come from another venue. Its quotes are finite: a
 // taken quantity is unavailable until the next depth arrives.
 type fed struct {
 	bids, asks []exchange.Level // remaining quotes, best first, in whole quantity ticks
@@ -29,7 +29,7 @@ type fed struct {
 // request, because the venue's market moved without the others.
 func Fed() Market { return &fed{} }
 
-func (m *fed) begin(b *book) int64 {
+func (m *fed) begin(b *orderBook) int64 {
 	b.quoteFrom(0)
 	b.fed = m
 	b.candles = builder{off: true}
@@ -40,13 +40,13 @@ func (m *fed) begin(b *book) int64 {
 	return never
 }
 
-func (m *fed) move(*book) int64                    { return never }
-func (m *fed) seek(*book) int64                    { return never }
+func (m *fed) move(*orderBook) int64               { return never }
+func (m *fed) seek(*orderBook) int64               { return never }
 func (m *fed) openAt(int64) (exchange.Price, bool) { return 0, false }
 func (m *fed) fundingRate(int64) exchange.Rate     { return 0 }
-func (m *fed) pricedMS(b *book) int64              { return b.exchange.nowMS }
-func (m *fed) opensMS(*book) int64                 { return never }
-func (m *fed) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+func (m *fed) pricedMS(b *orderBook) int64         { return b.exchange.nowMS }
+func (m *fed) opensMS(*orderBook) int64            { return never }
+func (m *fed) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
 	return nil, exchange.Candle{}, false
 }
 
@@ -123,7 +123,7 @@ func (x *Exchange) Feed(key exchange.SymbolKey, update FeedUpdate) error {
 
 // passTrade applies one of the venue's trades: it fills resting orders at better prices, up to its
 // quantity, then moves the price.
-func (b *book) passTrade(trade *exchange.Trade) {
+func (b *orderBook) passTrade(trade *exchange.Trade) {
 	left := b.symbol.FloorQuantity(trade.Quantity)
 	for left > 0 {
 		o := b.crossed(&b.bids, trade.Price+1, trade.TimeMS)
@@ -139,7 +139,7 @@ func (b *book) passTrade(trade *exchange.Trade) {
 }
 
 // fillQuoted fills the resting orders that the quotes have crossed.
-func (b *book) fillQuoted(timeMS int64) {
+func (b *orderBook) fillQuoted(timeMS int64) {
 	for _, side := range [2]exchange.Side{exchange.Buy, exchange.Sell} {
 		orders := &b.bids
 		if side == exchange.Sell {
@@ -159,7 +159,7 @@ func (b *book) fillQuoted(timeMS int64) {
 
 // crossed returns the first order of a side, best price first, whose price reaches the given one
 // and that was accepted before a time.
-func (b *book) crossed(orders *ladder, price exchange.Price, beforeMS int64) *order {
+func (b *orderBook) crossed(orders *ladder, price exchange.Price, beforeMS int64) *order {
 	for i := len(orders.levels) - 1; i >= 0 && orders.levels[i].key >= orders.sign*int64(price); i-- {
 		for o := orders.levels[i].head; o != nil; o = o.next {
 			if o.CreatedMS < beforeMS {
@@ -172,7 +172,7 @@ func (b *book) crossed(orders *ladder, price exchange.Price, beforeMS int64) *or
 
 // fillResting fills a resting order at its own price, up to a quantity, and returns the filled
 // quantity. It cancels an order that may not fill any more.
-func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
+func (b *orderBook) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 	quantity := exchange.Quantity(0)
 	if b.executable(o) {
 		quantity = b.fillable(o, o.Price)
@@ -189,7 +189,7 @@ func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 
 // moveTo sets last and mark price to their value at a time, then liquidates positions and triggers
 // older orders.
-func (b *book) moveTo(price exchange.Price, timeMS int64) {
+func (b *orderBook) moveTo(price exchange.Price, timeMS int64) {
 	b.setPrice(price, price)
 	for _, a := range b.exchange.accounts {
 		if a.holds(b) && a.holdings[b.index].position.UpdatedMS < timeMS {
@@ -204,7 +204,7 @@ func (b *book) moveTo(price exchange.Price, timeMS int64) {
 
 // reachedBefore returns a conditional order, accepted before a time, whose stop price is reached,
 // or nil.
-func (b *book) reachedBefore(timeMS int64) *order {
+func (b *orderBook) reachedBefore(timeMS int64) *order {
 	for i, price := range [2]exchange.Price{b.last, b.mark} {
 		for _, direction := range [2]int{falling, rising} {
 			if o := b.crossed(&b.conditional[i][direction], price, timeMS); o != nil {

@@ -165,7 +165,7 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 			id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd,
 				WorkingType: exchange.ContractPrice, ClosePosition: true})
 			x.Advance(placed + 1000)
-			// The price returned: the current book remains.
+			// The price returned: the current order book remains.
 			trade := exchange.Trade{Price: 49_400 * usd, Quantity: btc, TimeMS: placed + c.after}
 			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: depthOf(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
 			wantOrder(t, x, id, c.status, map[exchange.OrderStatus]exchange.Quantity{exchange.StatusFilled: btc / 10}[c.status])

@@ -8,7 +8,7 @@ import (
 )
 
 // The random market: one trade of every symbol each randomStepMS, so that each trades at least once
-// in 5 s (docs/exchange.md, the book).
+// in 5 s (docs/exchange.md, the order book).
 const (
 	randomStepMS = 2_000
 	randomPastMS = 14*int64(exchange.Day1) + 2*int64(exchange.Hour1)
@@ -34,11 +34,11 @@ type random struct {
 // Random returns a seeded synthetic market: a random walk with trends, calm and volatile periods
 // and jumps that keeps reverting to its first price. It has trades and candles from before the
 // start, so that strategies need not wait for their indicators; they are computed on demand. Its
-// book has finite depth: an order larger than a level continues at the next, and the next move
+// order book has finite depth: an order larger than a level continues at the next, and the next move
 // renews the quotes.
 func Random(seed uint64) Market { return &random{seed: seed} }
 
-func (m *random) begin(b *book) int64 {
+func (m *random) begin(b *orderBook) int64 {
 	b.quoteFrom(1)
 	m.walk = newWalk(m.seed, b.symbol.Name)
 	b.liquiditySeed = m.walk.seed | 1
@@ -59,21 +59,21 @@ func (m *random) begin(b *book) int64 {
 	return m.seek(b)
 }
 
-// continueFrom scales the walk so that it continues at the book's price.
-func (m *random) continueFrom(b *book, timeMS int64) {
+// continueFrom scales the walk so that it continues at the order book's price.
+func (m *random) continueFrom(b *orderBook, timeMS int64) {
 	m.part, m.whole = 1, 1
 	if m.price(b, timeMS) != b.last {
 		m.part, m.whole = int64(b.last), m.exact(timeMS)
 	}
 }
 
-// recall provides the book with its history before the start and the past part of the current
+// recall provides the order book with its history before the start and the past part of the current
 // minute.
-func (m *random) recall(b *book, nowMS int64) {
+func (m *random) recall(b *orderBook, nowMS int64) {
 	b.tradeID = max(b.tradeID, pastTrades)
 	openMS := exchange.Minute1.OpenOf(b.exchange.nowMS)
 	b.past = &past{market: *m, fromMS: openMS - randomPastMS, toMS: openMS, lastMS: nowMS, lastID: b.tradeID}
-	b.past.spread(int64(len(b.exchange.books)))
+	b.past.spread(int64(len(b.exchange.orderBooks)))
 	b.trades = nil
 	b.candles = builder{last: b.last, base: exchange.Candles{Interval: exchange.Minute1}}
 	if nowMS >= openMS {
@@ -82,12 +82,12 @@ func (m *random) recall(b *book, nowMS int64) {
 	b.candles.tick(b.exchange.nowMS, b.last)
 }
 
-func (m *random) seek(b *book) int64 {
+func (m *random) seek(b *orderBook) int64 {
 	m.nextMS = floorTo(b.exchange.nowMS, randomStepMS) + randomStepMS
 	return m.nextMS
 }
 
-func (m *random) move(b *book) int64 {
+func (m *random) move(b *orderBook) int64 {
 	timeMS := m.nextMS
 	if b.last != m.last { // the price was set externally
 		m.continueFrom(b, timeMS-randomStepMS)
@@ -101,7 +101,7 @@ func (m *random) move(b *book) int64 {
 }
 
 // price returns the price at a time that is a multiple of randomStepMS.
-func (m *random) price(b *book, timeMS int64) exchange.Price {
+func (m *random) price(b *orderBook, timeMS int64) exchange.Price {
 	price, tick := m.exact(timeMS), int64(b.symbol.PriceTick)
 	if m.part != m.whole {
 		price = proportion(price, m.part, m.whole)
@@ -120,7 +120,7 @@ func (m *random) exact(timeMS int64) int64 {
 }
 
 // trade draws the market's own trade at a time: of 50 to about 30000 USDT, more in volatile periods.
-func (m *random) trade(b *book, timeMS int64) exchange.Trade {
+func (m *random) trade(b *orderBook, timeMS int64) exchange.Trade {
 	draw := mix(m.walk.seed ^ uint64(timeMS) ^ 0x27d4eb2f)
 	size := int64(50) << (draw & 7)
 	size += size * int64(draw>>8&0xff) / 64
@@ -148,14 +148,14 @@ func (m *random) worth(s *exchange.Symbol, usdt int64, price exchange.Price) exc
 
 func (m *random) openAt(int64) (exchange.Price, bool) { return 0, false }
 
-func (m *random) pricedMS(b *book) int64 { return b.exchange.nowMS }
-func (m *random) opensMS(*book) int64    { return never }
+func (m *random) pricedMS(b *orderBook) int64 { return b.exchange.nowMS }
+func (m *random) opensMS(*orderBook) int64    { return never }
 
 // fundingRate draws from -0.005 % to +0.02 %.
 func (m *random) fundingRate(timeMS int64) exchange.Rate {
 	return exchange.Rate(mix(m.walk.seed^uint64(timeMS))%25_001) - 5_000
 }
 
-func (m *random) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+func (m *random) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
 	return nil, exchange.Candle{}, false
 }

@@ -15,7 +15,7 @@ import (
 func (m *tape) sliding() bool { return m.config.Costs.Bounded && m.step > 0 }
 
 // pass moves the price to its value at the clock's time.
-func (m *tape) pass(b *book) {
+func (m *tape) pass(b *orderBook) {
 	m.reconsider(b)
 	b.slide(m.priceAt(b.exchange.nowMS))
 	m.watch(b)
@@ -25,7 +25,7 @@ func (m *tape) pass(b *book) {
 // depend on the account's current position and orders. After turning, the path has the same time
 // again that was left to the second extreme; otherwise it would become steeper the later it turns,
 // and a millisecond could cost a whole candle.
-func (m *tape) reconsider(b *book) {
+func (m *tape) reconsider(b *orderBook) {
 	if m.step != 1 {
 		return
 	}
@@ -55,7 +55,7 @@ func (m *tape) priceAt(nowMS int64) exchange.Price {
 
 // dueMS returns the time of the next event: the price reaches something on its way, or the next
 // step.
-func (m *tape) dueMS(b *book) int64 {
+func (m *tape) dueMS(b *orderBook) int64 {
 	if !m.sliding() {
 		return m.nextMS()
 	}
@@ -85,7 +85,7 @@ const pauses = 32
 // starts, every tenth of a percent on the way to the first extreme, and at its target price,
 // whether it has been moved there or not. On the worse path the price reverses as soon as the
 // stop's target is within the candle.
-func (m *tape) pause(b *book, to exchange.Price) exchange.Price {
+func (m *tape) pause(b *orderBook, to exchange.Price) exchange.Price {
 	if !b.trails {
 		return to
 	}

@@ -26,7 +26,7 @@ type tape struct {
 	order    PathOrder      // of the current bar
 	turned   int64          // additional time to the first extreme after the path reversed on the way
 	known    exchange.Price // the last price whose time is known
-	followed []*order       // orders on their way to the book (follow)
+	followed []*order       // orders on their way to the order book (follow)
 	revealed bool           // the account's exits follow the path
 	from     Step           // with Costs.Bounded: start of the way to the next step, at a time of the clock
 
@@ -59,7 +59,7 @@ func Tape(candles *exchange.Candles, config TapeConfig) Market {
 	return m
 }
 
-func (m *tape) begin(b *book) int64 {
+func (m *tape) begin(b *orderBook) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
 	b.costs = m.config.Costs
 	// Minutes are built from steps only if something reads them: a backtest has no spread and reads
@@ -118,7 +118,7 @@ func (m *tape) barMS() int64 {
 }
 
 // seek moves the cursor past the clock's time.
-func (m *tape) seek(b *book) int64 {
+func (m *tape) seek(b *orderBook) int64 {
 	now, opens := b.exchange.nowMS, m.candles.OpenMS
 	if m.candle >= len(opens) || m.candle > 0 && opens[m.candle-1] > now {
 		m.candle = 0
@@ -155,7 +155,7 @@ func (m *tape) forward() {
 	}
 }
 
-func (m *tape) move(b *book) int64 {
+func (m *tape) move(b *orderBook) int64 {
 	if m.config.Costs.Bounded && b.exchange.nowMS < m.nextMS() {
 		m.pass(b)
 		return m.dueMS(b)
@@ -195,7 +195,7 @@ func (m *tape) move(b *book) int64 {
 }
 
 // chosen returns the path order of the current bar once the positions and orders in it are known.
-func (m *tape) chosen(b *book, candle, bar int) PathOrder {
+func (m *tape) chosen(b *orderBook, candle, bar int) PathOrder {
 	if m.config.Order != Worst && m.config.Order != Best {
 		return m.config.Order
 	}
@@ -232,7 +232,7 @@ func (m *tape) fundingRate(int64) exchange.Rate { return m.config.Funding }
 
 // pricedMS returns the time at which an arriving order meets a price: now within a candle,
 // otherwise at the next one.
-func (m *tape) pricedMS(b *book) int64 {
+func (m *tape) pricedMS(b *orderBook) int64 {
 	now := b.exchange.nowMS
 	last := cursor{m.candle, m.bar, m.step}
 	// The step before the cursor is the last one passed.
@@ -242,7 +242,7 @@ func (m *tape) pricedMS(b *book) int64 {
 	return now
 }
 
-func (m *tape) opensMS(*book) int64 {
+func (m *tape) opensMS(*orderBook) int64 {
 	next := tape{candles: m.candles, detail: m.detail, candle: m.candle, bar: m.bar, step: m.step}
 	for next.step > 0 {
 		next.forward()
@@ -271,7 +271,7 @@ func (c *cursor) back(m *tape) bool {
 
 // candlesOf returns the recorded candles up to now, those of a longer interval built from them; nil
 // for intervals that are not a multiple of the recorded one.
-func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool) {
+func (m *tape) candlesOf(b *orderBook, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool) {
 	if interval < m.candles.Interval || interval%m.candles.Interval != 0 {
 		return nil, last, false
 	}

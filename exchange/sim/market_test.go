@@ -18,7 +18,7 @@ func (d *desk) tapeOf(rows ...[4]string) *exchange.Candles {
 	return candles
 }
 
-func TestTheBookOfAStillMarketHasMaxNotionalOnEveryLevel(t *testing.T) {
+func TestTheOrderBookOfAStillMarketHasMaxNotionalOnEveryLevel(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	for _, name := range []string{"BTC-USDT", "ETH-USDT", "SOL-USDT", "PEPE-USDT"} {

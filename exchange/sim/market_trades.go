@@ -30,7 +30,7 @@ func Trades(trades *exchange.Trades, config TradesConfig) Market {
 	return &tradeTape{trades: trades, config: config, lastMS: -1}
 }
 
-func (m *tradeTape) begin(b *book) int64 {
+func (m *tradeTape) begin(b *orderBook) int64 {
 	b.quoteFrom(0)
 	b.costs = m.config.Costs
 	b.costs.Bounded, b.costs.Through = false, false // the price is known, and the trades show what they passed
@@ -53,12 +53,12 @@ func (m *tradeTape) nextMS() int64 {
 	return never
 }
 
-func (m *tradeTape) seek(b *book) int64 {
+func (m *tradeTape) seek(b *orderBook) int64 {
 	m.at = sort.Search(m.trades.Len(), func(i int) bool { return m.trades.TimeMS[i] > b.exchange.nowMS })
 	return m.nextMS()
 }
 
-func (m *tradeTape) move(b *book) int64 {
+func (m *tradeTape) move(b *orderBook) int64 {
 	for ; m.nextMS() <= b.exchange.nowMS; m.at++ {
 		m.trade(b, m.at)
 	}
@@ -68,7 +68,7 @@ func (m *tradeTape) move(b *book) int64 {
 
 // trade plays one trade: it fills the orders it passes, then those at its price, then triggers
 // stops. Orders that take at its time get the rest.
-func (m *tradeTape) trade(b *book, at int) {
+func (m *tradeTape) trade(b *orderBook, at int) {
 	price, whole := m.trades.Price[at], m.trades.Quantity[at]
 	b.renew(b.symbol.QuantityFloat(whole))
 	b.setPrice(price, price)
@@ -84,7 +84,7 @@ func (m *tradeTape) trade(b *book, at int) {
 }
 
 // fillPassed fills the resting orders that a trade passed.
-func (b *book) fillPassed(price exchange.Price) {
+func (b *orderBook) fillPassed(price exchange.Price) {
 	for o := b.bids.best(); o != nil && o.Price > price && b.take(o, false); o = b.bids.best() {
 	}
 	for o := b.asks.best(); o != nil && o.Price < price && b.take(o, false); o = b.asks.best() {
@@ -92,7 +92,7 @@ func (b *book) fillPassed(price exchange.Price) {
 }
 
 // fillAt fills the resting orders at a trade's price, on the side that it met.
-func (b *book) fillAt(price exchange.Price, sold bool) {
+func (b *orderBook) fillAt(price exchange.Price, sold bool) {
 	side := &b.asks
 	if sold {
 		side = &b.bids
@@ -103,7 +103,7 @@ func (b *book) fillAt(price exchange.Price, sold bool) {
 
 // worst returns the worst price for a side and the smallest quantity of the trades from a time to
 // now.
-func (m *tradeTape) worst(b *book, side exchange.Side, sinceMS int64) (price exchange.Price, volume float64) {
+func (m *tradeTape) worst(b *orderBook, side exchange.Side, sinceMS int64) (price exchange.Price, volume float64) {
 	at := m.at // the trade being played, and afterwards the next one
 	if at >= m.trades.Len() || m.trades.TimeMS[at] > b.exchange.nowMS {
 		at = max(0, at-1)
@@ -117,16 +117,16 @@ func (m *tradeTape) worst(b *book, side exchange.Side, sinceMS int64) (price exc
 
 func (m *tradeTape) openAt(int64) (exchange.Price, bool) { return 0, false }
 func (m *tradeTape) fundingRate(int64) exchange.Rate     { return m.config.Funding }
-func (m *tradeTape) opensMS(*book) int64                 { return m.nextMS() }
+func (m *tradeTape) opensMS(*orderBook) int64            { return m.nextMS() }
 
 // pricedMS returns the current time during a trade, otherwise the time of the next trade.
-func (m *tradeTape) pricedMS(b *book) int64 {
+func (m *tradeTape) pricedMS(b *orderBook) int64 {
 	if b.exchange.nowMS == m.lastMS {
 		return m.lastMS
 	}
 	return m.nextMS()
 }
 
-func (m *tradeTape) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+func (m *tradeTape) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
 	return nil, exchange.Candle{}, false
 }

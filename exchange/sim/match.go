@@ -5,8 +5,8 @@ import "botd/exchange"
 // maxValue is the maximum value of one order or position in USDT, so that no product overflows.
 const maxValue = 1e15
 
-// arrive processes an accepted order's arrival at the book.
-func (b *book) arrive(o *order) {
+// arrive processes an accepted order's arrival at the order book.
+func (b *orderBook) arrive(o *order) {
 	o.visible = true
 	b.exchange.noteOrder(o)
 	b.exchange.version++
@@ -32,7 +32,7 @@ func (b *book) arrive(o *order) {
 
 // arriveConditional makes a conditional order wait for its stop price. If its stop price was passed
 // before it arrived, it triggers at once, with the type in its answer (docs/exchange.md, conditional orders).
-func (b *book) arriveConditional(o *order) {
+func (b *orderBook) arriveConditional(o *order) {
 	reached := b.reached(o) || o.passed
 	if b.costs.Bounded {
 		// On the best path, even a stop knows only the close of the rest of the bar.
@@ -57,7 +57,7 @@ func (b *book) arriveConditional(o *order) {
 // arriveLate makes an order rest, or wait for its stop price, from the close of the bar in which it
 // arrived. If the close has passed a stop, it pays its stop price, after those that the price
 // passed earlier.
-func (b *book) arriveLate(o *order) {
+func (b *orderBook) arriveLate(o *order) {
 	switch {
 	case !o.Type.Conditional() || o.triggered:
 		b.rest(o)
@@ -66,7 +66,7 @@ func (b *book) arriveLate(o *order) {
 	default:
 		for other := o.account.open(o.Market).first; other != nil; other = other.after {
 			sooner := worse(o.Side, other.StopPrice, o.StopPrice) != other.StopPrice
-			if sooner && other.late && other.book == b && other.Side == o.Side && other.Type.StopLoss() {
+			if sooner && other.late && other.orderBook == b && other.Side == o.Side && other.Type.StopLoss() {
 				o.late = true
 				b.exchange.queue.push(b.exchange.nowMS, o, false)
 				return
@@ -80,7 +80,7 @@ func (b *book) arriveLate(o *order) {
 // waitsAgain reports whether the rest of a take-profit, unfilled for lack of volume, waits for its
 // stop price again. It then pays that price, like a limit, and no order triggered later pays a
 // better one.
-func (b *book) waitsAgain(o *order) bool {
+func (b *orderBook) waitsAgain(o *order) bool {
 	return b.costs.Bounded && !o.Type.StopLoss() && (!o.priced() || worse(o.Side, o.StopPrice, o.Price) == o.Price)
 }
 
@@ -88,7 +88,7 @@ func (b *book) waitsAgain(o *order) bool {
 // no bound. A stop that was on its way pays the worst price since its placement if that is beyond
 // its stop price, because the market may have passed it there. A take-profit pays its stop price,
 // like a limit, whatever gap follows.
-func (b *book) triggersAt(o *order, reached bool) exchange.Price {
+func (b *orderBook) triggersAt(o *order, reached bool) exchange.Price {
 	now, sinceMS := b.exchange.nowMS, b.takesSince(o)
 	if o.Type.StopLoss() && o.watched {
 		return worse(o.Side, o.worst, o.StopPrice)
@@ -108,7 +108,7 @@ func (b *book) triggersAt(o *order, reached bool) exchange.Price {
 
 // working returns the index and the price that an order's working type selects. Spot has only the
 // last price.
-func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
+func (b *orderBook) working(kind exchange.WorkingType) (int, exchange.Price) {
 	if kind == exchange.MarkPrice {
 		return 1, b.mark
 	}
@@ -116,7 +116,7 @@ func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
 }
 
 // current returns the known price that judges an order at its placement.
-func (b *book) current(kind exchange.WorkingType) exchange.Price {
+func (b *orderBook) current(kind exchange.WorkingType) exchange.Price {
 	if b.costs.Bounded && b.tape.known > 0 && !b.skipped && !b.tape.revealed {
 		return b.tape.known
 	}
@@ -133,7 +133,7 @@ func (o *order) direction() int {
 	return rising
 }
 
-func (b *book) reached(o *order) bool {
+func (b *orderBook) reached(o *order) bool {
 	_, price := b.working(o.WorkingType)
 	if o.direction() == falling {
 		return price <= o.StopPrice
@@ -141,7 +141,7 @@ func (b *book) reached(o *order) bool {
 	return price >= o.StopPrice
 }
 
-func (b *book) wait(o *order) {
+func (b *orderBook) wait(o *order) {
 	kind, _ := b.working(o.WorkingType)
 	b.exchange.queueUp(o)
 	b.conditional[kind][o.direction()].add(o, o.StopPrice)
@@ -149,14 +149,14 @@ func (b *book) wait(o *order) {
 }
 
 // activate sends a conditional order as market or limit order, by its type, at the price that triggered it.
-func (b *book) activate(o *order, met exchange.Price) {
+func (b *orderBook) activate(o *order, met exchange.Price) {
 	o.triggered, o.met, o.triggeredMS = true, met, b.exchange.nowMS
 	b.enter(o, canceled)
 }
 
-// enter matches an order and leaves the rest of a limit order in the book. An order that may not
+// enter matches an order and leaves the rest of a limit order in the order book. An order that may not
 // execute ends with the given status.
-func (b *book) enter(o *order, refused exchange.OrderStatus) {
+func (b *orderBook) enter(o *order, refused exchange.OrderStatus) {
 	if o.watched {
 		o.watched, o.triggeredMS = false, b.exchange.nowMS
 	}
@@ -187,9 +187,9 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	}
 }
 
-// delayRest makes an order that reaches the book late in a bar rest from the bar's close on. Until
+// delayRest makes an order that reaches the order book late in a bar rest from the bar's close on. Until
 // then it is visible and can be canceled.
-func (b *book) delayRest(o *order) bool {
+func (b *orderBook) delayRest(o *order) bool {
 	closeMS, late := b.tape.restsLate(b.exchange.nowMS)
 	if o.triggered { // triggered by the path, so only the best one may continue from there
 		late = b.tape.config.Order != Best && b.exchange.nowMS > b.tape.openedMS() && b.exchange.nowMS < closeMS
@@ -210,7 +210,7 @@ func (x *Exchange) queueUp(o *order) {
 	x.noteOrder(o)
 }
 
-func (b *book) rest(o *order) {
+func (b *orderBook) rest(o *order) {
 	b.exchange.queueUp(o)
 	if o.Side == exchange.Buy {
 		b.bids.add(o, o.Price)
@@ -222,15 +222,15 @@ func (b *book) rest(o *order) {
 }
 
 // amountSpent reports whether the rest of a spot order by amount is less than one quantityTick.
-func (b *book) amountSpent(o *order) bool {
+func (b *orderBook) amountSpent(o *order) bool {
 	price, ok := b.best(o.Side)
 	return ok && !o.QuoteAmount.IsZero() && quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price) == 0
 }
 
 // executable reports whether an order may fill now. On an exchange that rejects opposite orders an
-// opening order cannot meet an opposite position, however long it has been in the book; a reducing
+// opening order cannot meet an opposite position, however long it has been in the order book; a reducing
 // order needs the position it was placed for.
-func (b *book) executable(o *order) bool {
+func (b *orderBook) executable(o *order) bool {
 	if o.Market == exchange.Spot {
 		return true
 	}
@@ -242,7 +242,7 @@ func (b *book) executable(o *order) bool {
 }
 
 // fillable returns the quantity of an order that would fill at a price.
-func (b *book) fillable(o *order, price exchange.Price) exchange.Quantity {
+func (b *orderBook) fillable(o *order, price exchange.Price) exchange.Quantity {
 	if o.Market == exchange.Spot {
 		return b.fillableSpot(o, price)
 	}
@@ -261,7 +261,7 @@ func (b *book) fillable(o *order, price exchange.Price) exchange.Quantity {
 }
 
 // best returns the quote that an order of the side would meet.
-func (b *book) best(side exchange.Side) (exchange.Price, bool) {
+func (b *orderBook) best(side exchange.Side) (exchange.Price, bool) {
 	if side == exchange.Buy {
 		return b.ask()
 	}
@@ -270,7 +270,7 @@ func (b *book) best(side exchange.Side) (exchange.Price, bool) {
 
 // maker returns the first order of another account that an order of the side would meet. It cancels
 // orders that may no longer execute.
-func (b *book) maker(o *order) *order {
+func (b *orderBook) maker(o *order) *order {
 	other := &b.asks
 	if o.Side == exchange.Sell {
 		other = &b.bids
@@ -286,7 +286,7 @@ func (b *book) maker(o *order) *order {
 
 // firstMatch returns the first match of an order: accounts' orders precede a quote at the same
 // price.
-func (b *book) firstMatch(o *order) (price exchange.Price, maker *order, ok bool) {
+func (b *orderBook) firstMatch(o *order) (price exchange.Price, maker *order, ok bool) {
 	if b.costs.Bounded {
 		return b.boundedQuote(o)
 	}
@@ -305,20 +305,20 @@ func (b *book) firstMatch(o *order) (price exchange.Price, maker *order, ok bool
 	return price, maker, ok
 }
 
-// boundedQuote is firstMatch in a backtest, whose book contains only one account's orders.
-func (b *book) boundedQuote(o *order) (exchange.Price, *order, bool) {
+// boundedQuote is firstMatch in a backtest, whose order book contains only one account's orders.
+func (b *orderBook) boundedQuote(o *order) (exchange.Price, *order, bool) {
 	price, ok := b.bounded(o)
 	return price, nil, ok
 }
 
-func (b *book) matches(o *order) bool {
+func (b *orderBook) matches(o *order) bool {
 	_, _, ok := b.firstMatch(o)
 	return ok
 }
 
-// match fills an order as far as the book allows. Quotes are renewed after every fill, so the best
+// match fills an order as far as the order book allows. Quotes are renewed after every fill, so the best
 // one takes all the rest; a Fed market's quotes are not.
-func (b *book) match(o *order) {
+func (b *orderBook) match(o *order) {
 	for !o.Status.Final() {
 		price, maker, ok := b.firstMatch(o)
 		if !ok {
@@ -356,7 +356,7 @@ func (b *book) match(o *order) {
 
 // apply books an executed quantity of an order.
 func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quantity, maker bool) {
-	b := o.book
+	b := o.orderBook
 	value := b.symbol.Notional(price, quantity)
 	o.Filled += quantity
 	o.spent = o.spent.Add(value)

@@ -71,8 +71,8 @@ func (c *call) change() *exchange.Refusal {
 	return c.setLeverage()
 }
 
-// symbol returns the book of a request's symbol.
-func (c *call) symbol(name string) (*book, *exchange.Refusal) {
+// symbol returns the order book of a request's symbol.
+func (c *call) symbol(name string) (*orderBook, *exchange.Refusal) {
 	market := c.request.Operation.Market()
 	if b := c.exchange.find(exchange.SymbolKey{Market: market, Name: name}); b != nil {
 		return b, nil

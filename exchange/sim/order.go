@@ -7,10 +7,10 @@ const canceled = exchange.StatusCanceled
 // order is an order with the exchange's internal state.
 type order struct {
 	exchange.Order        // as the interface shows it
-	visible        bool   // it has reached the book: list and GET return it
+	visible        bool   // it has reached the order book: list and GET return it
 	before, after  *order // in the account's list of open orders, oldest first
 	account        *account
-	book           *book
+	orderBook      *orderBook
 	reduceOnly     bool
 	triggered      bool // a conditional order that was activated
 	dead           bool // a spot order whose cancel was answered: it cannot fill
@@ -25,7 +25,7 @@ type order struct {
 	sinceMS     int64          // the time from which it takes, if not from its placement
 	slippage    exchange.Rate  // the largest so far
 	late        bool           // it rests, or waits for its stop price, from its bar's close on
-	delayed     bool           // it did not reach the book immediately
+	delayed     bool           // it did not reach the order book immediately
 	spared      bool           // a stop on the best path that pays its price whenever it is passed
 	passed      bool           // a stop whose price the path reached while it was on its way
 	watched     bool           // it is on its way, and worst is the worst price on the path since its placement
@@ -74,9 +74,9 @@ func (l *orderList) remove(o *order) {
 }
 
 // newOrder returns an accepted order with the next id.
-func (x *Exchange) newOrder(a *account, b *book, request *exchange.NewOrder) *order {
+func (x *Exchange) newOrder(a *account, b *orderBook, request *exchange.NewOrder) *order {
 	o := x.orders.spare.blank()
-	o.account, o.book, o.reduceOnly = a, b, request.ReduceOnly
+	o.account, o.orderBook, o.reduceOnly = a, b, request.ReduceOnly
 	o.ID, o.ClientOrderID, o.Market, o.Symbol = x.orders.lastID+1, request.ClientOrderID, b.symbol.Market, b.symbol.Name
 	o.Side, o.Type, o.Price, o.StopPrice = request.Side, request.Type, request.Price, request.StopPrice
 	o.Quantity, o.QuoteAmount, o.WorkingType = request.Quantity, request.QuoteAmount, request.WorkingType
@@ -114,7 +114,7 @@ func (o *order) show(reported *exchange.Order) {
 		reported.CreatedMS -= reported.CreatedMS % 1000
 		return
 	}
-	reported.AveragePrice = o.book.symbol.AverageCost(o.spent, o.Filled)
+	reported.AveragePrice = o.orderBook.symbol.AverageCost(o.spent, o.Filled)
 }
 
 // priced reports whether the order has a limit price, now or on activation.
@@ -131,10 +131,10 @@ func (o *order) exits() bool {
 }
 
 // basis is the price at which the order's value and margin are computed.
-func (o *order) basis() exchange.Price { return o.book.basis(o.Type, o.Price, o.StopPrice) }
+func (o *order) basis() exchange.Price { return o.orderBook.basis(o.Type, o.Price, o.StopPrice) }
 
 // basis returns an order's own price, the stop price of a conditional market order, else the market's price.
-func (b *book) basis(kind exchange.OrderType, price, stop exchange.Price) exchange.Price {
+func (b *orderBook) basis(kind exchange.OrderType, price, stop exchange.Price) exchange.Price {
 	switch {
 	case kind.Priced():
 		return price
@@ -149,7 +149,7 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 	o.Status = status
 	x.noteOrder(o)
 	x.noteAccount(o.account)
-	o.book.takeOut(o)
+	o.orderBook.takeOut(o)
 	o.account.open(o.Market).remove(o)
 	if o.Market == exchange.Futures {
 		x.clearing.releaseFutures(o)
@@ -160,7 +160,7 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 }
 
 // takeOut removes an order from its ladder, if it is in one.
-func (b *book) takeOut(o *order) {
+func (b *orderBook) takeOut(o *order) {
 	if o.ladder != nil {
 		o.ladder.remove(o)
 		o.turn = 0

@@ -7,7 +7,7 @@ type PathOrder uint8
 
 // The path orders. The zero value guesses from the candle: a rising one went down first, a falling
 // one up first. Worst and Best choose for each candle by the positions and orders within it
-// (book.adverse).
+// (orderBook.adverse).
 const (
 	ByDirection PathOrder = iota
 	LowFirst
@@ -61,7 +61,7 @@ func offsetOf(step int, interval exchange.Interval) int64 {
 //	long      no stop, one that trails high: the stop moves up first, and is met on the way down
 //
 // A short is the mirror image.
-func (b *book) adverse(low, high exchange.Price) PathOrder {
+func (b *orderBook) adverse(low, high exchange.Price) PathOrder {
 	buys, sells := b.bids.within(low, high) || b.entering(exchange.Buy, low, high), b.asks.within(low, high) || b.entering(exchange.Sell, low, high)
 	switch side := b.netSide(); {
 	case b.trails && side > 0 && !b.stopped(falling, low, high):
@@ -81,7 +81,7 @@ func (b *book) adverse(low, high exchange.Price) PathOrder {
 }
 
 // netSide returns the sign of the accounts' total position.
-func (b *book) netSide() int {
+func (b *orderBook) netSide() int {
 	sum := exchange.Quantity(0)
 	for _, p := range b.positions {
 		if p.Side == exchange.Long {
@@ -102,7 +102,7 @@ func (b *book) netSide() int {
 // stopped reports whether a price within low..high, reached from that direction, triggers an order
 // that reduces the position, or liquidates, or is the target of the trailing stop, which ends the
 // position as soon as it is moved there.
-func (b *book) stopped(direction int, low, high exchange.Price) bool {
+func (b *orderBook) stopped(direction int, low, high exchange.Price) bool {
 	if b.trailing >= low && b.trailing <= high {
 		return true
 	}
@@ -115,7 +115,7 @@ func (b *book) stopped(direction int, low, high exchange.Price) bool {
 }
 
 // entering reports whether a conditional order of a side waits within low..high.
-func (b *book) entering(side exchange.Side, low, high exchange.Price) bool {
+func (b *orderBook) entering(side exchange.Side, low, high exchange.Price) bool {
 	for i := range b.conditional {
 		for j := range b.conditional[i] {
 			if o := b.conditional[i][j].best(); o != nil && o.Side == side && b.conditional[i][j].within(low, high) &&

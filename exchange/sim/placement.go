@@ -11,7 +11,7 @@ type placement struct {
 	exchange  *Exchange
 	operation exchange.Operation
 	account   *account
-	book      *book
+	orderBook *orderBook
 	request   exchange.NewOrder
 }
 
@@ -26,7 +26,7 @@ func (c *call) prepare() (*placement, *exchange.Refusal) {
 		return nil, refusal
 	}
 	p := &c.exchange.validating // one at a time; allocating it would take a tenth of a placement
-	p.exchange, p.operation, p.account, p.book, p.request = c.exchange, c.request.Operation, c.account, b, c.request.Order
+	p.exchange, p.operation, p.account, p.orderBook, p.request = c.exchange, c.request.Operation, c.account, b, c.request.Order
 	request, s := &p.request, b.symbol
 	switch {
 	case request.Side != exchange.Buy && request.Side != exchange.Sell:
@@ -51,7 +51,7 @@ func accepts(s *exchange.Symbol, kind exchange.OrderType) bool {
 
 // prices validates price, stopPrice and workingType.
 func (p *placement) prices() *exchange.Refusal {
-	request, s := &p.request, p.book.symbol
+	request, s := &p.request, p.orderBook.symbol
 	kind := request.Type
 	futures := s.Market == exchange.Futures
 	if refusal := p.price("price", request.Price, kind.Priced(), CodePriceMissing, CodePriceForbidden, CodePriceTick); refusal != nil {
@@ -76,7 +76,7 @@ func (p *placement) prices() *exchange.Refusal {
 
 // price validates a price that orders of some types require and all others forbid.
 func (p *placement) price(name string, price exchange.Price, required bool, missing, forbidden, tick int) *exchange.Refusal {
-	s, kind := p.book.symbol, p.request.Type
+	s, kind := p.orderBook.symbol, p.request.Type
 	switch {
 	case required && price == 0:
 		return p.refuse(missing, "%s is required for %s", name, kind)
@@ -90,7 +90,7 @@ func (p *placement) price(name string, price exchange.Price, required bool, miss
 
 // quantity validates qt.
 func (p *placement) quantity() *exchange.Refusal {
-	s, quantity := p.book.symbol, p.request.Quantity
+	s, quantity := p.orderBook.symbol, p.request.Quantity
 	switch {
 	case quantity <= 0:
 		return p.refuse(CodeQuantity, "qt %s is not above 0", s.QuantityDecimal(quantity))
@@ -102,7 +102,7 @@ func (p *placement) quantity() *exchange.Refusal {
 
 // value validates the order's value at its basis (rule 2).
 func (p *placement) value() *exchange.Refusal {
-	s, basis := p.book.symbol, p.basis()
+	s, basis := p.orderBook.symbol, p.basis()
 	if rough := float64(s.PriceFloat(basis) * s.QuantityFloat(p.request.Quantity)); rough > maxValue {
 		return p.refuse(CodeMaxNotional, "order value %.0f is above maxNotional %s", rough, s.MaxNotional)
 	}
@@ -111,11 +111,11 @@ func (p *placement) value() *exchange.Refusal {
 
 // basis returns the basis of the order that would result from the request.
 func (p *placement) basis() exchange.Price {
-	return p.book.basis(p.request.Type, p.request.Price, p.request.StopPrice)
+	return p.orderBook.basis(p.request.Type, p.request.Price, p.request.StopPrice)
 }
 
 func (p *placement) bounds(value exchange.Amount) *exchange.Refusal {
-	s := p.book.symbol
+	s := p.orderBook.symbol
 	if value.Less(s.MinNotional) {
 		return p.refuse(CodeMinNotional, "order value %s is below minNotional %s", value, s.MinNotional)
 	}
@@ -132,9 +132,9 @@ func (p *placement) classify() *exchange.Refusal {
 	if !request.Type.Conditional() || request.ClosePosition {
 		return nil
 	}
-	current := p.book.current(request.WorkingType)
+	current := p.orderBook.current(request.WorkingType)
 	if request.StopPrice == current {
-		return p.refuse(CodeStopPriceEqual, "stopPrice %s equals the current price", p.book.symbol.PriceDecimal(current))
+		return p.refuse(CodeStopPriceEqual, "stopPrice %s equals the current price", p.orderBook.symbol.PriceDecimal(current))
 	}
 	stop := (request.Side == exchange.Buy) == (request.StopPrice > current)
 	switch {
@@ -150,20 +150,20 @@ func (p *placement) classify() *exchange.Refusal {
 	return nil
 }
 
-// send starts an accepted order on its way to the book: at once, inside the call, if there is no
+// send starts an accepted order on its way to the order book: at once, inside the call, if there is no
 // delay. The answer contains the order as accepted.
 func (c *call) send(o *order) {
 	if !c.unread {
 		c.answer.Order = o.report()
 	}
 	delay := c.exchange.delay()
-	if t := o.book.tape; t != nil && t.config.Costs.Bounded {
+	if t := o.orderBook.tape; t != nil && t.config.Costs.Bounded {
 		o.delayed = delay > t.config.Costs.LaterMS
-		t.follow(o.book, o)
+		t.follow(o.orderBook, o)
 	}
 	if delay > 0 {
 		c.exchange.queue.push(c.exchange.nowMS+delay, o, false)
 		return
 	}
-	o.book.arrive(o)
+	o.orderBook.arrive(o)
 }

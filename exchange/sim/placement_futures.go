@@ -16,11 +16,11 @@ func (c *call) placeFutures() *exchange.Refusal {
 	if refusal := p.margin(); refusal != nil {
 		return refusal
 	}
-	o := c.exchange.newOrder(c.account, p.book, &p.request)
+	o := c.exchange.newOrder(c.account, p.orderBook, &p.request)
 	if o.Type.Conditional() {
 		o.Status = exchange.StatusNew
 	}
-	h := &c.account.holdings[p.book.index]
+	h := &c.account.holdings[p.orderBook.index]
 	if o.opens() {
 		c.exchange.clearing.holdMargin(o)
 	} else {
@@ -44,8 +44,8 @@ func (p *placement) flags() *exchange.Refusal {
 		return p.refuse(CodeReduceAndClose, "reduceOnly and closePosition are both true")
 	case request.ClosePosition && request.Type != exchange.StopMarket && request.Type != exchange.TakeProfitMarket:
 		return p.refuse(CodeCloseType, "closePosition is for STOP_MARKET and TAKE_PROFIT_MARKET, not for %s", request.Type)
-	case p.book.symbol.ReduceOnly && !request.Reduces():
-		return p.refuse(CodeReduceOnlySymbol, "%s accepts reducing orders only: isReduceOnly is true", p.book.symbol.Name)
+	case p.orderBook.symbol.ReduceOnly && !request.Reduces():
+		return p.refuse(CodeReduceOnlySymbol, "%s accepts reducing orders only: isReduceOnly is true", p.orderBook.symbol.Name)
 	case !request.QuoteAmount.IsZero():
 		return p.refuse(CodeQuantity, "a futures order requires a base quantity, not an amount of %s USDT", request.QuoteAmount)
 	}
@@ -56,7 +56,7 @@ func (p *placement) flags() *exchange.Refusal {
 func (p *placement) size() *exchange.Refusal {
 	if p.request.ClosePosition {
 		if p.request.Quantity != 0 {
-			return p.refuse(CodeCloseQuantity, "qt %s must be omitted or 0 with closePosition", p.book.symbol.QuantityDecimal(p.request.Quantity))
+			return p.refuse(CodeCloseQuantity, "qt %s must be omitted or 0 with closePosition", p.orderBook.symbol.QuantityDecimal(p.request.Quantity))
 		}
 		return nil
 	}
@@ -69,8 +69,8 @@ func (p *placement) size() *exchange.Refusal {
 // reducing validates an order against the open position: rules 5, 8 and 9, and the setting for
 // opposite orders.
 func (p *placement) reducing() *exchange.Refusal {
-	request, s := &p.request, p.book.symbol
-	h := &p.account.holdings[p.book.index]
+	request, s := &p.request, p.orderBook.symbol
+	h := &p.account.holdings[p.orderBook.index]
 	position := h.position
 	if !request.Reduces() {
 		if position != nil && position.Side != sideOf(request.Side) && !p.exchange.net {
@@ -102,13 +102,13 @@ func (p *placement) reducing() *exchange.Refusal {
 // closing validates a closePosition order: one per type, and its stopPrice on the side of the
 // current price required by the table of rule 9.
 func (p *placement) closing(position *position) *exchange.Refusal {
-	request, s := &p.request, p.book.symbol
+	request, s := &p.request, p.orderBook.symbol
 	for o := p.account.futuresOrders.first; o != nil; o = o.after {
-		if o.ClosePosition && o.book == p.book && o.Type == request.Type {
+		if o.ClosePosition && o.orderBook == p.orderBook && o.Type == request.Type {
 			return p.refuse(CodeCloseDuplicate, "closePosition %s order %d is active on %s", o.Type, o.ID, s.Name)
 		}
 	}
-	current := p.book.current(request.WorkingType)
+	current := p.orderBook.current(request.WorkingType)
 	below, side := (position.Side == exchange.Long) == (request.Type == exchange.StopMarket), "above"
 	if below {
 		side = "below"
@@ -125,7 +125,7 @@ func (p *placement) margin() *exchange.Refusal {
 	if p.request.Reduces() {
 		return nil
 	}
-	needed, available := p.account.marginOf(p.book, p.request.Side, p.basis(), p.request.Quantity), p.account.available()
+	needed, available := p.account.marginOf(p.orderBook, p.request.Side, p.basis(), p.request.Quantity), p.account.available()
 	if available.Less(needed) {
 		return p.refuse(CodeMargin, "order margin %s is above the available balance %s", needed, available)
 	}

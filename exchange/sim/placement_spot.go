@@ -15,18 +15,18 @@ func (c *call) placeSpot() *exchange.Refusal {
 			return refusal
 		}
 	}
-	trial := order{account: c.account, book: p.book}
+	trial := order{account: c.account, orderBook: p.orderBook}
 	trial.Side, trial.Type, trial.Price, trial.StopPrice = p.request.Side, p.request.Type, p.request.Price, p.request.StopPrice
 	trial.Quantity, trial.QuoteAmount = p.request.Quantity, p.request.QuoteAmount
-	if needed, free := p.book.requiredFunds(&trial), trial.paid().free; free.Less(needed) {
-		asset := p.book.symbol.Quote
+	if needed, free := p.orderBook.requiredFunds(&trial), trial.paid().free; free.Less(needed) {
+		asset := p.orderBook.symbol.Quote
 		if trial.Side == exchange.Sell {
-			asset = p.book.symbol.Base
+			asset = p.orderBook.symbol.Base
 		}
 		return p.refuse(CodeBalance, "the order needs %s %s, the free balance is %s", needed, asset, free)
 	}
-	o := c.exchange.newOrder(c.account, p.book, &p.request)
-	p.book.freeze(o)
+	o := c.exchange.newOrder(c.account, p.orderBook, &p.request)
+	p.orderBook.freeze(o)
 	c.exchange.version++
 	c.send(o)
 	return nil
@@ -35,7 +35,7 @@ func (c *call) placeSpot() *exchange.Refusal {
 // spotSize validates qt: for MARKET the amount in USDT, else a base quantity. A conditional market
 // order takes either.
 func (p *placement) spotSize() *exchange.Refusal {
-	request, s := &p.request, p.book.symbol
+	request, s := &p.request, p.orderBook.symbol
 	byAmount := request.Type == exchange.MarketOrder || !request.Type.Priced() && request.Quantity == 0
 	if !byAmount {
 		request.QuoteAmount = exchange.Amount{}

@@ -9,10 +9,10 @@ import (
 // position is a futures position with its exact cost.
 type position struct {
 	positionFacts
-	account *account
-	book    *book
-	status  exchange.PositionStatus
-	margin  exchange.Amount // cost / leverage
+	account   *account
+	orderBook *orderBook
+	status    exchange.PositionStatus
+	margin    exchange.Amount // cost / leverage
 }
 
 // positionFacts is the part of a position that a snapshot stores as it is.
@@ -57,19 +57,21 @@ func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
 	return cost.Sub(value)
 }
 
-func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.book.mark) }
+func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.orderBook.mark) }
 
 // shown returns the profit at the known price.
-func (p *position) shown() exchange.Amount { return p.unrealizedAt(p.book.current(exchange.MarkPrice)) }
+func (p *position) shown() exchange.Amount {
+	return p.unrealizedAt(p.orderBook.current(exchange.MarkPrice))
+}
 
 func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
-	return p.profit(p.book.symbol.Notional(mark, p.Remaining), p.Cost)
+	return p.profit(p.orderBook.symbol.Notional(mark, p.Remaining), p.Cost)
 }
 
 // fillFutures books an executed quantity: first the fee, then the reduced, then the opened
 // quantity.
 func (c *clearing) fillFutures(o *order, price exchange.Price, quantity exchange.Quantity, fee exchange.Amount) {
-	a, b := o.account, o.book
+	a, b := o.account, o.orderBook
 	a.money.Fees = a.money.Fees.Add(fee)
 	a.money.Wallet = a.money.Wallet.Sub(fee)
 	h := &a.holdings[b.index]
@@ -94,13 +96,13 @@ func (c *clearing) fillFutures(o *order, price exchange.Price, quantity exchange
 }
 
 // increase opens a position or adds to it.
-func (c *clearing) increase(a *account, b *book, side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
+func (c *clearing) increase(a *account, b *orderBook, side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
 	h := &a.holdings[b.index]
 	p := h.position
 	if p == nil {
 		c.positionID++
 		p = a.spare.blank()
-		p.account, p.book, p.ID, p.Side, p.status, p.CreatedMS = a, b, c.positionID, sideOf(side), exchange.PositionOpen, c.exchange.nowMS
+		p.account, p.orderBook, p.ID, p.Side, p.status, p.CreatedMS = a, b, c.positionID, sideOf(side), exchange.PositionOpen, c.exchange.nowMS
 		h.position = p
 		a.positions = append(a.positions, p)
 		b.positions = append(b.positions, p)
@@ -118,9 +120,9 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 // reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places; if
 // nothing remains, it is all of the rest.
 func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
-	a, value := p.account, p.book.symbol.Notional(price, quantity)
+	a, value := p.account, p.orderBook.symbol.Notional(price, quantity)
 	p.exclude()
-	p.Entry = p.book.symbol.AverageCost(p.Cost, p.Remaining)
+	p.Entry = p.orderBook.symbol.AverageCost(p.Cost, p.Remaining)
 	cost := p.Cost.MulDiv(int64(quantity), int64(p.Remaining))
 	profit := p.profit(value, cost)
 	p.Cost = p.Cost.Sub(cost)
@@ -136,7 +138,7 @@ func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Q
 
 // updateMargin updates a position's margin and times.
 func (c *clearing) updateMargin(p *position, price exchange.Price) {
-	margin := p.Cost.Div(int64(p.account.holdings[p.book.index].leverage))
+	margin := p.Cost.Div(int64(p.account.holdings[p.orderBook.index].leverage))
 	p.account.positionMargin = p.account.positionMargin.Add(margin).Sub(p.margin)
 	p.margin, p.Last, p.UpdatedMS = margin, price, c.exchange.nowMS
 }
@@ -144,7 +146,7 @@ func (c *clearing) updateMargin(p *position, price exchange.Price) {
 // closePosition ends a position without a remaining quantity. It cancels the position's open reduceOnly, stop-loss
 // and take-profit orders; a closePosition order that closed the position is filled instead.
 func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by *order) {
-	a, b := p.account, p.book
+	a, b := p.account, p.orderBook
 	h := &a.holdings[b.index]
 	p.status, p.Leverage = status, h.leverage
 	h.position = nil
@@ -187,7 +189,7 @@ func without(all []*position, p *position) []*position {
 
 // report returns the position in the form of the interface.
 func (p *position) report() exchange.Position {
-	s := p.book.symbol
+	s := p.orderBook.symbol
 	reported := exchange.Position{
 		ID: p.ID, Symbol: s.Name, Side: p.Side, Quantity: p.Opened, Remaining: p.Remaining, RealizedPNL: p.Realized, Status: p.status,
 		LastUpdatePrice: s.PriceAmount(p.Last), ClosePrice: s.AverageCost(p.Exits, p.Exited),
@@ -196,7 +198,7 @@ func (p *position) report() exchange.Position {
 	}
 	if p.status == exchange.PositionOpen {
 		reported.EntryPrice = s.AverageCost(p.Cost, p.Remaining)
-		reported.Leverage = p.account.holdings[p.book.index].leverage
+		reported.Leverage = p.account.holdings[p.orderBook.index].leverage
 		reported.UnrealizedPNL = p.shown()
 		reported.LiqPrice = p.liquidationPrice()
 	}

@@ -17,7 +17,7 @@ func (s *positionSum) of(positions []*position, part func(*position) exchange.Am
 	if len(positions) == 0 {
 		return exchange.Amount{}
 	}
-	if marks := positions[0].book.exchange.markVersion; !s.known || s.markVersion != marks {
+	if marks := positions[0].orderBook.exchange.markVersion; !s.known || s.markVersion != marks {
 		s.value, s.markVersion, s.known = exchange.Amount{}, marks, true
 		for _, p := range positions {
 			s.value = s.value.Add(part(p))
@@ -51,6 +51,6 @@ func (p *position) include() {
 // holds reports whether the sum is valid at the current marks; otherwise it is recomputed on
 // demand.
 func (s *positionSum) holds(p *position) bool {
-	s.known = s.known && s.markVersion == p.book.exchange.markVersion
+	s.known = s.known && s.markVersion == p.orderBook.exchange.markVersion
 	return s.known
 }

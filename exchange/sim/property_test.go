@@ -17,7 +17,7 @@ func TestRandomOperationsKeepTheInvariants(t *testing.T) {
 		opposite := rapid.SampledFrom([]string{"reject", "net"}).Draw(r, "opposite")
 		d := newDesk(t, Config{OppositeOrder: opposite, OrderDelayMS: rapid.SampledFrom([]int64{0, 5}).Draw(r, "delay")})
 		spread := rapid.IntRange(0, 1).Draw(r, "spread")
-		for _, b := range d.books {
+		for _, b := range d.orderBooks {
 			d.SetMarket(b.symbol.Key(), Still(StillConfig{SpreadTicks: spread}))
 		}
 		d.SetFunding("BTC-USDT", []FundingPoint{{startMS + 8*3_600_000, 75_000}})
@@ -34,14 +34,14 @@ func TestRandomOperationsKeepTheInvariants(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		for _, b := range d.books {
+		for _, b := range d.orderBooks {
 			restored.SetMarket(b.symbol.Key(), Still(StillConfig{SpreadTicks: spread}))
 			restored.find(b.symbol.Key()).updateID = b.updateID
 			restored.find(b.symbol.Key()).funding = b.funding
 		}
 		for _, x := range []*Exchange{d.Exchange, restored} {
 			x.Advance(x.NowMS() + 10)
-			for _, b := range x.books {
+			for _, b := range x.orderBooks {
 				b.jump(b.last*9/10, b.last*9/10, false)
 			}
 		}
@@ -131,24 +131,24 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		}
 		var profits, needs exchange.Amount
 		for _, p := range a.positions {
-			profits, needs = profits.Add(p.unrealizedAt(p.book.mark)), needs.Add(p.maintenanceAt(p.book.mark))
+			profits, needs = profits.Add(p.unrealizedAt(p.orderBook.mark)), needs.Add(p.maintenanceAt(p.orderBook.mark))
 		}
 		if a.unrealized() != profits || a.maintenance() != needs {
 			fail("%s: want a profit of %s and a maintenance margin of %s, have %s and %s", a.config.Name, profits, needs, a.unrealized(), a.maintenance())
 		}
 		var orderMargin, positionMargin exchange.Amount
-		reducing := map[*book]exchange.Quantity{}
+		reducing := map[*orderBook]exchange.Quantity{}
 		closing := map[exchange.SymbolKey]map[exchange.OrderType]int{}
-		sweeping := map[*book]bool{}
+		sweeping := map[*orderBook]bool{}
 		for o := a.futuresOrders.first; o != nil; o = o.after {
 			orderMargin = orderMargin.Add(o.reserved)
-			p := a.holdings[o.book.index].position
+			p := a.holdings[o.orderBook.index].position
 			if !o.opens() && (p == nil || p.ID != o.ClosePositionID) {
 				fail("reducing order %d outlives its position", o.ID)
 			}
 			if o.reduceOnly {
-				reducing[o.book] += o.Quantity - o.Filled
-				sweeping[o.book] = sweeping[o.book] || o.Type == exchange.MarketOrder
+				reducing[o.orderBook] += o.Quantity - o.Filled
+				sweeping[o.orderBook] = sweeping[o.orderBook] || o.Type == exchange.MarketOrder
 			}
 			if o.ClosePosition {
 				if closing[o.Key()] == nil {
@@ -202,9 +202,9 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 func (d *desk) checkBalances(fail func(string, ...any), a *account) {
 	frozen := make([]exchange.Amount, len(d.assets))
 	for o := a.spotList.first; o != nil; o = o.after {
-		at := o.book.base
+		at := o.orderBook.base
 		if o.Side == exchange.Buy {
-			at = o.book.quote
+			at = o.orderBook.quote
 		}
 		frozen[at] = frozen[at].Add(o.reserved)
 	}
@@ -229,7 +229,7 @@ func (d *desk) checkFills(fail func(string, ...any)) {
 		if a.money.Fees != fees[a.config.Name] {
 			fail("%s: want fees %s, have %s", a.config.Name, fees[a.config.Name], a.money.Fees)
 		}
-		for _, b := range d.booksOf(exchange.Futures) {
+		for _, b := range d.orderBooksOf(exchange.Futures) {
 			have := exchange.Quantity(0)
 			if p := a.holdings[b.index].position; p != nil {
 				current := p.report()

@@ -12,7 +12,7 @@ const (
 )
 
 // marketData answers public requests about one symbol.
-type marketData struct{ *book }
+type marketData struct{ *orderBook }
 
 // public answers the operations that need no account.
 func (c *call) public() *exchange.Refusal {
@@ -23,19 +23,19 @@ func (c *call) public() *exchange.Refusal {
 		c.answer.ServerTimeMS = c.exchange.nowMS
 	case exchange.FuturesSymbols, exchange.SpotPairs:
 		var symbols []*exchange.Symbol
-		for _, b := range c.exchange.booksOf(c.request.Operation.Market()) {
+		for _, b := range c.exchange.orderBooksOf(c.request.Operation.Market()) {
 			symbols = append(symbols, b.symbol)
 		}
 		c.answer.Symbols = exchange.FetchedOf(symbols)
 	case exchange.FuturesTickers, exchange.SpotTickers:
 		var tickers []exchange.Ticker
-		for _, b := range c.exchange.booksOf(c.request.Operation.Market()) {
+		for _, b := range c.exchange.orderBooksOf(c.request.Operation.Market()) {
 			tickers = append(tickers, marketData{b}.ticker())
 		}
 		c.answer.Tickers = exchange.FetchedOf(tickers)
 	case exchange.FuturesMarginLevels:
 		var levels []exchange.SymbolBracket
-		for _, b := range c.exchange.booksOf(exchange.Futures) {
+		for _, b := range c.exchange.orderBooksOf(exchange.Futures) {
 			levels = append(levels, marketData{b}.levels()...)
 		}
 		c.answer.Levels = exchange.FetchedOf(levels)
@@ -75,14 +75,14 @@ func (b marketData) public(request *exchange.Request, answer *exchange.Answer) *
 // lastTrades returns the newest trades, oldest first.
 func (b marketData) lastTrades(count int) (list []exchange.Trade) {
 	if missing := count - len(b.trades); missing > 0 && b.past != nil {
-		list = b.past.trades(b.book, missing)
+		list = b.past.trades(b.orderBook, missing)
 	}
 	return append(list, b.trades[max(0, len(b.trades)-count):]...)
 }
 
-func (x *Exchange) booksOf(market exchange.Market) []*book {
-	var all []*book
-	for _, b := range x.books {
+func (x *Exchange) orderBooksOf(market exchange.Market) []*orderBook {
+	var all []*orderBook
+	for _, b := range x.orderBooks {
 		if b.symbol.Market == market {
 			all = append(all, b)
 		}
@@ -135,7 +135,7 @@ func (b marketData) since(fromMS int64) (sum exchange.Candle) {
 	} else {
 		b.candles.roll(b.exchange.nowMS, b.last)
 		if b.past != nil && fromMS < b.past.toMS && list.OpenMS[0] == b.past.toMS {
-			sum = b.past.since(b.book, fromMS)
+			sum = b.past.since(b.orderBook, fromMS)
 		}
 		first = sort.Search(list.Len(), func(i int) bool { return list.OpenMS[i] >= fromMS })
 	}
@@ -161,7 +161,7 @@ func (b marketData) mean(price float64) exchange.Amount {
 // tickerInterval returns the shortest interval of the market's recorded candles, or else a minute.
 func (b marketData) tickerInterval() (interval exchange.Interval, recorded bool) {
 	for _, interval := range exchange.Intervals() {
-		if closed, _, _ := b.market.candlesOf(b.book, interval); closed != nil && interval < exchange.Day1 {
+		if closed, _, _ := b.market.candlesOf(b.orderBook, interval); closed != nil && interval < exchange.Day1 {
 			return interval, true
 		}
 	}

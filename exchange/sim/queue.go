@@ -1,6 +1,6 @@
 package sim
 
-// event is an order that reaches its book, or a cancel that takes effect, after the delay.
+// event is an order that reaches its order book, or a cancel that takes effect, after the delay.
 type event struct {
 	timeMS   int64
 	sequence int64
@@ -83,12 +83,12 @@ func (x *Exchange) deliver(e event) {
 	case e.cancel:
 		x.finish(e.order, canceled)
 	default:
-		e.order.book.arrive(e.order)
+		e.order.orderBook.arrive(e.order)
 	}
 	x.clearing.settleAccounts()
 }
 
-// delay returns the delay until an order reaches the book or a cancel takes effect.
+// delay returns the delay until an order reaches the order book or a cancel takes effect.
 func (x *Exchange) delay() int64 {
 	if x.config.OrderDelaySpreadMS == 0 {
 		return x.config.OrderDelayMS

@@ -29,20 +29,20 @@ const (
 )
 
 // spread sets which minutes have trades, and how many, depending on the number of symbols.
-func (p *past) spread(books int64) {
+func (p *past) spread(orderBooks int64) {
 	p.every, p.perMinute = 1, randomTrades
-	if books*int64(exchange.Day1)/randomStepMS <= maxDayTrades {
+	if orderBooks*int64(exchange.Day1)/randomStepMS <= maxDayTrades {
 		return
 	}
 	p.perMinute = fewTrades
-	for books*int64(exchange.Day1)/int64(exchange.Minute1)*fewTrades/p.every > maxDayTrades {
+	for orderBooks*int64(exchange.Day1)/int64(exchange.Minute1)*fewTrades/p.every > maxDayTrades {
 		p.every *= 2
 	}
 }
 
 // tradeAt returns a trade of a minute with trades: the first is at the last price before, the last
 // in the minute's last step.
-func (p *past) tradeAt(b *book, minuteMS, number int64) exchange.Trade {
+func (p *past) tradeAt(b *orderBook, minuteMS, number int64) exchange.Trade {
 	timeMS := minuteMS + number*(int64(exchange.Minute1)/p.perMinute)
 	if number == p.perMinute-1 {
 		timeMS = minuteMS + lastTradeMS
@@ -62,7 +62,7 @@ func (p *past) tradedFrom(timeMS int64) int64 {
 }
 
 // candle sums up the trades from openMS, the start of a minute, until before untilMS. Without a trade it is flat.
-func (p *past) candle(b *book, openMS, untilMS int64) exchange.Candle {
+func (p *past) candle(b *orderBook, openMS, untilMS int64) exchange.Candle {
 	c := exchange.Candle{OpenMS: openMS}
 	for minuteMS := p.tradedFrom(openMS); minuteMS < untilMS; minuteMS += p.every * int64(exchange.Minute1) {
 		for number := range p.perMinute {
@@ -77,7 +77,7 @@ func (p *past) candle(b *book, openMS, untilMS int64) exchange.Candle {
 }
 
 // present sums up the trades of the minute in which the exchange began.
-func (p *past) present(b *book) exchange.Candle {
+func (p *past) present(b *orderBook) exchange.Candle {
 	c := exchange.Candle{OpenMS: p.toMS}
 	for timeMS := p.toMS; timeMS <= p.lastMS; timeMS += randomStepMS {
 		addTrade(b, &c, new(p.market.trade(b, timeMS)))
@@ -86,7 +86,7 @@ func (p *past) present(b *book) exchange.Candle {
 }
 
 // addTrade adds a trade to a candle.
-func addTrade(b *book, c *exchange.Candle, trade *exchange.Trade) {
+func addTrade(b *orderBook, c *exchange.Candle, trade *exchange.Trade) {
 	if c.Trades == 0 {
 		c.Open, c.High, c.Low = trade.Price, trade.Price, trade.Price
 	}
@@ -107,7 +107,7 @@ type pastMinutes struct {
 }
 
 // minutes appends the minutes that open from fromMS to untilMS, both inclusive.
-func (p *past) minutes(b *book, into *exchange.Candles, fromMS, untilMS int64) {
+func (p *past) minutes(b *orderBook, into *exchange.Candles, fromMS, untilMS int64) {
 	first := exchange.Minute1.OpenOf(max(fromMS, p.fromMS) + int64(exchange.Minute1) - 1)
 	end := min(p.toMS, exchange.Minute1.OpenOf(untilMS)+int64(exchange.Minute1))
 	if first >= end {
@@ -134,7 +134,7 @@ func (p *past) minutes(b *book, into *exchange.Candles, fromMS, untilMS int64) {
 }
 
 // trades returns the last count trades.
-func (p *past) trades(b *book, count int) []exchange.Trade {
+func (p *past) trades(b *orderBook, count int) []exchange.Trade {
 	list := make([]exchange.Trade, 0, count)
 	add := func(trade exchange.Trade) {
 		trade.ID = p.lastID - int64(len(list))
@@ -154,7 +154,7 @@ func (p *past) trades(b *book, count int) []exchange.Trade {
 }
 
 // since sums the minutes that open from fromMS on. Whole hours are cached for a day.
-func (p *past) since(b *book, fromMS int64) (sum exchange.Candle) {
+func (p *past) since(b *orderBook, fromMS int64) (sum exchange.Candle) {
 	openMS := exchange.Minute1.OpenOf(max(fromMS, p.fromMS) + int64(exchange.Minute1) - 1)
 	if openMS == p.dayMS {
 		return p.day

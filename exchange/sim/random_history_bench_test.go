@@ -14,10 +14,10 @@ func BenchmarkADayOfThePast(b *testing.B) {
 	}
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	x.SetMarket(key, Random(1))
-	book := x.find(key)
+	orderBook := x.find(key)
 	for b.Loop() {
-		book.past.hours, book.past.dayMS = nil, 0
-		if (marketData{book}).ticker().Count < 40_000 {
+		orderBook.past.hours, orderBook.past.dayMS = nil, 0
+		if (marketData{orderBook}).ticker().Count < 40_000 {
 			b.Fatal("want a day of trades")
 		}
 	}

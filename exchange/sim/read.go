@@ -20,7 +20,7 @@ func (c *call) read() *exchange.Refusal {
 		return c.openOrders()
 	case exchange.FuturesLeverages:
 		var all []exchange.LeverageSetting
-		for _, b := range c.exchange.booksOf(exchange.Futures) {
+		for _, b := range c.exchange.orderBooksOf(exchange.Futures) {
 			all = append(all, exchange.LeverageSetting{Symbol: b.symbol.Name, Leverage: c.account.holdings[b.index].leverage})
 		}
 		c.answer.Leverages = exchange.FetchedOf(all)
@@ -63,7 +63,7 @@ type reusedList struct {
 	version uint64
 }
 
-// openOrders lists the unfinished orders that reached the book, oldest first.
+// openOrders lists the unfinished orders that reached the order book, oldest first.
 func (c *call) openOrders() *exchange.Refusal {
 	if refusal := c.optionalSymbol(); refusal != nil {
 		return refusal
@@ -127,7 +127,7 @@ func (c *call) positionsHistory() (refusal *exchange.Refusal) {
 	c.answer.Positions, refusal = newestFirst(c, 30, most, span{0, len(a.history)}, func(i int) (reported exchange.Position, matches bool) {
 		p := a.history[i]
 		second := p.UpdatedMS / 1000
-		if r.Symbol != "" && p.book.symbol.Name != r.Symbol || r.PositionSide != 0 && p.Side != r.PositionSide ||
+		if r.Symbol != "" && p.orderBook.symbol.Name != r.Symbol || r.PositionSide != 0 && p.Side != r.PositionSide ||
 			r.StartMS > 0 && second < r.StartMS/1000 || r.EndMS > 0 && second > r.EndMS/1000 {
 			return reported, false
 		}

@@ -154,7 +154,7 @@ func TestVolumesAreMultiplesOfTheTicks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &book{symbol: symbol}
+		b := &orderBook{symbol: symbol}
 		if base, quote := (marketData{b}).volumeSteps(false); base != c.base || quote != c.quote {
 			t.Errorf("%s and %s: want %g and %g, have %g and %g", c.quantityTick, c.priceTick, c.base, c.quote, base, quote)
 		}

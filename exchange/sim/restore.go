@@ -30,8 +30,8 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 	s.forget(removed)
 	x.orders.lastID, x.clearing.positionID, x.fills.lastID, x.version, x.lastTurn = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
 	x.fills.all = s.Fills[max(0, len(s.Fills)-x.config.MaxHistory):]
-	for _, state := range s.Books {
-		x.restoreBook(&state)
+	for _, state := range s.OrderBooks {
+		x.restoreOrderBook(&state)
 	}
 	for i := range s.Accounts {
 		if err := x.restoreAccount(&s.Accounts[i]); err != nil {
@@ -50,7 +50,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 		o.expect(eventTime{e.TimeMS, e.Sequence}, e.Cancel)
 	}
 	x.queue.restore(s.Sequence)
-	for _, b := range x.books {
+	for _, b := range x.orderBooks {
 		slices.SortFunc(b.positions, func(p, q *position) int { return int(p.ID - q.ID) })
 		b.notePositions()
 	}
@@ -92,7 +92,7 @@ func (q *queue) restore(sequence int64) {
 // them has open orders or positions.
 func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
 	why := map[exchange.SymbolKey]error{}
-	for _, state := range s.Books {
+	for _, state := range s.OrderBooks {
 		key := state.key()
 		b := x.byKey[key]
 		switch {
@@ -134,7 +134,7 @@ func (s *snapshot) forget(unknown map[exchange.SymbolKey]bool) {
 		dropped[s.Orders[i].ID] = unknown[s.Orders[i].Key()]
 	}
 	s.Queue = slices.DeleteFunc(s.Queue, func(e eventState) bool { return dropped[e.OrderID] })
-	s.Books = slices.DeleteFunc(s.Books, func(b bookState) bool { return unknown[b.key()] })
+	s.OrderBooks = slices.DeleteFunc(s.OrderBooks, func(b orderBookState) bool { return unknown[b.key()] })
 	s.Orders = slices.DeleteFunc(s.Orders, func(o orderState) bool { return unknown[o.Key()] })
 	s.Fills = slices.DeleteFunc(s.Fills, func(f Fill) bool { return unknown[exchange.SymbolKey{Market: f.Market, Name: f.Symbol}] })
 	for i := range s.Accounts {
@@ -148,7 +148,7 @@ func (s *snapshot) forget(unknown map[exchange.SymbolKey]bool) {
 	}
 }
 
-func (x *Exchange) restoreBook(state *bookState) {
+func (x *Exchange) restoreOrderBook(state *orderBookState) {
 	b := x.byKey[state.key()]
 	b.last, b.mark, b.updateID, b.tradeID, b.fundingMS = state.Last, state.Mark, state.UpdateID, state.TradeID, state.FundingMS
 	b.restored, b.stale, b.candles, x.dueKnown = true, true, builder{}, false
@@ -179,7 +179,7 @@ func (x *Exchange) restoreAccount(state *accountState) error {
 		if b == nil {
 			return fmt.Errorf("snapshot: position %d on unknown symbol %s", each.ID, each.Symbol)
 		}
-		p := &position{positionFacts: each.positionFacts, account: a, book: b, status: exchange.PositionStatus(each.Status)}
+		p := &position{positionFacts: each.positionFacts, account: a, orderBook: b, status: exchange.PositionStatus(each.Status)}
 		if p.status != exchange.PositionOpen {
 			a.history = append(a.history, p)
 			a.closed++
@@ -202,7 +202,7 @@ func (x *Exchange) restoreOrders(s *snapshot) error {
 			return fmt.Errorf("snapshot: order %d of account %q on %s has no account or symbol", state.ID, state.Account, state.Key())
 		}
 		o := &order{
-			Order: state.Order, account: a, book: b, reduceOnly: state.ReduceOnly, visible: state.Visible,
+			Order: state.Order, account: a, orderBook: b, reduceOnly: state.ReduceOnly, visible: state.Visible,
 			triggered: state.Triggered, dead: state.Dead, reserved: state.Held, spent: state.Spent, turn: state.Stood,
 		}
 		x.orders.add(o)
@@ -236,15 +236,15 @@ func (x *Exchange) restoreStanding(s *snapshot) error {
 	}
 	slices.SortFunc(standing, func(a, b *order) int { return cmp.Compare(a.turn, b.turn) })
 	for _, o := range standing {
-		if err := o.book.stand(o); err != nil {
+		if err := o.orderBook.stand(o); err != nil {
 			return err
 		}
 	}
-	for _, state := range s.Books {
+	for _, state := range s.OrderBooks {
 		b := x.byKey[state.key()]
 		for _, id := range state.Standing {
 			o := x.orders.byID(id)
-			if o == nil || o.book != b {
+			if o == nil || o.orderBook != b {
 				return fmt.Errorf("snapshot: order %d is in the book of %s but belongs to another symbol", id, b.symbol.Key())
 			}
 			if err := b.stand(o); err != nil {
@@ -257,7 +257,7 @@ func (x *Exchange) restoreStanding(s *snapshot) error {
 }
 
 // stand returns a restored order to its ladder.
-func (b *book) stand(o *order) error {
+func (b *orderBook) stand(o *order) error {
 	switch {
 	case o.Status.Final():
 		return fmt.Errorf("snapshot: order %d is in the book of %s but is finished", o.ID, b.symbol.Key())
@@ -281,7 +281,7 @@ func (o *order) restore() {
 	if o.Market == exchange.Futures {
 		o.account.orderMargin = o.account.orderMargin.Add(o.reserved)
 		if o.reduceOnly {
-			o.account.holdings[o.book.index].reducing += o.Quantity - o.Filled
+			o.account.holdings[o.orderBook.index].reducing += o.Quantity - o.Filled
 		}
 	}
 }

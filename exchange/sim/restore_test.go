@@ -80,7 +80,7 @@ func held(s map[string]any) map[string]any {
 	panic("no position")
 }
 
-// standing returns the first book with an order.
+// standing returns the first order book with an order.
 func standing(s map[string]any) map[string]any {
 	for _, b := range s["Books"].([]any) {
 		if all, is := b.(map[string]any)["Standing"].([]any); is && len(all) > 0 {

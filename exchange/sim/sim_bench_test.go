@@ -40,7 +40,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkPlaceAndCancelOnAThousandLevels places a resting order into a book of
+// BenchmarkPlaceAndCancelOnAThousandLevels places a resting order into an order book of
 // 1,000 levels and cancels it.
 func BenchmarkPlaceAndCancelOnAThousandLevels(b *testing.B) {
 	x, s := benchExchange(b)
@@ -96,7 +96,7 @@ func BenchmarkMatch(b *testing.B) {
 	report(b, 2*b.N, began)
 }
 
-// BenchmarkPlaceMatchCancelOnAThousandLevels runs the complete life of orders in a book of 1,000 levels a
+// BenchmarkPlaceMatchCancelOnAThousandLevels runs the complete life of orders in an order book of 1,000 levels a
 // side: one is placed and canceled behind the best price, one is placed at the front and taken. A round has
 // four operations.
 func BenchmarkPlaceMatchCancelOnAThousandLevels(b *testing.B) {

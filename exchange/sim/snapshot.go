@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// The schemas of a snapshot. In the first one, books list their standing orders, and events are
+// The schemas of a snapshot. In the first one, order books list their standing orders, and events are
 // separate; since the second, each order stores both.
 const (
 	firstSchema    = 1
@@ -18,9 +18,9 @@ const (
 // and the clock. It excludes markets and candles. A partial snapshot is a change: see Changes.
 type snapshot struct {
 	snapshotHeader
-	Books    []bookState    `json:",omitempty"`
-	Accounts []accountState `json:",omitempty"`
-	Queue    []eventState   `json:",omitempty"` // of the first schema
+	OrderBooks []orderBookState `json:"Books,omitempty"`
+	Accounts   []accountState   `json:",omitempty"`
+	Queue      []eventState     `json:",omitempty"` // of the first schema
 
 	// The last two are encoded manually: see Snapshot.
 	Orders []orderState `json:",omitempty"`
@@ -38,13 +38,13 @@ type snapshotHeader struct {
 	Version    uint64
 }
 
-type bookState struct {
-	bookNumbers
+type orderBookState struct {
+	orderBookNumbers
 	Standing []int64 `json:",omitempty"` // of the first schema: in their order of time within a price
 }
 
-// bookNumbers is the state of a symbol in a snapshot.
-type bookNumbers struct {
+// orderBookNumbers is the state of a symbol in a snapshot.
+type orderBookNumbers struct {
 	Market        exchange.Market
 	Symbol        string
 	PriceScale    int
@@ -55,7 +55,7 @@ type bookNumbers struct {
 	FundingMS     int64
 }
 
-func (b *bookNumbers) key() exchange.SymbolKey {
+func (b *orderBookNumbers) key() exchange.SymbolKey {
 	return exchange.SymbolKey{Market: b.Market, Name: b.Symbol}
 }
 
@@ -83,7 +83,7 @@ type orderState struct {
 	Triggered  bool            `json:",omitempty"`
 	Dead       bool            `json:",omitempty"`
 	Stood      int64           `json:",omitempty"` // its turn in its ladder, if it is in one
-	Arrives    *eventTime      `json:",omitempty"` // at the book
+	Arrives    *eventTime      `json:",omitempty"` // at the order book
 	Ends       *eventTime      `json:",omitempty"` // by a cancel
 	Held       exchange.Amount // only while the order is open
 	Spent      exchange.Amount
@@ -106,8 +106,8 @@ type eventState struct {
 // longer change, so each is encoded once.
 func (x *Exchange) Snapshot() ([]byte, error) {
 	s := x.header()
-	for _, b := range x.books {
-		s.Books = append(s.Books, bookState{bookNumbers: b.numbers()})
+	for _, b := range x.orderBooks {
+		s.OrderBooks = append(s.OrderBooks, orderBookState{orderBookNumbers: b.numbers()})
 	}
 	for _, a := range x.accounts {
 		s.Accounts = append(s.Accounts, x.accountState(a))
@@ -167,8 +167,8 @@ func (o *order) encode() ([]byte, error) {
 	return encoded, err
 }
 
-func (b *book) numbers() bookNumbers {
-	return bookNumbers{
+func (b *orderBook) numbers() orderBookNumbers {
+	return orderBookNumbers{
 		Market: b.symbol.Market, Symbol: b.symbol.Name, PriceScale: b.symbol.PriceScale, QuantityScale: b.symbol.QuantityScale,
 		Last: b.last, Mark: b.mark, UpdateID: b.updateID, TradeID: b.tradeID, FundingMS: b.fundingMS,
 	}
@@ -199,14 +199,14 @@ func (x *Exchange) accountState(a *account) accountState {
 		}
 		s.Balances = append(s.Balances, exchange.Balance{Asset: asset, Free: a.balances[i].free, Frozen: a.balances[i].frozen})
 	}
-	for _, b := range x.booksOf(exchange.Futures) {
+	for _, b := range x.orderBooksOf(exchange.Futures) {
 		if a.holdings[b.index].leverage == a.config.Leverage {
 			continue
 		}
 		s.Leverages = append(s.Leverages, exchange.LeverageSetting{Symbol: b.symbol.Name, Leverage: a.holdings[b.index].leverage})
 	}
 	for _, p := range append(slices.Clone(a.history), a.positions...) {
-		s.Positions = append(s.Positions, positionState{p.positionFacts, p.book.symbol.Name, int(p.status)})
+		s.Positions = append(s.Positions, positionState{p.positionFacts, p.orderBook.symbol.Name, int(p.status)})
 	}
 	return s
 }

@@ -4,7 +4,7 @@ import "botd/exchange"
 
 // spotFee returns a fill's fee and its asset: the received asset, unless the account pays in USDT.
 func (o *order) spotFee(value exchange.Amount, quantity exchange.Quantity, maker bool) (exchange.Amount, string) {
-	s, rate := o.book.symbol, o.account.spotFee(maker)
+	s, rate := o.orderBook.symbol, o.account.spotFee(maker)
 	if o.Side == exchange.Buy && !o.account.config.FeeFromQuote {
 		return s.QuantityAmount(quantity).MulRate(rate), s.Base
 	}
@@ -14,16 +14,16 @@ func (o *order) spotFee(value exchange.Amount, quantity exchange.Quantity, maker
 // paid and received return the assets that an order pays and receives.
 func (o *order) paid() *balance {
 	if o.Side == exchange.Buy {
-		return &o.account.balances[o.book.quote]
+		return &o.account.balances[o.orderBook.quote]
 	}
-	return &o.account.balances[o.book.base]
+	return &o.account.balances[o.orderBook.base]
 }
 
 func (o *order) received() *balance {
 	if o.Side == exchange.Buy {
-		return &o.account.balances[o.book.base]
+		return &o.account.balances[o.orderBook.base]
 	}
-	return &o.account.balances[o.book.quote]
+	return &o.account.balances[o.orderBook.quote]
 }
 
 // withFee adds the highest possible fee to an amount of USDT, for an account that pays its fees in
@@ -37,7 +37,7 @@ func (a *account) withFee(amount exchange.Amount) exchange.Amount {
 
 // requiredFunds returns the funds that the rest of a spot order must reserve: USDT to buy, the base
 // asset to sell.
-func (b *book) requiredFunds(o *order) exchange.Amount {
+func (b *orderBook) requiredFunds(o *order) exchange.Amount {
 	byAmount := !o.QuoteAmount.IsZero()
 	switch {
 	case o.Side == exchange.Buy && byAmount:
@@ -51,7 +51,7 @@ func (b *book) requiredFunds(o *order) exchange.Amount {
 }
 
 // freeze reserves the funds of an accepted order.
-func (b *book) freeze(o *order) {
+func (b *orderBook) freeze(o *order) {
 	o.reserved = b.requiredFunds(o)
 	paid := o.paid()
 	paid.free, paid.frozen = paid.free.Sub(o.reserved), paid.frozen.Add(o.reserved)
@@ -59,7 +59,7 @@ func (b *book) freeze(o *order) {
 
 // fillableSpot returns the quantity of a spot order that would fill at a price: the rest, and for a
 // market order no more than the account can pay.
-func (b *book) fillableSpot(o *order, price exchange.Price) exchange.Quantity {
+func (b *orderBook) fillableSpot(o *order, price exchange.Price) exchange.Quantity {
 	left := o.Quantity - o.Filled
 	if !o.QuoteAmount.IsZero() {
 		left = quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price)
@@ -84,7 +84,7 @@ func (b *book) fillableSpot(o *order, price exchange.Price) exchange.Quantity {
 // fillSpot moves both assets of a fill and releases the funds that the rest of the order no longer
 // needs.
 func (c *clearing) fillSpot(o *order, value exchange.Amount, quantity exchange.Quantity, fee exchange.Amount) {
-	given, got := value, o.book.symbol.QuantityAmount(quantity)
+	given, got := value, o.orderBook.symbol.QuantityAmount(quantity)
 	if o.Side == exchange.Sell {
 		given, got = got, value
 	}
@@ -98,7 +98,7 @@ func (c *clearing) fillSpot(o *order, value exchange.Amount, quantity exchange.Q
 	o.reserved = o.reserved.Sub(fromReserved)
 	paid.frozen = paid.frozen.Sub(fromReserved)
 	paid.free = paid.free.Sub(given.Sub(fromReserved))
-	if unneeded := o.reserved.Sub(o.book.requiredFunds(o)); unneeded.Sign() > 0 {
+	if unneeded := o.reserved.Sub(o.orderBook.requiredFunds(o)); unneeded.Sign() > 0 {
 		o.reserved = o.reserved.Sub(unneeded)
 		paid.frozen, paid.free = paid.frozen.Sub(unneeded), paid.free.Add(unneeded)
 	}

@@ -100,8 +100,8 @@ func TestSpotConditionalOrdersTriggerOnTheLastPrice(t *testing.T) {
 	d.wantBalance("BTC", "0.5", "0.5")
 	d.setLast("48800")
 	d.wantStatus(stop.ID, exchange.StatusNew) // triggered, and above the best bid: it rests
-	if book := d.do(exchange.Request{Operation: exchange.SpotDepth, Symbol: "BTC-USDT"}).Depth; len(book.Asks) != 100 {
-		t.Fatalf("want 100 levels, have %d", len(book.Asks))
+	if orderBook := d.do(exchange.Request{Operation: exchange.SpotDepth, Symbol: "BTC-USDT"}).Depth; len(orderBook.Asks) != 100 {
+		t.Fatalf("want 100 levels, have %d", len(orderBook.Asks))
 	}
 	d.setLast("48900.1")
 	d.wantStatus(stop.ID, exchange.StatusFilled)

@@ -65,16 +65,16 @@ func TestTheListsOfOneOfSixHundredSymbolsAgree(t *testing.T) {
 // The bound is 350,000, with 30 a minute for few symbols, otherwise 6 in one of 1, 2, 4, 8... minutes.
 func TestRandomPastsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ books, every, perMinute int64 }{
+	for _, c := range []struct{ orderBooks, every, perMinute int64 }{
 		{1, 1, 30}, {8, 1, 30}, {9, 1, 6}, {40, 1, 6}, {41, 2, 6}, {81, 2, 6}, {82, 4, 6}, {162, 4, 6}, {163, 8, 6}, {2_000, 64, 6},
 	} {
 		p := &past{}
-		p.spread(c.books)
+		p.spread(c.orderBooks)
 		if p.every != c.every || p.perMinute != c.perMinute {
-			t.Errorf("%d symbols: want %d trades in one of %d minutes, have %d in one of %d", c.books, c.perMinute, c.every, p.perMinute, p.every)
+			t.Errorf("%d symbols: want %d trades in one of %d minutes, have %d in one of %d", c.orderBooks, c.perMinute, c.every, p.perMinute, p.every)
 		}
-		if trades := c.books * 1_440 * p.perMinute / p.every; trades > 350_000 {
-			t.Errorf("%d symbols: %d trades a day", c.books, trades)
+		if trades := c.orderBooks * 1_440 * p.perMinute / p.every; trades > 350_000 {
+			t.Errorf("%d symbols: %d trades a day", c.orderBooks, trades)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (d *desk) wantMerged(interval exchange.Interval, minutes *exchange.Candles)
 	}
 }
 
-// wantTickerOf compares the ticker with the minutes of 24 hours, and with the book.
+// wantTickerOf compares the ticker with the minutes of 24 hours, and with the order book.
 func (d *desk) wantTickerOf(minutes *exchange.Candles) {
 	d.Helper()
 	ticker, depth := exchange.FuturesTicker, exchange.FuturesDepth
@@ -257,9 +257,9 @@ func (d *desk) wantTickerOf(minutes *exchange.Candles) {
 		!near(k.QuoteVolume, want.QuoteVolume) {
 		d.Fatalf("%s: want the day of the minutes, %+v, have %+v", d.key(), want, k)
 	}
-	book := d.do(exchange.Request{Operation: depth, Symbol: d.name, Limit: 5}).Depth
-	if book.Bids[0].Price != k.Bid || book.Asks[0].Price != k.Ask || k.Bid >= k.Ask {
-		d.Fatalf("%s: want the book's best quotes, %+v and %+v, have %d and %d", d.key(), book.Bids[0], book.Asks[0], k.Bid, k.Ask)
+	orderBook := d.do(exchange.Request{Operation: depth, Symbol: d.name, Limit: 5}).Depth
+	if orderBook.Bids[0].Price != k.Bid || orderBook.Asks[0].Price != k.Ask || k.Bid >= k.Ask {
+		d.Fatalf("%s: want the book's best quotes, %+v and %+v, have %d and %d", d.key(), orderBook.Bids[0], orderBook.Asks[0], k.Bid, k.Ask)
 	}
 }
 

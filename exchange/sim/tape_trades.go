@@ -13,7 +13,7 @@ import (
 
 // tradeOf returns the trade of a step of a candle, and whether there is one. The volume is divided
 // evenly.
-func (m *tape) tradeOf(b *book, candle int, step int64) (trade exchange.Trade, some bool) {
+func (m *tape) tradeOf(b *orderBook, candle int, step int64) (trade exchange.Trade, some bool) {
 	whole := exchange.Quantity(min(m.candles.Volume[candle]/b.symbol.QuantityFloat(1), 1<<50))
 	until := func(step int64) exchange.Quantity { return b.symbol.FloorQuantity(whole / 4 * exchange.Quantity(step)) }
 	quantity := until(step+1) - until(step)
@@ -25,7 +25,7 @@ func (m *tape) tradeOf(b *book, candle int, step int64) (trade exchange.Trade, s
 }
 
 // traded sums the trades of a candle's first steps.
-func (m *tape) traded(b *book, candle int, steps int64) (sum exchange.Candle) {
+func (m *tape) traded(b *orderBook, candle int, steps int64) (sum exchange.Candle) {
 	for step := range steps {
 		if trade, some := m.tradeOf(b, candle, step); some {
 			addTrade(b, &sum, &trade)
@@ -36,7 +36,7 @@ func (m *tape) traded(b *book, candle int, steps int64) (sum exchange.Candle) {
 
 // complete fills in the quote volume, count and taker volumes of recorded candles without them,
 // from their trades.
-func (m *tape) complete(b *book) {
+func (m *tape) complete(b *orderBook) {
 	c := *m.candles
 	lacks := func(at int) bool {
 		return c.Volume[at] > 0 && (len(c.Trades) <= at || c.Trades[at] == 0 && c.QuoteVolume[at] == 0)
@@ -57,7 +57,7 @@ func (m *tape) complete(b *book) {
 }
 
 // recall publishes the trades of the current candle up to the last passed step.
-func (m *tape) recall(b *book, last cursor) {
+func (m *tape) recall(b *orderBook, last cursor) {
 	if m.config.SpreadTicks == 0 || b.exchange.nowMS >= m.candles.CloseMS(last.candle) || b.exchange.nowMS < m.candles.OpenMS[last.candle] {
 		return
 	}
@@ -68,7 +68,7 @@ func (m *tape) recall(b *book, last cursor) {
 }
 
 // trade publishes the trade of a step.
-func (m *tape) trade(b *book, candle, step int) {
+func (m *tape) trade(b *orderBook, candle, step int) {
 	if trade, some := m.tradeOf(b, candle, int64(step)); some {
 		m.plays = true
 		b.publishAt(trade.TimeMS, trade.Price, trade.Quantity, trade.BuyerIsMaker)
@@ -78,7 +78,7 @@ func (m *tape) trade(b *book, candle, step int) {
 
 // reach adds an account's trade to the visible candle of its time. The recorded candles, which the
 // price follows, stay unchanged.
-func (m *tape) reach(b *book, trade *exchange.Trade) {
+func (m *tape) reach(b *orderBook, trade *exchange.Trade) {
 	if m.plays || m.config.SpreadTicks == 0 {
 		return
 	}
@@ -106,7 +106,7 @@ func (m *tape) reach(b *book, trade *exchange.Trade) {
 
 // forming returns the current candle: the steps so far with their part of the recorded volume, plus
 // the accounts' trades.
-func (m *tape) forming(b *book, at int, now int64) exchange.Candle {
+func (m *tape) forming(b *orderBook, at int, now int64) exchange.Candle {
 	whole, shown := m.candles.At(at), m.seen.At(at)
 	candle := exchange.Candle{OpenMS: whole.OpenMS, Open: whole.Open, High: whole.Open, Low: whole.Open, Close: whole.Open}
 	steps := int64(0)

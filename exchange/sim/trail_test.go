@@ -44,13 +44,13 @@ func (f *followed) run(t *testing.T, delayMS int64) (exit, before, soon, stop ex
 	if !f.buys {
 		enters, leaves = leaves, enters
 	}
-	quantity := seat.book.symbol.QuantityTick
+	quantity := seat.orderBook.symbol.QuantityTick
 	place(exchange.NewOrder{Side: enters, Type: exchange.MarketOrder, Quantity: quantity})
 	desk.Advance(f.atMS)
 	before, _ = seat.Price()
-	stop = seat.book.symbol.FloorPrice(before - f.away)
+	stop = seat.orderBook.symbol.FloorPrice(before - f.away)
 	if !f.buys {
-		stop = seat.book.symbol.FloorPrice(before + f.away)
+		stop = seat.orderBook.symbol.FloorPrice(before + f.away)
 	}
 	seat.Trail(stop, 0, true)
 	seat.Reveal(true)

@@ -118,7 +118,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 	return trades, err
 }
 
-// sellerTook reports whether the seller was the taker: the buyer's order was in the book.
+// sellerTook reports whether the seller was the taker: the buyer's order was in the order book.
 func sellerTook(fields []string, at [6]int) (sold, known bool) {
 	if at[4] >= 0 {
 		switch strings.ToLower(fields[at[4]]) {

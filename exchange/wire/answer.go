@@ -232,7 +232,7 @@ func (d *answerDecoder) depth() error {
 	}
 	r := reader{symbol: symbol}
 	d.answer.Depth = exchange.Depth{ID: int64(max(f.LastUpdateID, f.ID)), Bids: r.levels("bids", *f.Bids), Asks: r.levels("asks", *f.Asks)}
-	// The interface defines an order only for the spot book.
+	// The interface defines an order only for the spot order book.
 	slices.SortStableFunc(d.answer.Depth.Bids, func(a, b exchange.Level) int { return int(min(1, max(-1, b.Price-a.Price))) })
 	slices.SortStableFunc(d.answer.Depth.Asks, func(a, b exchange.Level) int { return int(min(1, max(-1, a.Price-b.Price))) })
 	return r.err

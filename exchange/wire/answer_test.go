@@ -90,7 +90,7 @@ func TestFinerPricesOfTheMarketAreCutAndMeansAreRounded(t *testing.T) {
 	}
 }
 
-func TestBooksAreSorted(t *testing.T) {
+func TestOrderBooksAreSorted(t *testing.T) {
 	t.Parallel()
 	answer, err := decode(
 		t,

@@ -226,7 +226,7 @@ func TestOwnQuantitiesAreExactButForNoiseAndHalfTicks(t *testing.T) {
 	}
 }
 
-// A book has five sizes (interface, Limits).
+// An order book has five sizes (interface, Limits).
 func TestTheSmallestLimitIsOne(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{

@@ -137,7 +137,7 @@ func (e *answerEncoder) depth() any {
 		level := func(l *exchange.Level) []plain {
 			return []plain{plainOf(symbol.PriceDecimal(l.Price)), plainOf(symbol.QuantityDecimal(l.Quantity))}
 		}
-		return spotBook{whole(depth.ID), each(depth.Bids, level), each(depth.Asks, level)}
+		return spotOrderBook{whole(depth.ID), each(depth.Bids, level), each(depth.Asks, level)}
 	}
 	level := func(l *exchange.Level) []number {
 		return []number{numberOf(symbol.PriceDecimal(l.Price)), numberOf(symbol.QuantityDecimal(l.Quantity))}

@@ -150,8 +150,8 @@ func TestACandleThatIsCutIsNotRead(t *testing.T) {
 	}
 }
 
-// TestALevelOfABookIsAPriceAndAQuantity checks that a book is malformed if a level lacks one of them.
-func TestALevelOfABookIsAPriceAndAQuantity(t *testing.T) {
+// TestALevelOfAnOrderBookIsAPriceAndAQuantity checks that an order book is malformed if a level lacks one of them.
+func TestALevelOfAnOrderBookIsAPriceAndAQuantity(t *testing.T) {
 	t.Parallel()
 	request := goldenRequest(exchange.FuturesDepth)
 	for level, reads := range map[string]bool{"[]": false, "[1]": false, "[null,1]": false, "[1,null]": false, "[1,1]": true, "[1,1,9]": true} {

@@ -337,7 +337,7 @@ func TestANumberMayBeginWithEachDigit(t *testing.T) {
 
 func TestLimitsHaveDefaultsAndAreClampedToTheirMaximum(t *testing.T) {
 	t.Parallel()
-	for _, limit := range []int{5, 10, 20, 50, 100} { // for spot books
+	for _, limit := range []int{5, 10, 20, 50, 100} { // for spot order books
 		query := url.Values{"symbol": {"X"}, "limit": {fmt.Sprint(limit)}}
 		if request, err := DecodeRequest(exchange.SpotDepth, "", query, nil, testTable(t)); err != nil || request.Limit != limit {
 			t.Errorf("want a limit of %d, have %d, %v", limit, request.Limit, err)

@@ -162,13 +162,13 @@ func (d *requestDecoder) limit(p Parameter, bound Limit) {
 		return
 	}
 	d.request.Limit = int(min(value, int64(bound.Max)))
-	if d.request.Operation == exchange.SpotDepth && !slices.Contains(bookLimits, d.request.Limit) {
+	if d.request.Operation == exchange.SpotDepth && !slices.Contains(orderBookLimits, d.request.Limit) {
 		d.refuse(CodeParameter, "%s %d is not one of 5, 10, 20, 50, 100", p.Name, value)
 	}
 }
 
-// bookLimits are the valid limits of spot books (interface, Limits).
-var bookLimits = []int{5, 10, 20, 50, 100}
+// orderBookLimits are the valid limits of spot order books (interface, Limits).
+var orderBookLimits = []int{5, 10, 20, 50, 100}
 
 // parameters is a query.
 type parameters struct{ query url.Values }

@@ -88,7 +88,7 @@ func writeSpotTicker(t *exchange.Ticker, s *exchange.Symbol) spotTicker {
 	}
 }
 
-type spotBook struct {
+type spotOrderBook struct {
 	ID   whole     `json:"id"`
 	Bids [][]plain `json:"bids"`
 	Asks [][]plain `json:"asks"`

@@ -49,8 +49,8 @@ func (s *story) checkDay(t *tape) []error {
 		when(t.symbol.Market == exchange.Futures && k.Count != day.Trades, "want %d trades by the candles, have %d", day.Trades, k.Count))
 }
 
-// checkBook checks the book, and its distance from the last price.
-func (s *story) checkBook(t *tape) []error {
+// checkOrderBook checks the order book, and its distance from the last price.
+func (s *story) checkOrderBook(t *tape) []error {
 	d := &t.depth
 	if len(d.Bids) == 0 || len(d.Asks) == 0 {
 		return []error{when(true, "%d bids and %d asks", len(d.Bids), len(d.Asks))}

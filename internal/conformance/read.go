@@ -37,7 +37,7 @@ const readsPerSecond = 5
 const maxSymbols = 4
 
 // Read performs all public operations on a venue, changes nothing, and checks that the
-// answers are consistent: symbols, tickers, books, trades, candles of all intervals,
+// answers are consistent: symbols, tickers, order books, trades, candles of all intervals,
 // funding and margin levels. It returns everything it checked.
 func Read(ctx context.Context, venue Reader, bounds Bounds) []Finding {
 	s := &story{ctx: ctx, venue: venue, bounds: bounds}

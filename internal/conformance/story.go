@@ -34,11 +34,11 @@ func (s *story) symbol(symbol *exchange.Symbol, listed exchange.Ticker) {
 	}
 	t.ticker = answer.Tickers.Items()[0]
 	s.note("ticker, alone and in the list: "+name, s.near(symbol, "lastPrice", listed.Last, t.ticker.Last))
-	book, ok := s.ask(exchange.Request{Operation: t.operation(exchange.FuturesDepth, exchange.SpotDepth), Symbol: symbol.Name, Limit: 100})
+	orderBook, ok := s.ask(exchange.Request{Operation: t.operation(exchange.FuturesDepth, exchange.SpotDepth), Symbol: symbol.Name, Limit: 100})
 	if !ok {
 		return
 	}
-	t.depth = book.Depth
+	t.depth = orderBook.Depth
 	trades, ok := s.ask(exchange.Request{Operation: t.operation(exchange.FuturesTrades, exchange.SpotTrades), Symbol: symbol.Name, Limit: 1000})
 	if !ok {
 		return
@@ -55,7 +55,7 @@ func (s *story) symbol(symbol *exchange.Symbol, listed exchange.Ticker) {
 	s.last[symbol.Key()] = symbol.PriceFloat(t.ticker.Last)
 	s.note("ticker: "+name, s.checkTicker(t)...)
 	s.note("ticker and candles: "+name, s.checkDay(t)...)
-	s.note("book: "+name, s.checkBook(t)...)
+	s.note("book: "+name, s.checkOrderBook(t)...)
 	s.note("trades: "+name, s.checkTrades(t)...)
 	s.note("trades and candles: "+name, s.checkMinutes(t)...)
 	for i, interval := range exchange.Intervals()[1:] {

@@ -258,7 +258,7 @@ func (e *Engine) answer(event *EventAnswer) {
 	case callFunding:
 		e.market.takeFunding(p.leg, event)
 	case callBook:
-		e.market.takeBook(p.leg, event)
+		e.market.takeOrderBook(p.leg, event)
 	case callRules:
 		e.market.takeRules(event)
 	default:
@@ -336,7 +336,7 @@ func (e *Engine) proceedWithoutLateReads() {
 func (e *Engine) decideDue() {
 	if !e.config.Feed {
 		e.market.poll()
-		e.market.pollBooks()
+		e.market.pollOrderBooks()
 	}
 	e.market.pollFunding()
 	e.tick.overdue()
@@ -377,8 +377,8 @@ func (e *Engine) NextMS() int64 {
 		if !leg.watched.asking {
 			next = min(next, leg.watched.fundingMS)
 		}
-		if !leg.watched.askingBook {
-			next = min(next, leg.watched.bookMS)
+		if !leg.watched.askingOrderBook {
+			next = min(next, leg.watched.orderBookMS)
 		}
 	}
 	return next

@@ -155,21 +155,21 @@ func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: funding.NextMS, Known: known}
 }
 
-// pollBooks requests the due order books.
-func (m *market) pollBooks() {
+// pollOrderBooks requests the due order books.
+func (m *market) pollOrderBooks() {
 	for _, leg := range m.legs {
-		if a := &leg.watched; a.bookMS <= m.nowMS && !a.askingBook {
-			a.askingBook = true
+		if a := &leg.watched; a.orderBookMS <= m.nowMS && !a.askingOrderBook {
+			a.askingOrderBook = true
 			key := leg.symbol.Key()
 			m.ask(pendingCall{kind: callBook, leg: leg}, PriorityMarket,
-				exchange.Request{Operation: polling.Of(key.Market).Book, Symbol: key.Name, Limit: strategy.OrderBookLevels})
+				exchange.Request{Operation: polling.Of(key.Market).OrderBook, Symbol: key.Name, Limit: strategy.OrderBookLevels})
 		}
 	}
 }
 
-// takeBook applies an order book. After a failed read the previous one stays; its users check its time.
-func (m *market) takeBook(leg *leg, event *EventAnswer) {
-	leg.watched.askingBook, leg.watched.bookMS = false, m.nowMS+polling.BookMS
+// takeOrderBook applies an order book. After a failed read the previous one stays; its users check its time.
+func (m *market) takeOrderBook(leg *leg, event *EventAnswer) {
+	leg.watched.askingOrderBook, leg.watched.orderBookMS = false, m.nowMS+polling.OrderBookMS
 	if event.Err != nil {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "order book", Err: event.Err})
 		return

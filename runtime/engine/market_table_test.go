@@ -203,17 +203,17 @@ func TestWatchedReadsAreDue(t *testing.T) {
 		w.engine.out = &w.out
 		one, m := w.engine.legs[0], w.engine.market
 		futures := one.symbol.Key().Market == exchange.Futures
-		if one.watched.fundingMS == never == futures || one.watched.bookMS == never {
+		if one.watched.fundingMS == never == futures || one.watched.orderBookMS == never {
 			t.Fatalf("want the book watched, and on futures the rate, have %+v", one.watched)
 		}
 		for _, early := range []int64{1, 0} {
-			one.watched.fundingMS, one.watched.bookMS, w.engine.rulesMS = w.engine.nowMS+early, w.engine.nowMS+early, w.engine.nowMS+early
+			one.watched.fundingMS, one.watched.orderBookMS, w.engine.rulesMS = w.engine.nowMS+early, w.engine.nowMS+early, w.engine.nowMS+early
 			one.series.pollMS, one.series.asking = never, false
-			one.watched.asking, one.watched.askingBook = false, false
+			one.watched.asking, one.watched.askingOrderBook = false, false
 			w.out.Reset()
 			for range 2 {
 				m.poll()
-				m.pollBooks()
+				m.pollOrderBooks()
 				m.pollFunding()
 			}
 			have := len(w.out.Calls)
@@ -233,11 +233,12 @@ func TestWatchedReadsAreDue(t *testing.T) {
 		if fmt.Sprint(have) != want {
 			t.Errorf("want %s, have %s", want, have)
 		}
-		m.takeBook(one, &EventAnswer{Answer: exchange.Answer{Depth: exchange.Depth{Bids: []exchange.Level{{Price: 7}}, Asks: []exchange.Level{{Price: 8}}}}})
-		if one.watched.askingBook || one.watched.bookMS != w.engine.nowMS+polling.BookMS {
+		depth := exchange.Depth{Bids: []exchange.Level{{Price: 7}}, Asks: []exchange.Level{{Price: 8}}}
+		m.takeOrderBook(one, &EventAnswer{Answer: exchange.Answer{Depth: depth}})
+		if one.watched.askingOrderBook || one.watched.orderBookMS != w.engine.nowMS+polling.OrderBookMS {
 			t.Errorf("want the book read again in two seconds, have %+v", one.watched)
 		}
-		m.takeBook(one, &EventAnswer{Err: errLate})
+		m.takeOrderBook(one, &EventAnswer{Err: errLate})
 		if one.view.OrderBook.AtMS != w.engine.nowMS || len(one.view.OrderBook.Bids) != 1 || len(facts[NoteFetchFailed](w.out.Notes)) != 1 {
 			t.Errorf("want the last book to stay, and the failure reported, have %+v", w.out.Notes)
 		}

@@ -74,7 +74,7 @@ func (r *roster) watchFor(leg *leg) error {
 	}
 	leg.reentry = cmp.Or(leg.config.Reentry, strategy.ReentryOf(leg.config.Strategy))
 	before := leg.watched
-	leg.watched = watched{watching: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, bookMS: never}
+	leg.watched = watched{watching: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, orderBookMS: never}
 	if leg.watched.watching == before.watching && before != (watched{}) {
 		leg.watched = before
 		return nil
@@ -83,7 +83,7 @@ func (r *roster) watchFor(leg *leg) error {
 		leg.watched.fundingMS = 0
 	}
 	if leg.watched.watching.OrderBook && !r.config.Feed {
-		leg.watched.bookMS = 0
+		leg.watched.orderBookMS = 0
 	}
 	key := leg.watched.watching.Pair
 	if key == (exchange.SymbolKey{}) {

@@ -46,9 +46,9 @@ func TestNextWakeTime(t *testing.T) {
 		{"a funding rate that is being read", func(_ *Engine, one *leg, at int64) {
 			one.watched.fundingMS, one.watched.asking = at, true
 		}, false, false, false, false},
-		{"an order book", func(_ *Engine, one *leg, at int64) { one.watched.bookMS = at }, true, false, false, false},
+		{"an order book", func(_ *Engine, one *leg, at int64) { one.watched.orderBookMS = at }, true, false, false, false},
 		{"an order book that is being read", func(_ *Engine, one *leg, at int64) {
-			one.watched.bookMS, one.watched.askingBook = at, true
+			one.watched.orderBookMS, one.watched.askingOrderBook = at, true
 		}, false, false, false, false},
 	} {
 		for mode, due := range map[string]bool{"trades": c.trades, "feeds": c.feeds, "stops": c.stops, "stopped": c.stopped} {

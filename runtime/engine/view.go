@@ -10,14 +10,14 @@ import (
 
 // watched is a strategy's additional data besides its own symbol's candles.
 type watched struct {
-	watching   strategy.Watching
-	pair       *reconcile.SymbolState
-	fundingMS  int64 // when to read the rate next; never if not watched
-	asking     bool
-	bookMS     int64 // when to read the order book next; never if not watched
-	askingBook bool
-	next       exchange.Rate // last reported rate of the next payment; a backtest shows it only once it has been paid
-	known      bool
+	watching        strategy.Watching
+	pair            *reconcile.SymbolState
+	fundingMS       int64 // when to read the rate next; never if not watched
+	asking          bool
+	orderBookMS     int64 // when to read the order book next; never if not watched
+	askingOrderBook bool
+	next            exchange.Rate // last reported rate of the next payment; a backtest shows it only once it has been paid
+	known           bool
 }
 
 // refreshView updates the view and empties the plan.

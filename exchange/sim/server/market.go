@@ -7,7 +7,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// quoteTicks is the distance of the quotes from the price (docs/exchange.md, the book).
+// quoteTicks is the distance of the quotes from the price (docs/exchange.md, the order book).
 const quoteTicks = 1
 
 // tapeSymbol is the symbol on which a file of recorded candles is played, in both markets.

@@ -41,7 +41,7 @@ func TestAnAccountsOrderComesBeforeAQuoteAtTheSamePrice(t *testing.T) {
 	d.wantStatus(buy.ID, exchange.StatusFilled)
 }
 
-func TestSimultaneousOrdersReachTheBookInOrderOfAcceptance(t *testing.T) {
+func TestSimultaneousOrdersReachTheOrderBookInOrderOfAcceptance(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
 	var ids []int64

@@ -16,8 +16,8 @@ const (
 	rising         // reached by a price at or above it
 )
 
-// book is one symbol: its price, its market's quotes, and the accounts' orders.
-type book struct {
+// orderBook is one symbol: its price, its market's quotes, and the accounts' orders.
+type orderBook struct {
 	exchange    *Exchange
 	symbol      *exchange.Symbol
 	index       int
@@ -56,7 +56,7 @@ type book struct {
 	costs      Costs             // costs of taking, on recorded candles
 	volume     float64           // of the recorded candle being played
 	allowance  exchange.Quantity // quantity that the volume still allows
-	written    bookNumbers       // as last written by Changes
+	written    orderBookNumbers  // as last written by Changes
 	quoted     exchange.Price    // price before slippage of the current fill
 	trails     bool              // a stop follows the price of a position
 	trailing   exchange.Price    // the stop's current target price, 0 while it does not follow
@@ -68,8 +68,8 @@ type book struct {
 	candles builder
 }
 
-func newBook(x *Exchange, symbol *exchange.Symbol) *book {
-	b := &book{exchange: x, symbol: symbol, moveMS: never, positionFundingMS: never, fundingMS: never, stale: true}
+func newOrderBook(x *Exchange, symbol *exchange.Symbol) *orderBook {
+	b := &orderBook{exchange: x, symbol: symbol, moveMS: never, positionFundingMS: never, fundingMS: never, stale: true}
 	b.bids.sign, b.asks.sign = 1, -1
 	for i := range b.conditional {
 		b.conditional[i][falling].sign, b.conditional[i][rising].sign = 1, -1
@@ -80,7 +80,7 @@ func newBook(x *Exchange, symbol *exchange.Symbol) *book {
 	return b
 }
 
-func (b *book) setMarket(market Market) {
+func (b *orderBook) setMarket(market Market) {
 	b.market, b.fed, b.past, b.costs = market, nil, nil, Costs{}
 	b.tape, _ = market.(*tape)
 	b.traded, _ = market.(*tradeTape)
@@ -91,7 +91,7 @@ func (b *book) setMarket(market Market) {
 }
 
 // ask returns the lowest price at which the market sells: a number of ticks above the last price.
-func (b *book) ask() (exchange.Price, bool) {
+func (b *orderBook) ask() (exchange.Price, bool) {
 	if b.fed != nil {
 		return b.fed.best(exchange.Buy)
 	}
@@ -102,7 +102,7 @@ func (b *book) ask() (exchange.Price, bool) {
 }
 
 // bid returns the highest price at which the market buys. Close to zero there is none.
-func (b *book) bid() (exchange.Price, bool) {
+func (b *orderBook) bid() (exchange.Price, bool) {
 	if b.fed != nil {
 		return b.fed.best(exchange.Sell)
 	}
@@ -126,7 +126,7 @@ func quantityFor(s *exchange.Symbol, amount exchange.Amount, price exchange.Pric
 }
 
 // checkPrice returns an error if a price is out of bounds.
-func (b *book) checkPrice(name string, price exchange.Price) error {
+func (b *orderBook) checkPrice(name string, price exchange.Price) error {
 	if price < b.symbol.PriceTick || price > maxPrice {
 		return fmt.Errorf("%s %s of %s is outside %s..%s", name, b.symbol.PriceDecimal(price), b.symbol.Key(),
 			b.symbol.PriceDecimal(b.symbol.PriceTick), b.symbol.PriceDecimal(maxPrice))
@@ -141,13 +141,13 @@ func (b *book) checkPrice(name string, price exchange.Price) error {
 
 // jump sets the price without visiting the prices in between. At a gap in recorded candles, the
 // passed orders fill at the new price.
-func (b *book) jump(price, mark exchange.Price, gap bool) {
+func (b *orderBook) jump(price, mark exchange.Price, gap bool) {
 	b.setPrice(price, mark)
 	b.react(gap)
 }
 
 // slide moves the price through every price in between and stops whenever something happens.
-func (b *book) slide(target exchange.Price) {
+func (b *orderBook) slide(target exchange.Price) {
 	for b.last != target || b.mark != target {
 		b.fresh()
 		at := target
@@ -161,7 +161,7 @@ func (b *book) slide(target exchange.Price) {
 	}
 }
 
-func (b *book) setPrice(price, mark exchange.Price) {
+func (b *orderBook) setPrice(price, mark exchange.Price) {
 	b.last, b.mark = price, mark
 	b.updateID++
 	b.consumed = [2]consumed{}
@@ -170,7 +170,7 @@ func (b *book) setPrice(price, mark exchange.Price) {
 }
 
 // react applies the current price: liquidations, then fills of resting orders, then triggers.
-func (b *book) react(gap bool) {
+func (b *orderBook) react(gap bool) {
 	b.fresh()
 	if b.last > b.floor && b.last < b.ceiling && b.mark > b.floor && b.mark < b.ceiling {
 		return
@@ -200,12 +200,12 @@ func (b *book) react(gap bool) {
 	b.exchange.clearing.settleAccounts()
 }
 
-func (a *account) holds(b *book) bool {
+func (a *account) holds(b *orderBook) bool {
 	return b.symbol.Market == exchange.Futures && a.holdings[b.index].position != nil
 }
 
 // fillCrossed fills the resting orders that the quotes have reached.
-func (b *book) fillCrossed(gap bool) {
+func (b *orderBook) fillCrossed(gap bool) {
 	for o := b.bids.best(); o != nil; o = b.bids.best() {
 		if ask, ok := b.ask(); !ok || o.Price < ask+b.through() {
 			break
@@ -225,7 +225,7 @@ func (b *book) fillCrossed(gap bool) {
 }
 
 // through returns the distance beyond a resting order's price at which the order fills.
-func (b *book) through() exchange.Price {
+func (b *orderBook) through() exchange.Price {
 	if b.costs.Through {
 		return b.symbol.PriceTick
 	}
@@ -237,7 +237,7 @@ func (b *book) through() exchange.Price {
 // price if a touch fills; otherwise its own price applies, as for the rest of an order that was
 // passed earlier, because in a market without time gaps a price never jumps over a resting order.
 // It reports whether more may fill.
-func (b *book) take(o *order, gap bool) bool {
+func (b *orderBook) take(o *order, gap bool) bool {
 	price := o.Price
 	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through && !o.delayed && !o.triggered {
 		price = b.last
@@ -264,7 +264,7 @@ func (b *book) take(o *order, gap bool) bool {
 }
 
 // reachedOrder returns a conditional order whose stop price has been reached, or nil.
-func (b *book) reachedOrder() *order {
+func (b *orderBook) reachedOrder() *order {
 	for i, price := range [2]exchange.Price{b.last, b.mark} {
 		if stop, ok := b.conditional[i][falling].price(); ok && price <= stop {
 			return b.conditional[i][falling].best()
@@ -277,7 +277,7 @@ func (b *book) reachedOrder() *order {
 }
 
 // fresh computes the prices between which nothing happens, unless they are known.
-func (b *book) fresh() {
+func (b *orderBook) fresh() {
 	if !b.stale && b.liquidationKnown && (!b.exchange.coupled || b.markVersion == b.exchange.markVersion) {
 		return
 	}
@@ -298,7 +298,7 @@ func (b *book) fresh() {
 
 // boundOrders computes the bounds from resting and conditional orders. It invalidates the
 // liquidation prices.
-func (b *book) boundOrders() {
+func (b *orderBook) boundOrders() {
 	b.stale, b.liquidationKnown = false, false
 	b.orderLow, b.orderHigh = 0, math.MaxInt64
 	if price, ok := b.bids.price(); ok {
@@ -324,7 +324,7 @@ func (b *book) boundOrders() {
 }
 
 // notePositions updates the symbol after positions opened or closed.
-func (b *book) notePositions() {
+func (b *orderBook) notePositions() {
 	b.stale = true
 	b.positionFundingMS = never
 	if len(b.positions) > 0 {
