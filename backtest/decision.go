@@ -30,8 +30,8 @@ func decide(ctx context.Context, config Config) ([]decision, error) {
 	return all, err
 }
 
-// takeDecision adds the decision that the engine reports.
-func (c *Config) takeDecision(n *engine.Note) {
+// addDecision adds a decision that the engine reports.
+func (c *Config) addDecision(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteDecision:
 		*c.decided = append(*c.decided, decision{n.Strategy, n.AtMS, planText(n.Symbol, fact.Plan)})

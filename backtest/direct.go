@@ -157,9 +157,9 @@ func (d *direct) Handle(nowMS int64, event engine.Event, out *engine.Effects) {
 	}
 	switch event := event.(type) {
 	case *engine.EventStretch:
-		d.take(event.From, event.To, out)
+		d.feed(event.From, event.To, out)
 	case *engine.EventCandles:
-		d.take(event.From, event.To, out)
+		d.feed(event.From, event.To, out)
 	case *engine.EventPrice:
 		d.last = event.Last
 	case *engine.EventStart:
@@ -176,9 +176,9 @@ func (d *direct) giveUp(format string, arguments ...any) {
 	}
 }
 
-// take gives the strategy candles one by one, and requests a decision at each close until its plan or its memory
+// feed gives the strategy candles one by one, and requests a decision at each close until its plan or its memory
 // changes.
-func (d *direct) take(from, to int, out *engine.Effects) {
+func (d *direct) feed(from, to int, out *engine.Effects) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			d.giveUp("a strategy that failed: %v", cause)

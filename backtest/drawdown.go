@@ -28,8 +28,8 @@ func (d *drawdowns) within(equity float64) bool {
 	return equity < d.peak && equity >= d.low && d.depth > 0
 }
 
-// take processes equity in order of time.
-func (d *drawdowns) take(atMS int64, equity float64) {
+// add processes equity in order of time.
+func (d *drawdowns) add(atMS int64, equity float64) {
 	if d.within(equity) {
 		return
 	}

@@ -169,12 +169,12 @@ func (s *sampler) begin(every exchange.Interval, fromMS, toMS int64, value float
 	}
 	s.firstMS = s.nextMS
 	s.values = make([]float64, 0, (toMS-fromMS)/s.every+2)
-	s.take(fromMS, value, value)
+	s.add(fromMS, value, value)
 }
 
-// take receives a close, the value at it, and the value before it. A moment without a candle end, in a gap or inside
+// add receives a close, the value at it, and the value before it. A moment without a candle end, in a gap or inside
 // a weekly candle, gets the value before.
-func (s *sampler) take(atMS int64, before, value float64) {
+func (s *sampler) add(atMS int64, before, value float64) {
 	for ; s.nextMS <= atMS; s.nextMS += s.every {
 		if s.nextMS == atMS {
 			before = value

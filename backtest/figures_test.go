@@ -170,7 +170,7 @@ func TestWorstDrawdownsAreListedDeepestFirst(t *testing.T) {
 	var d drawdowns
 	curve := []float64{100, 80, 100, 95, 96, 97, 98, 99, 101, 50, 102, 90}
 	for i, equity := range curve {
-		d.take(int64(i), equity)
+		d.add(int64(i), equity)
 	}
 	d.end(int64(len(curve)))
 	want := []drawdown{{51.0 / 101, 8, 9, 10}, {0.2, 0, 1, 2}, {12.0 / 102, 10, 11, 0}, {0.05, 2, 3, 8}}
@@ -187,8 +187,8 @@ func TestWorstDrawdownsAreListedDeepestFirst(t *testing.T) {
 		t.Errorf("the longest: want 2 to 8, have %+v", d.long)
 	}
 	for i := range 30 {
-		d.take(int64(100+2*i), 1000)
-		d.take(int64(101+2*i), 1000-float64(i+1))
+		d.add(int64(100+2*i), 1000)
+		d.add(int64(101+2*i), 1000-float64(i+1))
 	}
 	if len(d.worst) != worstDrawdowns {
 		t.Errorf("want the %d worst alone, have %d", worstDrawdowns, len(d.worst))
@@ -200,9 +200,9 @@ func TestSamplesInHolesHaveTheValueBefore(t *testing.T) {
 	var s sampler
 	hour := int64(exchange.Hour1)
 	s.begin(exchange.Hour1, hour/2, 10*hour, 7)
-	s.take(hour, 7, 8)
-	s.take(4*hour+1, 8, 9) // 2, 3 and 4 o'clock are in the hole
-	s.take(5*hour, 9, 10)
+	s.add(hour, 7, 8)
+	s.add(4*hour+1, 8, 9) // 2, 3 and 4 o'clock are in the hole
+	s.add(5*hour, 9, 10)
 	want := []float64{8, 8, 8, 8, 10}
 	if len(s.values) != len(want) || s.firstMS != hour {
 		t.Fatalf("want %v from %d, have %v from %d", want, hour, s.values, s.firstMS)

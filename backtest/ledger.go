@@ -134,7 +134,7 @@ func (l *measurement) begin(r *run) {
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.level = l.initial.Float()
 	l.drawdowns.low, l.drawdowns.lowest = l.level, l.level
-	l.drawdowns.take(openMS, l.level)
+	l.drawdowns.add(openMS, l.level)
 	if l.nextCurve = math.MaxInt; r.config.summary() {
 		l.reuseRows()
 	} else {
@@ -154,7 +154,7 @@ func (l *measurement) mark(closeMS int64) {
 			l.exposed++
 		}
 		l.level = l.equity.Float()
-		l.drawdowns.take(closeMS, l.level)
+		l.drawdowns.add(closeMS, l.level)
 	}
 	l.pass(closeMS, before)
 }
@@ -182,8 +182,8 @@ func (l *measurement) stay(candles *exchange.Candles, from, to int) {
 		slots++
 		equities += level
 		if closeMS >= dueMS {
-			l.hours.take(closeMS, level, level)
-			l.days.take(closeMS, level, level)
+			l.hours.add(closeMS, level, level)
+			l.days.add(closeMS, level, level)
 			dueMS = min(l.hours.nextMS, l.days.nextMS)
 		}
 		if slots > l.nextCurve {
@@ -210,7 +210,7 @@ func (l *measurement) hold(leg *leg, last int) {
 	l.equities, l.leverage = equities, leverage
 	for i, level := range l.levels {
 		if !l.drawdowns.within(level) {
-			l.drawdowns.take(candles.CloseMS(from+i), level)
+			l.drawdowns.add(candles.CloseMS(from+i), level)
 		}
 	}
 	l.sample(leg, last)
@@ -238,8 +238,8 @@ func (l *measurement) sample(leg *leg, last int) {
 		if at > 0 {
 			before = l.levels[at-1]
 		}
-		l.hours.take(closeMS, before, l.levels[at])
-		l.days.take(closeMS, before, l.levels[at])
+		l.hours.add(closeMS, before, l.levels[at])
+		l.days.add(closeMS, before, l.levels[at])
 	}
 }
 
@@ -273,10 +273,10 @@ func (l *measurement) pass(closeMS int64, before float64) {
 		l.leverage += l.held()
 	}
 	if closeMS >= l.hours.nextMS {
-		l.hours.take(closeMS, before, l.level)
+		l.hours.add(closeMS, before, l.level)
 	}
 	if closeMS >= l.days.nextMS {
-		l.days.take(closeMS, before, l.level)
+		l.days.add(closeMS, before, l.level)
 	}
 	if l.slots > l.nextCurve {
 		l.nextCurve += l.every
@@ -431,8 +431,8 @@ func (l *measurement) read(leg *leg) {
 	h.units = leg.symbol.QuantityFloat(held.Quantity.Abs())
 }
 
-// take books executions.
-func (l *measurement) take(fills []sim.Fill) {
+// bookFills books executions.
+func (l *measurement) bookFills(fills []sim.Fill) {
 	for i := range fills {
 		at := 0
 		for at < len(l.run.legs)-1 && (l.run.legs[at].key.Name != fills[i].Symbol || l.run.legs[at].key.Market != fills[i].Market) {

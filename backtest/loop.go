@@ -251,7 +251,7 @@ func (r *run) moment(nowMS int64) error {
 		switch {
 		case len(r.fills) > 0 || moved:
 			moved = false
-			r.ledger.take(r.fills)
+			r.ledger.bookFills(r.fills)
 			r.give(nowMS, &engine.EventRound{})
 		case r.machine.NextMS() <= nowMS:
 			r.give(nowMS, &engine.EventWake{})
@@ -267,7 +267,7 @@ func (r *run) decided(closes int64) {
 	switch d := r.direct; {
 	case d == nil:
 		if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
-			r.take(closes)
+			r.perform(closes)
 		}
 	case d.turned:
 		d.turned = false
@@ -280,12 +280,12 @@ func (r *run) give(nowMS int64, event engine.Event) {
 	r.effects.Reset()
 	r.machine.Handle(nowMS, event, &r.effects)
 	if r.direct == nil { // which trades by itself
-		r.take(nowMS)
+		r.perform(nowMS)
 	}
 }
 
-// take applies the effects: records are durable at once, and the exchange in process answers the calls.
-func (r *run) take(nowMS int64) {
+// perform carries out the effects: records are durable at once, and the exchange in process answers the calls.
+func (r *run) perform(nowMS int64) {
 	r.gather()
 	for {
 		var event engine.Event
@@ -322,7 +322,7 @@ func (r *run) gather() {
 			r.config.Note(note)
 		}
 		if r.config.decided != nil {
-			r.config.takeDecision(note)
+			r.config.addDecision(note)
 		}
 	}
 }

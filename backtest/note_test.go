@@ -213,7 +213,7 @@ func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 		var d drawdowns
 		d.peak = float64(c.equity[0] - '0')
 		for i, digit := range c.equity {
-			d.take(int64(i), float64(digit-'0'))
+			d.add(int64(i), float64(digit-'0'))
 		}
 		deepest := d.deepest()
 		d.end(int64(len(c.equity) - 1))
@@ -234,8 +234,8 @@ func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 	var d drawdowns
 	d.peak = 100
 	for i := range int64(worstDrawdowns + 3) {
-		d.take(2*i+1, 90-float64(i%5))
-		d.take(2*i+2, 100)
+		d.add(2*i+1, 90-float64(i%5))
+		d.add(2*i+2, 100)
 	}
 	if len(d.worst) != worstDrawdowns || d.worst[0].depth != 0.14 || d.worst[worstDrawdowns-1].depth < 0.1 {
 		t.Errorf("want the ten deepest, have %+v", d.worst)

@@ -74,12 +74,12 @@ func TestFallAndGrowthEqualEmpyricals(t *testing.T) {
 		}
 		returns := vectors.Series[c[1].(string)]
 		equity, d := 1.0, drawdowns{}
-		d.take(0, equity)
+		d.add(0, equity)
 		for i, percent := range returns {
 			if percent != nil {
 				equity *= 1 + *percent/100
 			}
-			d.take(int64(i+1), equity)
+			d.add(int64(i+1), equity)
 		}
 		rate := growth(1, equity, float64(len(returns))/vectors.Periods[c[2].(string)]) // a null counts as a flat period
 		have := 0.0
@@ -122,12 +122,12 @@ func TestADeeperFallForgetsAnEarlierRecovery(t *testing.T) {
 	t.Parallel()
 	var d drawdowns
 	for i, equity := range []float64{100, 90, 100, 110, 80, 109} {
-		d.take(int64(i+1), equity)
+		d.add(int64(i+1), equity)
 	}
 	if f := d.deepest(); f.fromMS != 4 || f.troughMS != 5 || f.recoveredMS != 0 || math.Abs(f.depth-30.0/110) > 1e-12 {
 		t.Errorf("want the fall from 110 at 4 to 80 at 5, not recovered; have %+v", f)
 	}
-	if d.take(7, 110); d.deepest().recoveredMS != 7 {
+	if d.add(7, 110); d.deepest().recoveredMS != 7 {
 		t.Errorf("back at the peak: want recovered at 7, have %+v", d.deepest())
 	}
 }

@@ -314,7 +314,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	if !s.fetched.Positions.Done() {
 		return
 	}
-	if !s.takePosition(symbol) {
+	if !s.readPosition(symbol) {
 		return
 	}
 	symbol.read, symbol.futuresEvidence.denied = true, false
@@ -339,15 +339,15 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	symbol.settled = symbol.residual == 0 && !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
-// takePosition reads the symbol's position from the list. It returns false if the position changed during a
+// readPosition reads the symbol's position from the list. It returns false if the position changed during a
 // full snapshot, or if the list shows several, of which it takes one.
-func (s positionComparison) takePosition(symbol *SymbolState) bool {
+func (s positionComparison) readPosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list combined from replicas may show both an ended position and the next one; if this persists, it violates the contract (case 38)
 		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
-		symbol.takeOneOf(s.fetched.Positions.Items())
+		symbol.selectPosition(s.fetched.Positions.Items())
 		symbol.equal.reset()
 		symbol.settled = false
 		return false
@@ -372,13 +372,13 @@ func (s positionComparison) takePosition(symbol *SymbolState) bool {
 		symbol.futuresEvidence.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
-	s.takeRow(symbol, &now)
+	s.usePosition(symbol, &now)
 	symbol.positionMS = s.fetched.BeganMS
 	return true
 }
 
-// takeRow uses a row of the list as the symbol's position; a zero row means none.
-func (s positionComparison) takeRow(symbol *SymbolState, now *exchange.Position) {
+// usePosition uses a row of the list as the symbol's position; a zero row means none.
+func (s positionComparison) usePosition(symbol *SymbolState, now *exchange.Position) {
 	if now.ID != symbol.positionID || symbol.AtVenue() == 0 {
 		symbol.sinceMS = s.fetched.EndedMS
 	}

@@ -311,7 +311,7 @@ func TestForgetClearsReads(t *testing.T) {
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
 	symbol.mark, symbol.lastMS, symbol.onlyOpeningsPending, symbol.leverage = 1, 2, true, 10
-	if d.book.TakePrice(bitcoin, 1, 2, 3); !symbol.Quoted() {
+	if d.book.ObservePrice(bitcoin, 1, 2, 3); !symbol.Quoted() {
 		t.Error("want a price that was requested")
 	}
 	symbol.unread = true

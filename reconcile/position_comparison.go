@@ -16,10 +16,10 @@ func (s positionComparison) partialPosition(symbol *SymbolState) {
 		s.walletComparison().partialWallet(symbol)
 		symbol.spot.lag.note(s.survey, symbol, s.book.walletLags(symbol), false)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
-		if !s.takeShown(symbol) {
+		if !s.useShownPosition(symbol) {
 			s.standOpened(symbol)
 		}
-	case s.takePosition(symbol):
+	case s.readPosition(symbol):
 		symbol.read, symbol.residual = true, symbol.position-symbol.Known()
 		s.noteUnexplained(symbol)
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // positive evidence, even if other reads failed
@@ -44,17 +44,17 @@ func (s positionComparison) standOpened(symbol *SymbolState) {
 	}
 }
 
-// takeShown uses a position that one of the snapshot's two lists shows while the other list, or its row
+// useShownPosition uses a position that one of the snapshot's two lists shows while the other list, or its row
 // there, cannot be read. A position that a read has shown is protected, and nothing else is concluded
-// from it. takeShown returns false if neither list shows one.
-func (s positionComparison) takeShown(symbol *SymbolState) bool {
+// from it. useShownPosition returns false if neither list shows one.
+func (s positionComparison) useShownPosition(symbol *SymbolState) bool {
 	for _, list := range [...]exchange.Fetched[exchange.Position]{s.fetched.Positions, s.fetched.Before} {
 		if !list.Done() {
 			continue
 		}
 		if row, _ := find(list.Items(), symbol.Key().Name); row.Remaining != 0 {
 			symbol.noteSeen(row.ID)
-			s.takeRow(symbol, &row)
+			s.usePosition(symbol, &row)
 			symbol.read, symbol.residual = true, symbol.position-symbol.Known()
 			s.noteUnexplained(symbol)
 			return true
@@ -63,9 +63,9 @@ func (s positionComparison) takeShown(symbol *SymbolState) bool {
 	return false
 }
 
-// takeOneOf selects the position to protect if the list shows several on one symbol: the one that fills
+// selectPosition selects the position to protect if the list shows several on one symbol: the one that fills
 // explain, otherwise the one shown before, otherwise the newest.
-func (s *SymbolState) takeOneOf(positions []exchange.Position) {
+func (s *SymbolState) selectPosition(positions []exchange.Position) {
 	var one exchange.Position
 	rank := func(p *exchange.Position) int {
 		switch {

@@ -260,7 +260,7 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 			c.state(d, symbol)
 		}
 		s := d.book.survey(&Snapshot{BeganMS: 1, EndedMS: 77})
-		s.positionComparison().takeRow(symbol, &c.row)
+		s.positionComparison().usePosition(symbol, &c.row)
 		have := fmt.Sprintf("%d %s %d %s", symbol.position, symbol.entryPrice, symbol.leverage, symbol.liqPrice)
 		if have != c.want || (symbol.sinceMS == 77) != c.newSet || symbol.positionID != c.row.ID {
 			t.Errorf("%s: want %q, new %t, have %q since %d, id %d", c.name, c.want, c.newSet, have, symbol.sinceMS, symbol.positionID)

@@ -34,7 +34,7 @@ func TestMovingListInterruptsEqualSnapshots(t *testing.T) {
 		s := d.shows(symbol, 20)
 		c.change(s.fetched)
 		symbol.equal, symbol.doubled = persistence{sinceMS: 1}, persistence{sinceMS: 1}
-		have := s.positionComparison().takePosition(symbol)
+		have := s.positionComparison().readPosition(symbol)
 		if have != c.taken || (symbol.equal.sinceMS != 0) != c.equal || (symbol.doubled.sinceMS != 0) != c.doubled {
 			t.Errorf("%s: want it taken %t, equal %t, doubled %t, have %t, %+v, %+v", c.name, c.taken, c.equal, c.doubled, have, symbol.equal, symbol.doubled)
 		}
@@ -61,7 +61,7 @@ func TestChangedPositionIsMarked(t *testing.T) {
 		s := d.shows(symbol, c.shown)
 		symbol.position = c.held
 		s.fetched.BeganMS, s.fetched.EndedMS = 700_000, 800_000
-		s.positionComparison().takePosition(symbol)
+		s.positionComparison().readPosition(symbol)
 		if marked := symbol.markedAt == d.price("51000"); marked != c.marked || symbol.positionMS != 700_000 || (symbol.Quarantine() != "") != c.quarantined ||
 			(symbol.sinceMS == 800_000) != c.since {
 			t.Errorf("%s: want it marked %t, have %t at %v, read at %d, since %d, %q", c.name, c.marked, marked, symbol.markedAt, symbol.positionMS,
@@ -94,7 +94,7 @@ func TestPositionChoiceAmongSeveral(t *testing.T) {
 		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 		symbol := d.book.Symbol(bitcoin)
 		symbol.positionID = 7
-		symbol.takeOneOf(c.list)
+		symbol.selectPosition(c.list)
 		if symbol.positionID != c.want || symbol.entryPrice != exchange.AmountOf(c.want) {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.positionID)
 		}

@@ -15,7 +15,7 @@ type journalledSymbol = account.Symbol
 
 // SymbolState is the known state of one symbol, journalled and observed. Records change the
 // journalled part, and snapshots the observed one. The rest of botd reads both, and changes them only by
-// the methods of quotation and declarations, and by Book.TakePrice, Forget and EndContradiction.
+// the methods of quotation and declarations, and by Book.ObservePrice, Forget and EndContradiction.
 type SymbolState struct {
 	*journalledSymbol
 	quotation
@@ -121,10 +121,10 @@ func (s *SymbolState) Traded(side exchange.Side) exchange.Quantity {
 // AtVenue returns the position as reported by the exchange, including the ignored part.
 func (s *SymbolState) AtVenue() exchange.Quantity { return s.position + s.Ignored() }
 
-// TakePrice applies a requested price. The account's data may be older or newer than the prices by L, so
+// ObservePrice applies a requested price. The account's data may be older or newer than the prices by L, so
 // profit changes are counted from a price that is certainly not older than the account's data; otherwise
 // a price jump in between would count twice.
-func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
+func (b *Book) ObservePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
 	symbol := b.Track(key)
 	symbol.last, symbol.mark, symbol.lastMS = price, price, trueMS
 	if symbol.pricedMS < b.accountFromMS || nowMS <= b.accountFromMS+b.Settle().StalenessMS {

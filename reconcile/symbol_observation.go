@@ -57,7 +57,7 @@ func (q *quotation) Price() exchange.Price {
 	return q.last
 }
 
-// observation is the state of a symbol as shown by snapshots. Observe and the records that it derives change it, TakePrice may change markedAt, and
+// observation is the state of a symbol as shown by snapshots. Observe and the records that it derives change it, ObservePrice may change markedAt, and
 // Forget marks it as not read.
 type observation struct {
 	position   exchange.Quantity // signed

@@ -65,7 +65,7 @@ func TestAJumpIsCountedOnce(t *testing.T) {
 			c.play(func(atMS, made int64) {
 				d.book.Observe(&Snapshot{BeganMS: atMS, EndedMS: atMS + 200, Account: &exchange.MarginAccount{
 					WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(made)}})
-			}, func(atMS int64, price exchange.Price) { d.book.TakePrice(bitcoin, price*1e8, atMS, atMS) })
+			}, func(atMS int64, price exchange.Price) { d.book.ObservePrice(bitcoin, price*1e8, atMS, atMS) })
 			if have := d.book.Marked(); have != exchange.AmountOf(c.want) {
 				t.Errorf("want %d, have %s", c.want, have)
 			}

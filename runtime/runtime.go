@@ -233,7 +233,7 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 		woken = false
 		select {
 		case event := <-d.events:
-			d.take(event)
+			d.receive(event)
 		case <-timer.C:
 			woken = d.wake()
 		case read := <-d.queries:
@@ -281,8 +281,8 @@ func (d *Driver) wake() bool {
 	return true
 }
 
-// take handles an answer of a worker or of the writer.
-func (d *Driver) take(event engine.Event) {
+// receive handles an answer of a worker or of the writer.
+func (d *Driver) receive(event engine.Event) {
 	journaled, _ := event.(*engine.EventJournaled)
 	if journaled != nil {
 		d.writing, d.failing = false, journaled.Err

@@ -20,7 +20,7 @@ var belief = []Row{
 		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
 		"reconcile TestPositionInEitherListIsProtected", []Edit{
-			{"reconcile.positionComparison.takeShown", "row.Remaining != 0", "false"},
+			{"reconcile.positionComparison.useShownPosition", "row.Remaining != 0", "false"},
 		}},
 	{"unexplained_stripped", "one list alone cancels the stop of a position that no fill explains", "39",
 		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
@@ -401,7 +401,7 @@ var belief = []Row{
 		}},
 	{"former_rules_open", "a plan under a symbol's old rules opens after the rules have changed", "45",
 		"runtime/engine TestPlanUnderOldRulesIsDecidedAgain", []Edit{
-			{"runtime/engine.market.takeRules", "m.tick.decideAgain(leg)", ""},
+			{"runtime/engine.market.applyRules", "m.tick.decideAgain(leg)", ""},
 		}},
 	{"standing_stop_forgotten", "while botd stands down, a repeated stop does not back off after a refusal", "40",
 		"runtime/engine TestStopThatStandsDownBacksOff", []Edit{

@@ -37,7 +37,7 @@ var protocol = []Row{
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
 		"reconcile TestSnapshotDuringPositionChangeDoesNotCount", []Edit{
-			{"reconcile.positionComparison.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
+			{"reconcile.positionComparison.readPosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
 	{"younger_exit_decided", "an exit of unknown outcome is decided with an older one", "equation", "reconcile TestUnansweredExitDoesNotWaitForYoungerExits",
 		[]Edit{{"reconcile.uncertainOrders.decideUnknown", "p.Fence(s.book.Settle()) > symbol.equalFromMS", "false"}}},
@@ -79,7 +79,7 @@ var protocol = []Row{
 		{"reconcile.positionComparison.observePosition", "symbol.residualFor.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
-		{"reconcile.positionComparison.takePosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.positionComparison.readPosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
 		{"reconcile.positionComparison.foreign", "s.book.foreignPolicy == ForeignAdopt", "true"},
@@ -138,7 +138,7 @@ var protocol = []Row{
 		unchecked("unsettled"),
 	}},
 	{"stopping_opens", "openings are sent after SIGTERM", "33", "", []Edit{
-		{"runtime/engine.Engine.take", "e.halts.stop(event.Shutdown)", ""},
+		{"runtime/engine.Engine.route", "e.halts.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings are sent after a loss limit was exceeded", "limit", "", []Edit{
 		{"runtime/engine.base.breached", "!one.Expired(b.nowMS)", "false"},
@@ -205,10 +205,10 @@ var protocol = []Row{
 	// Candles, the request budget and memory.
 	{"candle_twice", "a candle is delivered twice", "candles", "", []Edit{
 		{"runtime/engine.market.pollSeries", "s.candles.OpenMS[s.end-1] + int64(s.interval)", "s.candles.OpenMS[s.end-1]"},
-		{"runtime/engine.market.takeClosed", "candle.OpenMS <= s.candles.OpenMS[s.end-1]", "false"},
+		{"runtime/engine.market.appendClosed", "candle.OpenMS <= s.candles.OpenMS[s.end-1]", "false"},
 	}},
 	{"candle_early", "a candle is delivered before it closed", "candles", "", []Edit{
-		{"runtime/engine.market.takeClosed", "candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS", "true"},
+		{"runtime/engine.market.appendClosed", "candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS", "true"},
 	}},
 	{"hurried", "rounds follow each other without a pause", "budget", "", nil},
 	{"hoarding", "ended placements stay in memory", "memory", "", []Edit{

@@ -321,7 +321,7 @@ var wallet = []Row{
 		}},
 	{"two_lists_differ", "what an entry has opened has no stop while the two lists of a snapshot differ", "39",
 		"reconcile TestPositionOfTwoDifferingListsIsProtected", []Edit{
-			{"reconcile.positionComparison.takePosition", "s.standOpened(symbol)", ""},
+			{"reconcile.positionComparison.readPosition", "s.standOpened(symbol)", ""},
 		}},
 	{"unlisted_margin_stripped", "a stop is canceled because fills and list show no position, though the account uses the margin of one", "39",
 		"reconcile TestStopStaysWhileTheAccountUsesMarginThatNoListShows", []Edit{

@@ -29,7 +29,7 @@ var indirections = map[string]indirection{
 var required = map[string]map[string]string{
 	candleTable: {
 		"runtime/engine/tick.go:pollSeries":     "the candles are due",
-		"runtime/engine/tick.go:takeClosed":     "closed candles are appended",
+		"runtime/engine/tick.go:appendClosed":   "closed candles are appended",
 		"runtime/engine/tick.go:inquire":        "the question to the strategy is an effect",
 		"runtime/engine/round.go:fetchVanished": "the order is fetched by its id",
 		"exchange/rest/send.go:DoBefore":        "the request goes out",

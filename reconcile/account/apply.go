@@ -53,11 +53,11 @@ func (s *State) applyToStrategy(r *record.Record) {
 		t.releaseLatch()
 	case record.Memory:
 		t.memory = strategy.MemoryOf(slices.Clone(body.Entries)...)
-		t.events.take(body.Events)
+		t.events.drop(body.Events)
 	case record.Declined:
 		t.events.noteDeclined(&body, r.AtMS)
 	case record.Latch:
-		t.takeLatch(&body, r.AtMS)
+		t.applyLatch(&body, r.AtMS)
 	case record.Priced:
 		t.target, t.quantity, t.priced = body.Target, body.Quantity, true
 	}
@@ -91,7 +91,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
-		s.symbol(r.Symbol).takeFees(&body)
+		s.symbol(r.Symbol).applyFees(&body)
 	case record.Baseline:
 		symbol := s.symbol(r.Symbol)
 		symbol.baseline, symbol.unattributed = body.Quantity, body.Unattributed

@@ -55,8 +55,8 @@ func (e *events) happened(event strategy.Event) {
 	e.list = append(e.list, event)
 }
 
-// take drops the events that the strategy has received.
-func (e *events) take(seen int64) {
+// drop drops the events that the strategy has received.
+func (e *events) drop(seen int64) {
 	if seen <= e.seen {
 		return
 	}

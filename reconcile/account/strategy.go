@@ -122,8 +122,8 @@ func (s *Strategy) setLatch(side int, protected bool, atMS int64) {
 	s.noteLatch(before, atMS)
 }
 
-// takeLatch applies a latch record.
-func (s *Strategy) takeLatch(body *record.Latch, atMS int64) {
+// applyLatch applies a latch record.
+func (s *Strategy) applyLatch(body *record.Latch, atMS int64) {
 	switch {
 	case body.Idle:
 		s.latch.idle = true

@@ -58,8 +58,8 @@ func (s *Symbol) FeeRounding() exchange.Quantity { return min(s.fees, 1) }
 // with the wallet.
 func (s *Symbol) ExpectedFees() exchange.Quantity { return s.expected }
 
-// takeFees books fees taken from purchases.
-func (s *Symbol) takeFees(body *record.Fees) {
+// applyFees books fees taken from purchases.
+func (s *Symbol) applyFees(body *record.Fees) {
 	s.fees += body.Quantity
 	if body.Expected {
 		s.expected += body.Quantity

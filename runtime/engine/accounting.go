@@ -66,14 +66,15 @@ func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 		return
 	}
 	if r, whole := a.book.Readings().Futures(snapshot); whole {
-		a.take(&a.futures, r, snapshot.BeganMS)
+		a.receiveReading(&a.futures, r, snapshot.BeganMS)
 	}
 	if r, whole := a.book.Readings().Spot(snapshot); whole {
-		a.take(&a.spot, r, snapshot.BeganMS)
+		a.receiveReading(&a.spot, r, snapshot.BeganMS)
 	}
 }
 
-func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
+// receiveReading completes a reading that is due and no longer changes; an unstable one only after starvedMS.
+func (a *accounting) receiveReading(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	if !r.Same(&m.last) || m.sinceMS == 0 {
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
@@ -130,10 +131,10 @@ func (a *accounting) positionsDiffer(market exchange.Market) bool {
 	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.positionUncertain(t) })
 }
 
-// takeBetween applies the reads that complete an unstable reading, one after the other: positions, the
+// applyBetween applies the reads that complete an unstable reading, one after the other: positions, the
 // account, and positions again. If both reads of the positions are equal, the account is from the same
 // moment; otherwise the second one becomes the new first one.
-func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
+func (a *accounting) applyBetween(m *bookkeeping, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
 		m.reading.Wallet = ledger.FuturesWallet(&answer.Account)
@@ -182,8 +183,8 @@ func (a *accounting) askEnded(m *bookkeeping) {
 	a.askFor(m, pendingCall{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedPage})
 }
 
-// takeAnswer applies the answer to one of the ledger's reads.
-func (a *accounting) takeAnswer(p pendingCall, event *EventAnswer) {
+// applyAnswer applies the answer to one of the ledger's reads.
+func (a *accounting) applyAnswer(p pendingCall, event *EventAnswer) {
 	m := &a.futures
 	if p.kind == callExecutions {
 		m = &a.spot
@@ -193,12 +194,12 @@ func (a *accounting) takeAnswer(p pendingCall, event *EventAnswer) {
 	switch {
 	case event.Err != nil:
 	case p.kind == callBetween:
-		a.takeBetween(m, &event.Answer)
+		a.applyBetween(m, &event.Answer)
 		return
 	case p.kind == callEnded:
-		a.takeEnded(m, event.Answer.Positions.Items())
+		a.applyEnded(m, event.Answer.Positions.Items())
 	default:
-		a.takeExecutions(m, p, event.Answer.Fills.Items())
+		a.applyExecutions(m, p, event.Answer.Fills.Items())
 	}
 	if m.pending == 0 && !m.failed {
 		a.post(m)
@@ -212,9 +213,9 @@ func ofExecutions(p *pendingCall, err error) bool {
 	return p.kind == callExecutions && errors.As(err, &refusal) && !ofAccount(refusal)
 }
 
-// takeEnded applies a page of the ended positions, and requests the next page as long as none of these
+// applyEnded applies a page of the ended positions, and requests the next page as long as none of these
 // positions has been booked.
-func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
+func (a *accounting) applyEnded(m *bookkeeping, page []exchange.Position) {
 	booked := false
 	for i := range page {
 		m.ended = append(m.ended, a.book.Readings().Position(&page[i]))
@@ -225,8 +226,8 @@ func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 	}
 }
 
-// takeExecutions applies the unbooked executions of one order, oldest first.
-func (a *accounting) takeExecutions(m *bookkeeping, p pendingCall, trades []exchange.UserTrade) {
+// applyExecutions applies the unbooked executions of one order, oldest first.
+func (a *accounting) applyExecutions(m *bookkeeping, p pendingCall, trades []exchange.UserTrade) {
 	trades = slices.SortedFunc(slices.Values(trades), func(x, y exchange.UserTrade) int { return cmp.Compare(x.ID, y.ID) })
 	for _, o := range a.book.Ledger().WantsTrades() {
 		if o.OrderID != p.orderID {

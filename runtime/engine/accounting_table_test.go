@@ -90,7 +90,7 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 				list++
 			}
 			a.nowMS++
-			a.takeAnswer(pendingCall{kind: callBetween}, event)
+			a.applyAnswer(pendingCall{kind: callBetween}, event)
 		}
 		have := asked(a.base)
 		want := strings.TrimSuffix(strings.Repeat(positions+" "+wallet+" ", (c.calls+1)/2), " ")
@@ -145,7 +145,7 @@ func TestClosedPositionsAreReadByPage(t *testing.T) {
 				id++
 				page[i] = exchange.Position{ID: int64(id), Symbol: bitcoin.Name, UpdatedMS: 1_000}
 			}
-			a.takeAnswer(pendingCall{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf(page)}})
+			a.applyAnswer(pendingCall{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf(page)}})
 		}
 		var offsets []int
 		for i := range a.out.Calls {

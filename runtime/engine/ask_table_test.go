@@ -176,11 +176,11 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 			c.with(w, one)
 		}
 		w.out.Reset()
-		w.engine.tick.takeDecisionEvent(&EventDecision{AskID: 78, Result: c.result})
+		w.engine.tick.receiveDecision(&EventDecision{AskID: 78, Result: c.result})
 		if len(w.out.Notes)+len(w.out.Asks) > 0 || q.id != 77 {
 			t.Errorf("%s: want an answer to another question left to nobody, have %+v", c.name, w.out.Notes)
 		}
-		w.engine.tick.takeDecisionEvent(&EventDecision{AskID: 77, Result: c.result})
+		w.engine.tick.receiveDecision(&EventDecision{AskID: 77, Result: c.result})
 		have := fmt.Sprint(one.state.Plan().Target().Quantity, " ", q.hung, " ", one.failed, " ", len(w.out.Asks))
 		if have != c.want || q.id == 77 || q.lastAnswered != 77 || len(w.out.Asks) == 0 && q.dueMS != never {
 			t.Errorf("%s: want %q, have %q, %+v", c.name, c.want, have, q)
@@ -212,7 +212,7 @@ func TestEntryOfSeveralCandlesIsLatchedOffEngine(t *testing.T) {
 		q.givenMS, q.id, q.candlesSince, q.dueMS = one.series.candles.OpenMS[4], 77, c.taken, w.engine.nowMS+500
 		one.lastMS = one.series.candles.CloseMS(4)
 		plan := strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}}
-		w.engine.tick.takeDecisionEvent(&EventDecision{AskID: 77, Result: strategy.Result{Decided: true, Plan: plan, TargetMS: one.lastMS - c.target}})
+		w.engine.tick.receiveDecision(&EventDecision{AskID: 77, Result: strategy.Result{Decided: true, Plan: plan, TargetMS: one.lastMS - c.target}})
 		if have := one.state.Latch() == 1; have != c.latched || one.candleTarget != plan.Target || one.candleTargetMS != one.lastMS-c.target {
 			t.Errorf("%s: want it latched %t, have %t, a target since %d", name, c.latched, have, one.lastMS-one.candleTargetMS)
 		}

@@ -76,10 +76,10 @@ func bookedWhenStable(t testing.TB) {
 		r := walletRead(c.usdt)
 		r.AtMS = a.nowMS
 		dueMS, pending := m.dueMS, m.pending
-		a.take(m, r, a.nowMS)
+		a.receiveReading(m, r, a.nowMS)
 		if asked(a.base) == exchange.FuturesPositionsHistory.String() { // it is complete with the closed positions
 			a.out.Calls = nil
-			a.takeAnswer(pendingCall{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf[exchange.Position](nil)}})
+			a.applyAnswer(pendingCall{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf[exchange.Position](nil)}})
 		}
 		want, moved := c.want, exchange.AmountOf(c.usdt-1_000)
 		have := "put off"
@@ -115,7 +115,7 @@ func TestAClockThatIsSetBackMakesNoReadingOlder(t *testing.T) {
 		a := accountant(t, true)
 		r := walletRead(950)
 		r.AtMS = a.nowMS + ends
-		if a.take(&a.futures, r, a.nowMS); a.futures.sinceMS != a.nowMS+want {
+		if a.receiveReading(&a.futures, r, a.nowMS); a.futures.sinceMS != a.nowMS+want {
 			t.Errorf("a round that ends %d ms after its begin: want it to count from %d on, have %d", ends, want, a.futures.sinceMS-a.nowMS)
 		}
 	}
@@ -204,7 +204,7 @@ func TestNewExecutionsAreBooked(t *testing.T) {
 			fills = append(fills, exchange.UserTrade{ID: one.id, OrderID: one.order, Symbol: coin.Name, Price: 100e8, Quantity: one.quantity, FeeAsset: "BTC"})
 		}
 		event.Answer.Fills = exchange.FetchedOf(fills)
-		a.takeAnswer(pendingCall{kind: callExecutions, orderID: 5}, event)
+		a.applyAnswer(pendingCall{kind: callExecutions, orderID: 5}, event)
 		ids := []int64{}
 		for _, one := range m.reading.Trades {
 			ids = append(ids, one.ID)
@@ -236,7 +236,7 @@ func TestExecutionsAreBookedOnce(t *testing.T) {
 		m.reading = ledger.Reading{AtMS: a.nowMS, Market: exchange.Spot, Wallet: m.reading.Wallet}
 		m.last = m.reading
 		a.complete(m)
-		a.takeAnswer(pendingCall{kind: callExecutions, orderID: 5}, &EventAnswer{Answer: exchange.Answer{Fills: exchange.FetchedOf(fills)}})
+		a.applyAnswer(pendingCall{kind: callExecutions, orderID: 5}, &EventAnswer{Answer: exchange.Answer{Fills: exchange.FetchedOf(fills)}})
 	}
 	all := postings(a.base)
 	if len(all) != 3 || len(all[1].Reading.Trades) != 1 || len(all[2].Reading.Trades) != 1 || all[2].Reading.Trades[0].ID != 3 || all[2].Reading.Partial {
@@ -256,11 +256,11 @@ func TestFailedAnswerLeavesReadUnbooked(t *testing.T) {
 		if fails {
 			first.Err = errLate
 		}
-		a.takeAnswer(pendingCall{kind: callEnded}, first)
+		a.applyAnswer(pendingCall{kind: callEnded}, first)
 		if m.pending != 1 || len(postings(a.base)) != 1 {
 			t.Errorf("want the second answer awaited, have %d", m.pending)
 		}
-		if a.takeAnswer(pendingCall{kind: callEnded}, second); (len(postings(a.base)) == 2) == fails || m.pending != 0 {
+		if a.applyAnswer(pendingCall{kind: callEnded}, second); (len(postings(a.base)) == 2) == fails || m.pending != 0 {
 			t.Errorf("the first fails %t: have %d postings", fails, len(postings(a.base)))
 		}
 	}

@@ -4,15 +4,15 @@ import (
 	"botd/exchange"
 )
 
-// takeCandlePrice applies the newest candle's price unless a ticker's price is newer.
-func (m *market) takeCandlePrice(s *series) {
+// applyCandlePrice applies the newest candle's price unless a ticker's price is newer.
+func (m *market) applyCandlePrice(s *series) {
 	state := s.state()
 	if state == nil {
-		m.takeOne(s, s.end-1)
+		m.applyCandle(s, s.end-1)
 		return
 	}
 	last, mark, before := state.Last(), state.Mark(), state.LastMS()
-	m.takeOne(s, s.end-1)
+	m.applyCandle(s, s.end-1)
 	if before > state.LastMS() {
 		state.SetPrice(last, mark, before)
 	}
@@ -33,15 +33,15 @@ func (m *market) follow(s *series) {
 	}
 }
 
-// takeCandles applies candles fed by the driver: the columns belong to the tape.
-func (m *market) takeCandles(event *EventCandles) {
+// applyCandles applies candles fed by the driver: the columns belong to the tape.
+func (m *market) applyCandles(event *EventCandles) {
 	s := m.fed(event.Series, event.Candles.Interval)
 	if s == nil {
 		return
 	}
 	s.candles = event.Candles
 	for i := event.From; i < event.To; i++ {
-		m.takeOne(s, i)
+		m.applyCandle(s, i)
 	}
 	s.end = event.To
 	m.pollFunding()
@@ -62,7 +62,7 @@ func (m *market) fed(key exchange.SymbolKey, interval exchange.Interval) *series
 	return nil
 }
 
-func (m *market) takeOne(s *series, i int) {
+func (m *market) applyCandle(s *series, i int) {
 	last, closes := s.candles.Close[i], s.candles.CloseMS(i)
 	if state := s.state(); state != nil {
 		state.SetPrice(last, last, closes)
@@ -78,8 +78,8 @@ func (m *market) takeOne(s *series, i int) {
 }
 
 // ticked calls the strategies that decide once per closed candle.
-func (m *market) ticked(s *series, taken int) {
-	if taken == 0 {
+func (m *market) ticked(s *series, arrived int) {
+	if arrived == 0 {
 		return
 	}
 	nominal := s.candles.CloseMS(s.end - 1)

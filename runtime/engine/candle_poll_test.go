@@ -148,7 +148,7 @@ func TestCandlePollSchedule(t *testing.T) {
 		for i := range c.fresh {
 			event.Answer.Candles.Append(candleAt(from + int64(i)*minuteMS))
 		}
-		m.takePolled(s, event)
+		m.applyPolled(s, event)
 		if s.pollMS != m.nowMS+c.againMS || s.asking || s.end != c.held || s.frozen != c.frozen {
 			t.Errorf("%s: want %d candles, and the next read after %d ms, frozen %t; have %d, %d, %t", c.name, c.held, c.againMS, c.frozen, s.end,
 				s.pollMS-m.nowMS, s.frozen)
@@ -168,7 +168,7 @@ func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 	t.Parallel()
 	m, s := polled(t, bitcoin, 5)
 	first := m.nowMS
-	fails := func(err error) { m.takePolled(s, &EventAnswer{Err: err}) }
+	fails := func(err error) { m.applyPolled(s, &EventAnswer{Err: err}) }
 	fails(errors.New("broken"))
 	m.nowMS += 30_000
 	fails(nil) // an answer without candles
@@ -181,7 +181,7 @@ func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 	}
 	event := &EventAnswer{}
 	event.Answer.Candles = &exchange.Candles{Interval: exchange.Minute1}
-	if m.takePolled(s, event); s.stale(m.nowMS) || s.faultMS != 0 || s.fault != "" {
+	if m.applyPolled(s, event); s.stale(m.nowMS) || s.faultMS != 0 || s.fault != "" {
 		t.Errorf("want it over with an answer, have %d, %q", s.faultMS, s.fault)
 	}
 	if have := len(facts[NoteFetchFailed](m.out.Notes)); have != 2 {
@@ -222,7 +222,7 @@ func TestCandleReports(t *testing.T) {
 			event.Answer.Candles.Append(candleAt(m.nowMS + minute*minuteMS))
 		}
 		m.nowMS = event.Answer.Candles.CloseMS(len(c.opens)-1) + 2_000
-		m.takePolled(s, event)
+		m.applyPolled(s, event)
 		if !s.begun {
 			t.Errorf("%s: want it begun", c.name)
 		}
@@ -252,7 +252,7 @@ func TestCandlesThatAreFedAreOfTheirSeriesAlone(t *testing.T) {
 	for i := range int64(3) {
 		fed.Append(candleAt(m.nowMS + i*minuteMS))
 	}
-	m.takeCandles(&EventCandles{Series: bitcoin, Candles: fed, To: 3})
+	m.applyCandles(&EventCandles{Series: bitcoin, Candles: fed, To: 3})
 	if s.end != 3 || s.state().Last() != 101e8 {
 		t.Errorf("want three candles, and the close as the price, have %d, %d", s.end, s.state().Last())
 	}
@@ -276,7 +276,7 @@ func TestANewCandleIsThePriceUntilATickerIsNewer(t *testing.T) {
 		event.Answer.Candles = &exchange.Candles{Interval: exchange.Minute1}
 		event.Answer.Candles.Append(candleAt(m.nowMS))
 		m.nowMS = closeMS + 2_000
-		m.takePolled(s, event)
+		m.applyPolled(s, event)
 		if s.price != 77e8 || s.priceAtMS != closeMS+c.ticker {
 			t.Errorf("a ticker %s: want what it was before noted, have %d at %d", name, s.price, s.priceAtMS-closeMS)
 		}

@@ -56,7 +56,7 @@ func TestOnlyLastOfSeveralCandlesDecides(t *testing.T) {
 		w.engine.nowMS = w.now + int64(c.count)*minuteMS + 2_000
 		w.out.Reset()
 		one.series.begun, one.question.givenMS, one.question.candlesSince, one.question.id = true, 0, 0, 0
-		w.engine.market.takePolled(one.series, &EventAnswer{Answer: exchange.Answer{Candles: answer}})
+		w.engine.market.applyPolled(one.series, &EventAnswer{Answer: exchange.Answer{Candles: answer}})
 		plans := len(facts[NoteDecision](w.out.Notes))
 		if have := one.state.Latch() == 1; have != c.latched || plans != c.decisions || (len(w.out.Asks) == 1) != c.offload {
 			t.Errorf("%s: want it latched %t, %d decisions in force, have %t, %d, %d questions", c.name, c.latched, c.decisions, have, plans, len(w.out.Asks))
@@ -80,7 +80,7 @@ func TestCandleIsNewUntilNextIsDue(t *testing.T) {
 	for after, want := range map[int64]int{61_999: 1, 62_000: 0} {
 		m, s := polled(t, bitcoin, 1)
 		m.nowMS = s.candles.CloseMS(0) + after
-		if m.takeOne(s, 0); len(m.out.Notes) != want {
+		if m.applyCandle(s, 0); len(m.out.Notes) != want {
 			t.Errorf("%d ms after its close: want %d reports, have %d", after, want, len(m.out.Notes))
 		}
 	}

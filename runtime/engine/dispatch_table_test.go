@@ -199,7 +199,7 @@ func TestJournalFailureState(t *testing.T) {
 		for _, event := range c.events {
 			w.out.Reset()
 			w.engine.out = &w.out
-			w.engine.take(event)
+			w.engine.route(event)
 		}
 		var have []string
 		for _, d := range w.engine.Degraded() {

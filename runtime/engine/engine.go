@@ -157,7 +157,7 @@ func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 		if audited != nil {
 			e.record(record.Record{Body: *audited.Audit})
 		}
-		e.take(event)
+		e.route(event)
 		e.flush() // before recall, which must have seen each record, including a checkpoint, before that record is durable
 		e.sender.recall()
 	}
@@ -179,15 +179,15 @@ func (e *Engine) refuses(event Event) bool {
 	return false
 }
 
-// take routes an event.
-func (e *Engine) take(event Event) {
+// route routes an event.
+func (e *Engine) route(event Event) {
 	switch event := event.(type) {
 	case *EventCandles:
-		e.market.takeCandles(event)
+		e.market.applyCandles(event)
 	case *EventStretch:
-		e.market.takeStretch(event)
+		e.market.applyStretch(event)
 	case *EventPrice:
-		e.market.takePrice(event)
+		e.market.applyPrice(event)
 	case *EventFollow:
 		e.tick.followPrice(event)
 	case *EventStart:
@@ -206,9 +206,9 @@ func (e *Engine) take(event Event) {
 	case *EventPrepareSignal:
 		e.tick.prepareSignal(event.Strategy, event.Signal)
 	case *EventAnswer:
-		e.answer(event)
+		e.routeAnswer(event)
 	case *EventDecision:
-		e.tick.takeDecisionEvent(event)
+		e.tick.receiveDecision(event)
 	case *EventJournaled:
 		e.sender.journaled(event.Err)
 	case *EventHalt:
@@ -222,7 +222,7 @@ func (e *Engine) take(event Event) {
 	case *EventDisk:
 		e.permission.disk(event)
 	case *EventLane:
-		e.dispatcher.takeLane(event)
+		e.dispatcher.applyLane(event)
 	case *EventStop:
 		e.halts.stop(event.Shutdown)
 	case nil: // a person's change outside the engine
@@ -231,8 +231,8 @@ func (e *Engine) take(event Event) {
 	}
 }
 
-// answer routes the answer of a call in progress.
-func (e *Engine) answer(event *EventAnswer) {
+// routeAnswer routes the routeAnswer of a call in progress.
+func (e *Engine) routeAnswer(event *EventAnswer) {
 	p, found := e.calls[event.CallID]
 	if !found {
 		return
@@ -250,17 +250,17 @@ func (e *Engine) answer(event *EventAnswer) {
 	case callSetLeverage:
 		e.dispatcher.leverageSet(p, event)
 	case callCandles:
-		e.market.takePolled(p.series, event)
+		e.market.applyPolled(p.series, event)
 	case callEnded, callExecutions, callBetween:
-		e.accounting.takeAnswer(p, event)
+		e.accounting.applyAnswer(p, event)
 		e.round.hastenBooking()
 		e.roster.endRemoved()
 	case callFunding:
-		e.market.takeFunding(p.leg, event)
+		e.market.applyFunding(p.leg, event)
 	case callBook:
-		e.market.takeOrderBook(p.leg, event)
+		e.market.applyOrderBook(p.leg, event)
 	case callRules:
-		e.market.takeRules(event)
+		e.market.applyRules(event)
 	default:
 		if e.round.roundAnswer(p, event) {
 			e.roster.endRemoved()

@@ -97,7 +97,7 @@ func TestRefusedReadScope(t *testing.T) {
 	for operation, want := range map[exchange.Operation]int{exchange.FuturesLeverages: 1, exchange.FuturesTickers: 0, exchange.FuturesPositionsHistory: 1} {
 		_, r := undisturbed(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
-		r.takeRows(&pendingCall{symbol: r.book.Track(bitcoin)}, answer)
+		r.noteUnreadableRows(&pendingCall{symbol: r.book.Track(bitcoin)}, answer)
 		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
 			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.reading.failures)
 		}
@@ -112,7 +112,7 @@ func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	one.watched.asking = true
 	id := w.engine.begin(pendingCall{kind: callFunding, leg: one})
 	w.out.Reset()
-	w.engine.answer(&EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesFundingRate,
+	w.engine.routeAnswer(&EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesFundingRate,
 		Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT", Reason: "no number"}}}})
 	notes := facts[NoteFetchFailed](w.out.Notes)
 	var malformed *exchange.Malformed
@@ -120,7 +120,7 @@ func TestAnswerWithUnreadableRowFails(t *testing.T) {
 		one.view.Funding.Known {
 		t.Errorf("want it failed, have %+v", notes)
 	}
-	w.engine.answer(&EventAnswer{CallID: id})
+	w.engine.routeAnswer(&EventAnswer{CallID: id})
 	if len(facts[NoteFetchFailed](w.out.Notes)) != 1 {
 		t.Error("want a second answer to a call left to nobody")
 	}
@@ -391,7 +391,7 @@ func TestThePricesOfAListAreTakenBySymbol(t *testing.T) {
 	} {
 		w, r := undisturbed(t)
 		see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 5, 1 })
-		r.takeTickers(exchange.Futures, c.tickers)
+		r.applyTickers(exchange.Futures, c.tickers)
 		if w.symbol().Last() != c.last || len(w.out.Calls) != c.single || c.single == 1 && w.out.Calls[0].Request.Operation != exchange.FuturesTicker {
 			t.Errorf("%+v: want %d, have %d, asked %+v", c.tickers, c.last, w.symbol().Last(), w.out.Calls)
 		}

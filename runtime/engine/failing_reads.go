@@ -102,10 +102,10 @@ func (s *readHealth) worst() (rounds int) {
 	return rounds
 }
 
-// take counts a round's failed reads. Everything up to the round's end that neither failed nor is late
+// countReads counts a round's failed reads. Everything up to the round's end that neither failed nor is late
 // counts as read. A late read is not a failure yet, but its duration counts. It returns the domains that were
 // blind and can be read again.
-func (s *readHealth) take(failures, late []failure, finished bool) (sighted []exchange.SymbolKey) {
+func (s *readHealth) countReads(failures, late []failure, finished bool) (sighted []exchange.SymbolKey) {
 	for _, f := range failures {
 		s.failedOn(f)
 	}

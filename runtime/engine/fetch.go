@@ -16,7 +16,7 @@ func (r *reader) askForRound(p pendingCall, request exchange.Request) {
 	if r.config.Read != nil {
 		r.request, r.requestPurpose = request, p
 		r.instant.Answer, r.instant.Err = r.config.Read(&r.request)
-		r.takeRead(&r.requestPurpose, &r.instant)
+		r.addToSnapshot(&r.requestPurpose, &r.instant)
 		return
 	}
 	switch late := r.lateCopies(&p); {
@@ -192,8 +192,8 @@ func (r *reader) askEnds() {
 	}
 }
 
-// takeTrades sums an order's user trades.
-func (r *reader) takeTrades(p *pendingCall, answer *exchange.Answer) {
+// sumTrades sums an order's user trades.
+func (r *reader) sumTrades(p *pendingCall, answer *exchange.Answer) {
 	traded := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
 	rules := p.symbol.Rules()

@@ -199,7 +199,7 @@ func TestOrderTradesAreSummed(t *testing.T) {
 			see(symbol, func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		}
 		r.reading = reading{phase: phaseOrders}
-		r.takeTrades(&pendingCall{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
+		r.sumTrades(&pendingCall{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
 		have := []string{}
 		for _, one := range r.reading.snapshot.Trades {
 			have = append(have, fmt.Sprintf("%d: %d at %s, fee %s", one.OrderID, one.Filled, one.Price, one.Fee))
@@ -219,7 +219,7 @@ func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 		r := &reader{base: emptyBase(1)}
 		sum := 0
 		for _, rows := range c.pages {
-			r.takeRead(&pendingCall{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
+			r.addToSnapshot(&pendingCall{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
 			sum += rows
 		}
 		if r.reading.partial != c.partial || len(r.reading.history) != sum {
@@ -348,7 +348,7 @@ func TestTickerPrice(t *testing.T) {
 	} {
 		w := settled(t)
 		see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 5, 1 })
-		if w.engine.reader.takeTicker(w.symbol(), c.tickers); w.symbol().Last() != c.want {
+		if w.engine.reader.applyTicker(w.symbol(), c.tickers); w.symbol().Last() != c.want {
 			t.Errorf("%+v: want %d, have %d", c.tickers, c.want, w.symbol().Last())
 		}
 	}
@@ -379,7 +379,7 @@ func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, unread := range map[string][]exchange.SymbolKey{"BTC-USDT": {bitcoin}, "": {wholeMarket}, "XYZ-USDT": nil} {
 		_, r := undisturbed(t)
-		r.takeRead(&pendingCall{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
+		r.addToSnapshot(&pendingCall{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
 			Operation: exchange.FuturesOpenPositions, Unreadable: []exchange.UnreadableRow{{Symbol: name}}}})
 		want := []exchange.SymbolKey{{Market: exchange.Futures, Name: name}}
 		if snapshot := &r.reading.snapshot; !slices.Equal(snapshot.UnreadPositions, want) || !slices.Equal(snapshot.Unread, unread) ||
@@ -413,7 +413,7 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 		for _, asset := range c.assets {
 			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: asset})
 		}
-		r.takeRead(&pendingCall{kind: callRound, of: exchange.SpotWallet}, &EventAnswer{Answer: *answer})
+		r.addToSnapshot(&pendingCall{kind: callRound, of: exchange.SpotWallet}, &EventAnswer{Answer: *answer})
 		have := []string{"none"}
 		if balances := &r.reading.snapshot.Balances; balances.Done() {
 			have = nil

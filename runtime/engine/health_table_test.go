@@ -77,9 +77,9 @@ func TestFailedReadsBlockOpenings(t *testing.T) {
 		s := reads(b)
 		for range c.rounds {
 			if c.late {
-				s.take(nil, []failure{{c.of, broken}}, true)
+				s.countReads(nil, []failure{{c.of, broken}}, true)
 			} else {
-				s.take([]failure{{c.of, broken}}, nil, true)
+				s.countReads([]failure{{c.of, broken}}, nil, true)
 			}
 		}
 		b.nowMS += c.lastMS
@@ -138,7 +138,7 @@ func TestARoundThatHangs(t *testing.T) {
 	if state := s.degraded()[0]; state.SinceMS != 1_000_000 {
 		t.Errorf("want it declared since the round began where none was complete, have %+v", state)
 	}
-	s.take([]failure{{bitcoin, errors.New("broken")}}, nil, false)
+	s.countReads([]failure{{bitcoin, errors.New("broken")}}, nil, false)
 	if len(s.degraded()) != 1 || s.degraded()[0].Scope.Symbol != bitcoin {
 		t.Errorf("want the failing read named instead, have %+v", s.degraded())
 	}
@@ -171,10 +171,10 @@ func TestRoundReadHealth(t *testing.T) {
 	} {
 		b := emptyBase(1_000_000)
 		s := reads(b)
-		s.take(of(bitcoin), nil, true)
+		s.countReads(of(bitcoin), nil, true)
 		s.failed = 2
 		b.nowMS += 5_000
-		s.take(c.failures, c.late, c.finished)
+		s.countReads(c.failures, c.late, c.finished)
 		var domains []string
 		for _, d := range s.domains {
 			domains = append(domains, d.key.Name+" "+d.key.Market.String())
@@ -194,11 +194,11 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	b := emptyBase(1_000_000)
 	s := reads(b)
 	for range 4 {
-		s.take([]failure{{bitcoin, errors.New("broken")}}, nil, true)
+		s.countReads([]failure{{bitcoin, errors.New("broken")}}, nil, true)
 		s.watch()
 	}
 	b.nowMS += 5_000
-	if sighted := s.take(nil, nil, true); !slices.Equal(sighted, []exchange.SymbolKey{bitcoin}) {
+	if sighted := s.countReads(nil, nil, true); !slices.Equal(sighted, []exchange.SymbolKey{bitcoin}) {
 		t.Errorf("want what was refused on %s sent again now, have %v", bitcoin, sighted)
 	}
 	want := []string{"failed BTC-USDT futures: 1", "failed BTC-USDT futures: 2", "failed BTC-USDT futures: 3", "blind BTC-USDT futures: broken, over false",
@@ -211,7 +211,7 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 		t.Errorf("want %q\nhave %q", want, have)
 	}
 	for range 5 {
-		s.take([]failure{{account0, errors.New("broken")}}, nil, true)
+		s.countReads([]failure{{account0, errors.New("broken")}}, nil, true)
 	}
 	if have := b.notes(); len(have) != len(want)+5 {
 		t.Errorf("want each round reported that does not read the account, have %q", have[len(want):])

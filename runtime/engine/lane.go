@@ -47,10 +47,10 @@ type LaneOrder struct {
 	Outcome    record.Body       // Acknowledged, Refused, Unknown or Ended; nil while unanswered
 }
 
-// takeLane enters the lane's orders into the journal. From then on they are ordinary placements:
+// applyLane enters the lane's orders into the journal. From then on they are ordinary placements:
 // fetched, settled, and uncertain if the answer was lost. The strategy whose position they close does
 // not open it again.
-func (d *dispatcher) takeLane(event *EventLane) {
+func (d *dispatcher) applyLane(event *EventLane) {
 	before := len(d.unwritten)
 	for i := range event.Orders {
 		o := &event.Orders[i]

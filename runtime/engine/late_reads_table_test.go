@@ -120,7 +120,7 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 		if fails {
 			answer = &EventAnswer{CallID: id, Err: errors.New("broken")}
 		}
-		w.engine.answer(answer)
+		w.engine.routeAnswer(answer)
 		if _, out := r.calls[again]; out != fails || r.reading.snapshot.FuturesOrders.Done() == fails || len(r.reading.failures) != 0 ||
 			(r.reading.phase == phaseLists) != fails {
 			t.Errorf("the first fails %t: want the other awaited %t, have %+v", fails, fails, r.reading)
@@ -128,7 +128,7 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 		if !fails {
 			continue
 		}
-		w.engine.answer(&EventAnswer{CallID: again, Err: errors.New("broken")})
+		w.engine.routeAnswer(&EventAnswer{CallID: again, Err: errors.New("broken")})
 		if len(r.reading.failures) != 1 || r.reading.phase != 0 {
 			t.Errorf("both failed: want the round ended, have %+v", r.reading)
 		}
@@ -270,7 +270,7 @@ func TestLateReadAnswerIsCounted(t *testing.T) {
 		r.roundMS = never
 		c.p.sentMS, c.p.late = w.engine.nowMS-3_000, true
 		w.engine.calls[900] = c.p
-		w.engine.answer(&EventAnswer{CallID: 900, Err: c.err})
+		w.engine.routeAnswer(&EventAnswer{CallID: 900, Err: c.err})
 		failed := c.overdue+c.failed > 0
 		if len(r.overdue) != c.overdue || len(r.reading.failures) != c.failed || (r.took[c.p.of] == 3_000) != (c.err == nil) || (r.roundMS == never) != failed {
 			t.Errorf("%s: want %d failures noted for the next round and %d in this one, have %d and %d", c.name, c.overdue, c.failed, len(r.overdue),

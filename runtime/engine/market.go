@@ -36,9 +36,9 @@ func (m *market) pollRules() {
 	}
 }
 
-// takeRules applies the symbols' current rules. Scales never change while botd runs: a rule that no
+// applyRules applies the symbols' current rules. Scales never change while botd runs: a rule that no
 // longer fits its scale blocks the symbol's openings.
-func (m *market) takeRules(event *EventAnswer) {
+func (m *market) applyRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}
@@ -103,8 +103,8 @@ func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 		fresh.PriceTick != old.PriceTick || fresh.QuantityTick != old.QuantityTick || old.MinNotional != fresh.MinNotional
 }
 
-// takePrice applies a last trade price.
-func (m *market) takePrice(event *EventPrice) {
+// applyPrice applies a last trade price.
+func (m *market) applyPrice(event *EventPrice) {
 	symbol := m.book.Track(event.Series)
 	symbol.SetPrice(event.Last, cmp.Or(event.Mark, event.Last), m.nowMS)
 }
@@ -136,9 +136,9 @@ func (m *market) pollFunding() {
 	}
 }
 
-// takeFunding applies a funding rate. In a backtest the exchange knows the next charge, which was not
+// applyFunding applies a funding rate. In a backtest the exchange knows the next charge, which was not
 // known at that time: it is shown only once it has been paid.
-func (m *market) takeFunding(leg *leg, event *EventAnswer) {
+func (m *market) applyFunding(leg *leg, event *EventAnswer) {
 	a := &leg.watched
 	a.asking, a.fundingMS = false, m.nowMS+polling.FundingMS
 	if event.Err != nil {
@@ -167,8 +167,8 @@ func (m *market) pollOrderBooks() {
 	}
 }
 
-// takeOrderBook applies an order book. After a failed read the previous one stays; its users check its time.
-func (m *market) takeOrderBook(leg *leg, event *EventAnswer) {
+// applyOrderBook applies an order book. After a failed read the previous one stays; its users check its time.
+func (m *market) applyOrderBook(leg *leg, event *EventAnswer) {
 	leg.watched.askingOrderBook, leg.watched.orderBookMS = false, m.nowMS+polling.OrderBookMS
 	if event.Err != nil {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "order book", Err: event.Err})

@@ -51,7 +51,7 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		c.change(&fresh)
 		w.engine.roundMS, w.engine.rulesMS = never, w.engine.nowMS+polling.RulesMS
 		answer := &EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&fresh})}}
-		w.engine.market.takeRules(answer)
+		w.engine.market.applyRules(answer)
 		taken := w.symbol().Rules() != &before
 		if (w.engine.roundMS == w.engine.nowMS) != c.round || w.engine.rulesMS != w.engine.nowMS+c.againMS || taken != !strings.HasPrefix(c.name, "another") {
 			t.Errorf("%s: want a round at once %t, and rules read after %d ms, have %d, %d, taken %t", c.name, c.round, c.againMS,
@@ -66,14 +66,14 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		for after, again := range map[int64]int64{rulesStrictMS - 1: soon, rulesStrictMS: stays} { // for two minutes
 			w.engine.market.strict[bitcoin] = w.engine.nowMS - after
 			w.engine.rulesMS = w.engine.nowMS + polling.RulesMS
-			if w.engine.market.takeRules(answer); w.engine.rulesMS != w.engine.nowMS+again {
+			if w.engine.market.applyRules(answer); w.engine.rulesMS != w.engine.nowMS+again {
 				t.Errorf("%s: %d ms later: want the rules read after %d ms, have %d", c.name, after, again, w.engine.rulesMS-w.engine.nowMS)
 			}
 		}
 	}
 	w := settled(t)
-	w.engine.market.takeRules(&EventAnswer{Err: errLate})
-	w.engine.market.takeRules(&EventAnswer{})
+	w.engine.market.applyRules(&EventAnswer{Err: errLate})
+	w.engine.market.applyRules(&EventAnswer{})
 }
 
 // Such a position is worth less than the smallest order, and more than an eighth of it, which fees and steps may leave.
@@ -148,7 +148,7 @@ func TestFedPriceSetsLastAndMark(t *testing.T) {
 	for mark, want := range map[exchange.Price]exchange.Price{0: 7, 9: 9} {
 		w := settled(t)
 		w.engine.nowMS += 5
-		w.engine.market.takePrice(&EventPrice{Series: bitcoin, Last: 7, Mark: mark})
+		w.engine.market.applyPrice(&EventPrice{Series: bitcoin, Last: 7, Mark: mark})
 		if s := w.symbol(); s.Last() != 7 || s.Mark() != want || s.LastMS() != w.engine.nowMS {
 			t.Errorf("a mark of %d: want %d, have %d at %d", mark, want, s.Mark(), s.LastMS())
 		}
@@ -172,7 +172,7 @@ func TestBacktestShowsFundingRateOncePaid(t *testing.T) {
 			if rate == 300 {
 				event.Err = errLate
 			}
-			w.engine.market.takeFunding(one, event)
+			w.engine.market.applyFunding(one, event)
 			have = append(have, fmt.Sprint(one.view.Funding.Rate, one.view.Funding.Known))
 			again := w.engine.nowMS + 60_000
 			if feed && event.Err == nil {
@@ -234,11 +234,11 @@ func TestWatchedReadsAreDue(t *testing.T) {
 			t.Errorf("want %s, have %s", want, have)
 		}
 		depth := exchange.Depth{Bids: []exchange.Level{{Price: 7}}, Asks: []exchange.Level{{Price: 8}}}
-		m.takeOrderBook(one, &EventAnswer{Answer: exchange.Answer{Depth: depth}})
+		m.applyOrderBook(one, &EventAnswer{Answer: exchange.Answer{Depth: depth}})
 		if one.watched.askingOrderBook || one.watched.orderBookMS != w.engine.nowMS+polling.OrderBookMS {
 			t.Errorf("want the book read again in two seconds, have %+v", one.watched)
 		}
-		m.takeOrderBook(one, &EventAnswer{Err: errLate})
+		m.applyOrderBook(one, &EventAnswer{Err: errLate})
 		if one.view.OrderBook.AtMS != w.engine.nowMS || len(one.view.OrderBook.Bids) != 1 || len(facts[NoteFetchFailed](w.out.Notes)) != 1 {
 			t.Errorf("want the last book to stay, and the failure reported, have %+v", w.out.Notes)
 		}

@@ -263,12 +263,12 @@ func TestClockSetBackDoesNotStabilizeWalletRead(t *testing.T) {
 	reading.Wallet[0].Amount = reading.Wallet[0].Amount.Sub(exchange.AmountOf(1))
 	began := w.now + 1_000
 	reading.AtMS = began - 3_500
-	e.take(m, reading, began)
+	e.receiveReading(m, reading, began)
 	if !m.due || m.pending != 0 {
 		t.Errorf("want a reading that waits for a second one, have due %t and %d questions", m.due, m.pending)
 	}
 	reading.AtMS = began + 3_200
-	e.take(m, reading, began+3_100)
+	e.receiveReading(m, reading, began+3_100)
 	if m.pending != 1 {
 		t.Errorf("want it booked when a later one shows the same, have %d questions", m.pending)
 	}
@@ -291,7 +291,7 @@ func TestNoWalletReadIsStableWhilePositionDiffers(t *testing.T) {
 		w.now += 5_000
 		e.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Positions: positions})
 		reading.AtMS = w.now
-		e.take(m, reading, w.now)
+		e.receiveReading(m, reading, w.now)
 		if want := i / 2; m.pending != want {
 			t.Errorf("reading %d: want %d questions, have %d", i, want, m.pending)
 		}

@@ -101,7 +101,7 @@ func TestPriceRequestedAfterPositionsIsLater(t *testing.T) {
 	} {
 		w := settled(t)
 		w.engine.reader.reading.shownMS[c.market], w.engine.reader.reading.sentMS = c.shown, c.sent
-		w.engine.reader.takeTicker(w.symbol(), []exchange.Ticker{{Symbol: "BTC-USDT", Last: 7}})
+		w.engine.reader.applyTicker(w.symbol(), []exchange.Ticker{{Symbol: "BTC-USDT", Last: 7}})
 		if have := len(w.engine.limits.pricedLater) == 1; have != c.want {
 			t.Errorf("%s: want it later %t, have %t", c.name, c.want, have)
 		}

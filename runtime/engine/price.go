@@ -94,11 +94,11 @@ func (r *reader) askTicker(symbol *reconcile.SymbolState) {
 	r.askForRound(pendingCall{kind: callTicker, symbol: symbol}, exchange.Request{Operation: polling.Of(key.Market).Ticker, Symbol: key.Name})
 }
 
-// takeTicker applies the price of one symbol.
-func (r *reader) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
+// applyTicker applies the price of one symbol.
+func (r *reader) applyTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
-			r.book.TakePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
+			r.book.ObservePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
 			if shownMS := r.reading.shownMS[symbol.Key().Market]; shownMS != 0 && r.reading.sentMS >= shownMS {
 				r.limits.pricedLater = append(r.limits.pricedLater, symbol)
 			}
@@ -106,8 +106,8 @@ func (r *reader) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ti
 	}
 }
 
-// takeTickers applies the prices of a market, and requests those that its list omits.
-func (r *reader) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
+// applyTickers applies the prices of a market, and requests those that its list omits.
+func (r *reader) applyTickers(market exchange.Market, tickers []exchange.Ticker) {
 	at := make(map[string]int, len(tickers))
 	for i := range tickers {
 		at[tickers[i].Symbol] = i
@@ -115,7 +115,7 @@ func (r *reader) takeTickers(market exchange.Market, tickers []exchange.Ticker) 
 	var missing []*reconcile.SymbolState
 	for _, symbol := range r.missingPrices(market) {
 		if i, listed := at[symbol.Key().Name]; listed && tickers[i].Last > 0 {
-			r.takeTicker(symbol, tickers[i:i+1])
+			r.applyTicker(symbol, tickers[i:i+1])
 		} else {
 			missing = append(missing, symbol)
 		}

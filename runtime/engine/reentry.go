@@ -47,8 +47,8 @@ func (leg *leg) ended() bool {
 	return rules != nil && (rules.FloorQuantity(position) == 0 || rules.BelowMinimum(leg.symbol.Last(), position))
 }
 
-// takeLastDecision records the decision in leg.plan before the next decision.
-func (leg *leg) takeLastDecision() {
+// rememberDecision records the decision in leg.plan before the next decision.
+func (leg *leg) rememberDecision() {
 	leg.silent, leg.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
 }
 
@@ -65,7 +65,7 @@ func (t *tick) reenter(leg *leg) {
 	case suppressed:
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: latch, Signal: true, Reason: "a new signal does not enter: " + leg.latchRemedy()})
 	}
-	leg.takeLastDecision()
+	leg.rememberDecision()
 }
 
 // latchRemedy describes how a latched side opens again.

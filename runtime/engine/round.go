@@ -50,7 +50,7 @@ func (r *round) beginRound() (complete bool) {
 // roundAnswer applies one answer of the round and advances once all have arrived. It reports
 // whether the round is complete.
 func (r *round) roundAnswer(p pendingCall, event *EventAnswer) (complete bool) {
-	return r.reader.take(&p, event) && r.advance()
+	return r.reader.receive(&p, event) && r.advance()
 }
 
 // proceed continues the round without late reads. It reports whether the round is complete.
@@ -121,9 +121,9 @@ func (r *reader) askEach(operations []exchange.Operation) {
 	}
 }
 
-// take takes one answer, and reports whether the reading awaited it. The answer to a read that was sent twice is the
+// receive receives one answer, and reports whether the reading awaited it. The answer to a read that was sent twice is the
 // first one that is not a failure.
-func (r *reader) take(p *pendingCall, event *EventAnswer) (awaited bool) {
+func (r *reader) receive(p *pendingCall, event *EventAnswer) (awaited bool) {
 	if p.late {
 		r.lateAnswer(p, event)
 		return false
@@ -136,7 +136,7 @@ func (r *reader) take(p *pendingCall, event *EventAnswer) (awaited bool) {
 		return false // the other copy may still be answered
 	}
 	r.reading.pending--
-	r.takeRead(p, event)
+	r.addToSnapshot(p, event)
 	return true
 }
 
@@ -151,9 +151,9 @@ func (r *reader) next() {
 	r.askPositions()
 }
 
-// takeRead adds an answer to the snapshot. A list that was not fetched stays unset, and nothing is
+// addToSnapshot adds an answer to the snapshot. A list that was not fetched stays unset, and nothing is
 // concluded in its domain.
-func (r *reader) takeRead(p *pendingCall, event *EventAnswer) {
+func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
 	if p.noSuchOrder(event.Err) {
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
@@ -166,7 +166,7 @@ func (r *reader) takeRead(p *pendingCall, event *EventAnswer) {
 	answer := &event.Answer
 	r.reading.sentMS = p.sentMS
 	if len(answer.Unreadable) > 0 {
-		defer r.takeRows(p, answer)
+		defer r.noteUnreadableRows(p, answer)
 	}
 	switch {
 	case p.kind == callOrder:
@@ -179,11 +179,11 @@ func (r *reader) takeRead(p *pendingCall, event *EventAnswer) {
 	case p.kind == callClosed:
 		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.symbol.Key().Name)
 	case p.kind == callTrades:
-		r.takeTrades(p, answer)
+		r.sumTrades(p, answer)
 	case p.kind == callTicker:
-		r.takeTicker(p.symbol, answer.Tickers.Items())
+		r.applyTicker(p.symbol, answer.Tickers.Items())
 	case p.kind == callTickers:
-		r.takeTickers(p.of.Market(), answer.Tickers.Items())
+		r.applyTickers(p.of.Market(), answer.Tickers.Items())
 	case p.kind == callLeverages:
 		for _, setting := range answer.Leverages.Items() {
 			r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).SetLeverage(setting.Leverage)
@@ -236,7 +236,7 @@ func (r *round) roundFailed() {
 	if len(read.failures) > 0 {
 		failures = []failure{{err: read.failures[0].err}} // if no market can be read, the failure is the account's
 	}
-	r.readHealth.take(failures, read.late, false)
+	r.readHealth.countReads(failures, read.late, false)
 	r.note("", nil, NoteRound{DurationMS: r.nowMS - read.snapshot.BeganMS})
 	r.end()
 	r.readHealth.watch()
@@ -255,7 +255,7 @@ func (r *round) finishRound() bool {
 	}
 	snapshot := read.finished(r.nowMS)
 	r.end()
-	for _, key := range r.readHealth.take(read.failures, read.late, true) {
+	for _, key := range r.readHealth.countReads(read.failures, read.late, true) {
 		r.backoffs.readAgain(key)
 	}
 	r.readHealth.watch()

@@ -462,7 +462,7 @@ func TestLaneReportsOutcomes(t *testing.T) {
 		Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 10, ReduceOnly: true, ClientOrderID: "bt-lane"}}
 	state := func(outcome record.Body) placement.State {
 		order.Outcome = outcome
-		w.engine.dispatcher.takeLane(&EventLane{Orders: []LaneOrder{order}})
+		w.engine.dispatcher.applyLane(&EventLane{Orders: []LaneOrder{order}})
 		return w.engine.book.Placement("bt-lane").State()
 	}
 	if have := state(nil); have != placement.Sending || w.engine.legs[0].state.Latch() != 1 || w.engine.book.Placement("bt-lane").SentMS() != order.SentMS {
@@ -546,10 +546,10 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		}, busy},
 		{"a transfer is declared", func(w *world, _ *leg) { w.engine.accounting.transfer(&EventTransfer{}) }, busy},
 		{"an order of the kill switch's lane", func(w *world, _ *leg) {
-			w.engine.dispatcher.takeLane(&EventLane{Orders: []LaneOrder{{Strategy: "one", Order: exchange.NewOrder{
+			w.engine.dispatcher.applyLane(&EventLane{Orders: []LaneOrder{{Strategy: "one", Order: exchange.NewOrder{
 				Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, ClientOrderID: w.unknownID()}}}})
 		}, busy},
-		{"the kill switch's lane has sent nothing", func(w *world, _ *leg) { w.engine.dispatcher.takeLane(&EventLane{}) }, -1},
+		{"the kill switch's lane has sent nothing", func(w *world, _ *leg) { w.engine.dispatcher.applyLane(&EventLane{}) }, -1},
 		{"a halt", func(w *world, _ *leg) { w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Reason: "a test"}) }, 0},
 		{"a halt that is in force", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
@@ -577,7 +577,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		{"an exchange's rules that have changed", func(w *world, one *leg) {
 			changed := *one.symbol.Rules()
 			changed.MinNotional = exchange.AmountOf(6)
-			w.engine.market.takeRules(&EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&changed})}})
+			w.engine.market.applyRules(&EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&changed})}})
 		}, 0},
 	} {
 		w := settled(t)

@@ -34,7 +34,7 @@ func (w *world) sendsOn(key exchange.SymbolKey, purpose placement.Purpose) strin
 // blindedOn fails the reads of a domain in that many rounds.
 func (w *world) blindedOn(key exchange.SymbolKey, rounds int) {
 	for range rounds {
-		w.engine.readHealth.take([]failure{{key, errors.New("broken")}}, nil, true)
+		w.engine.readHealth.countReads([]failure{{key, errors.New("broken")}}, nil, true)
 	}
 }
 

@@ -144,7 +144,7 @@ func unpricedEquity(t testing.TB) {
 		case "earlier":
 			r.legs[0].symbol.SetPrice(c.last, c.last, 999)
 		case "ticker":
-			r.book.TakePrice(r.legs[0].symbol.Key(), c.last, 999, r.nowMS)
+			r.book.ObservePrice(r.legs[0].symbol.Key(), c.last, 999, r.nowMS)
 		default:
 			r.legs[0].symbol.SetPrice(c.last, c.last, 1_000)
 		}

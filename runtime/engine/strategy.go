@@ -104,7 +104,7 @@ func (t *tick) changes(leg *leg) bool {
 	if !leg.state.Plan().Covers(&leg.plan) || leg.state.Latch() != 0 && leg.renewal() != staysOut || len(leg.plan.Notices()) > 0 {
 		return true
 	}
-	leg.takeLastDecision()
+	leg.rememberDecision()
 	if remembered := leg.plan.Remembered(); remembered.Len() > 0 {
 		_, changed := leg.state.Memory().With(remembered)
 		return changed

@@ -4,15 +4,15 @@ import (
 	"botd/strategy"
 )
 
-// takeStretch takes consecutive candles, each at its own close, until one has an effect. The driver
+// applyStretch applies consecutive candles, each at its own close, until one has an effect. The driver
 // guarantees that nothing else happens meanwhile: no fill, no payment, no scheduled tick. The effects
 // are the same as if each candle had been a separate event.
-func (m *market) takeStretch(event *EventStretch) {
+func (m *market) applyStretch(event *EventStretch) {
 	s := m.seriesOf(event.Series, event.Candles.Interval)
 	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.watching != (strategy.Watching{}) ||
 		s.legs[0].config.Schedule != nil ||
 		s.legs[0].failed != "" {
-		m.takeEach(event)
+		m.applyOneByOne(event)
 		return
 	}
 	s.candles = event.Candles
@@ -25,13 +25,13 @@ func (m *market) takeStretch(event *EventStretch) {
 	}
 }
 
-// takeEach takes the stretch's candles as separate events.
-func (m *market) takeEach(event *EventStretch) {
+// applyOneByOne applies the stretch's candles as separate events.
+func (m *market) applyOneByOne(event *EventStretch) {
 	one := EventCandles{Series: event.Series, Candles: event.Candles}
 	for i := event.From; i < event.To; i++ {
 		m.nowMS = event.Candles.CloseMS(i)
 		one.From, one.To = i, i+1
-		m.takeCandles(&one)
+		m.applyCandles(&one)
 		m.out.Taken++
 		if len(m.unwritten)+len(m.out.Notes)+len(m.out.Calls) > 0 {
 			return

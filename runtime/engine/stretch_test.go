@@ -194,7 +194,7 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 			fed.Append(candle)
 		}
 		c.with(m, one)
-		if m.takeStretch(&EventStretch{Series: bitcoin, Candles: fed, To: 5}); m.out.Taken != c.want || s.end != c.want {
+		if m.applyStretch(&EventStretch{Series: bitcoin, Candles: fed, To: 5}); m.out.Taken != c.want || s.end != c.want {
 			t.Errorf("%s: want %d candles taken, have %d, %d", c.name, c.want, m.out.Taken, s.end)
 		}
 	}

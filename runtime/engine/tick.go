@@ -66,8 +66,8 @@ func (m *market) pollSeries(s *series) {
 	m.ask(pendingCall{kind: callCandles, series: s}, PriorityMarket, request)
 }
 
-// takePolled applies a poll's answer: the new closed candles.
-func (m *market) takePolled(s *series, event *EventAnswer) {
+// applyPolled applies a poll's answer: the new closed candles.
+func (m *market) applyPolled(s *series, event *EventAnswer) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
 		s.pollMS = m.nowMS + pollBackoffMS
@@ -76,7 +76,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 		return
 	}
 	s.faultMS, s.fault = 0, ""
-	taken, full := m.takeClosed(s, event.Answer.Candles)
+	arrived, full := m.appendClosed(s, event.Answer.Candles)
 	next := s.interval.OpenOf(m.nowMS-m.config.CloseLagMS) + int64(s.interval) + m.config.CloseLagMS
 	if full {
 		s.pollMS = m.nowMS // the page was full: there are more candles
@@ -91,14 +91,14 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 	default:
 		s.pollMS = next
 	}
-	if taken > 0 {
-		m.caughtUp(s, taken)
+	if arrived > 0 {
+		m.caughtUp(s, arrived)
 	}
 	s.begun = true
 }
 
-// takeClosed appends the new closed candles and reports whether the page was full.
-func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
+// appendClosed appends the new closed candles and reports whether the page was full.
+func (m *market) appendClosed(s *series, answer *exchange.Candles) (arrived int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
 	if state := s.state(); state != nil {
 		s.price, s.priceAtMS = state.Last(), state.LastMS()
@@ -118,33 +118,33 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		s.candles.Append(candle)
 		polled.Append(candle)
 		s.end++
-		m.takeCandlePrice(s)
+		m.applyCandlePrice(s)
 		m.follow(s)
-		taken++
+		arrived++
 	}
-	if taken > 0 && !m.config.Quiet {
+	if arrived > 0 && !m.config.Quiet {
 		m.note("", s.symbol, NoteCandles{polled})
 	}
 	limit := exchange.FuturesCandlesPage
 	if s.key.Market == exchange.Spot {
 		limit = exchange.SpotCandlesPage
 	}
-	return taken, answer.Len() >= limit
+	return arrived, answer.Len() >= limit
 }
 
 // caughtUp ends a poll's catch-up: only the last of the plans made meanwhile takes effect; exits stay,
 // and entries older than one interval lapse.
-func (m *market) caughtUp(s *series, taken int) {
+func (m *market) caughtUp(s *series, arrived int) {
 	nominal := s.candles.CloseMS(s.end - 1)
-	if taken > 1 && s.begun {
-		m.note("", s.symbol, NoteMissed{taken - 1, "candles arrived late; only the last one is decided on"})
+	if arrived > 1 && s.begun {
+		m.note("", s.symbol, NoteMissed{arrived - 1, "candles arrived late; only the last one is decided on"})
 	}
 	if m.config.Rehearse {
 		m.tick.catchUp(s)
 	}
 	for _, leg := range s.legs {
 		if m.config.Offload {
-			leg.question.candlesSince += taken
+			leg.question.candlesSince += arrived
 			m.tick.inquire(leg)
 			continue
 		}
@@ -156,7 +156,7 @@ func (m *market) caughtUp(s *series, taken int) {
 			leg.lastMS = nominal
 			m.tick.decided(leg)
 		}
-		m.tick.lapse(leg, before, taken, nominal)
+		m.tick.lapse(leg, before, arrived, nominal)
 	}
 	for _, leg := range s.readers {
 		m.tick.inquireRead(leg) // it may have been waiting for these
@@ -241,10 +241,10 @@ func (t *tick) task(leg *leg) strategy.Task {
 	return task
 }
 
-// takeDecisionEvent applies a strategy's result. A decision based on candles is superseded if newer ones
+// receiveDecision applies a strategy's result. A decision based on candles is superseded if newer ones
 // have arrived: the next answer follows at once. A halt does not change a plan, only which of its orders
 // may be sent; while botd stops, no plan changes.
-func (t *tick) takeDecisionEvent(event *EventDecision) {
+func (t *tick) receiveDecision(event *EventDecision) {
 	leg := t.legOfAsk(event.AskID)
 	if leg == nil {
 		return // the strategy has been replaced or removed meanwhile
@@ -274,18 +274,18 @@ func (t *tick) takeDecisionEvent(event *EventDecision) {
 		q.atMS = t.nowMS // its inputs were too old
 	default:
 		q.conditions, leg.plan, leg.events = result.Conditions, result.Plan, q.events
-		t.takeDecision(leg)
+		t.applyDecision(leg)
 	}
 	t.inquire(leg)
 }
 
-// takeDecision puts a decision in force unless it is too old to enter.
-func (t *tick) takeDecision(leg *leg) {
-	before, taken := leg.state.Plan().Target(), leg.question.candlesSince
+// applyDecision puts a decision in force unless it is too old to enter.
+func (t *tick) applyDecision(leg *leg) {
+	before, arrived := leg.state.Plan().Target(), leg.question.candlesSince
 	leg.question.candlesSince = 0
 	t.decided(leg)
 	if leg.config.Schedule == nil {
-		t.lapse(leg, before, taken, leg.lastMS)
+		t.lapse(leg, before, arrived, leg.lastMS)
 	}
 }
 
@@ -356,10 +356,10 @@ func (t *tick) adopt(leg *leg) {
 
 // lapse latches an entry that was decided more than one candle ago, if several candles have arrived at
 // once.
-func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int64) {
+func (t *tick) lapse(leg *leg, before strategy.Target, arrived int, nominalMS int64) {
 	now := leg.state.Plan().Target()
 	sign := now.Sign()
-	if taken > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
+	if arrived > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Reason: "the entry was decided more than one candle ago and lapses"})
 	}

@@ -255,12 +255,12 @@ func TestWalletTakeoverWithOpenOrderNeedsTwoReads(t *testing.T) {
 			e.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: record.Acknowledged{OrderID: 1}})
 		}
 		reading := ledger.Reading{AtMS: w.now, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(100)}}}
-		e.take(m, reading, w.now)
+		e.receiveReading(m, reading, w.now)
 		if have := w.ledger().Opened(exchange.Futures); have == stands {
 			t.Errorf("an order stands %t: want the wallet taken over at once %t, have %t", stands, !stands, have)
 		}
 		reading.AtMS = w.now + 3_200
-		e.take(m, reading, w.now+3_100)
+		e.receiveReading(m, reading, w.now+3_100)
 		if !w.ledger().Opened(exchange.Futures) {
 			t.Errorf("an order stands %t: want the wallet taken over when a later reading shows the same", stands)
 		}

@@ -7,20 +7,20 @@ import (
 	"botd/reconcile"
 )
 
-// takeRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
-func (r *reader) takeRows(p *pendingCall, answer *exchange.Answer) {
+// noteUnreadableRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
+func (r *reader) noteUnreadableRows(p *pendingCall, answer *exchange.Answer) {
 	market := answer.Operation.Market()
 	for i := range answer.Unreadable {
 		row := &answer.Unreadable[i]
 		switch answer.Operation {
 		case exchange.FuturesOpenOrders, exchange.SpotOpenOrders:
-			r.takeOrderRow(reconcile.UnreadOrder{Market: market, Open: true, Row: *row})
+			r.noteOrderRow(reconcile.UnreadOrder{Market: market, Open: true, Row: *row})
 		case exchange.SpotOrderHistory:
-			r.takeOrderRow(reconcile.UnreadOrder{Market: market, Row: *row})
+			r.noteOrderRow(reconcile.UnreadOrder{Market: market, Row: *row})
 		case exchange.SpotWallet:
-			r.takeAssetRow(row)
+			r.noteAssetRow(row)
 		case exchange.FuturesOpenPositions:
-			r.takePositionRow(row)
+			r.notePositionRow(row)
 		case exchange.FuturesLeverages:
 			if key := (exchange.SymbolKey{Market: market, Name: row.Symbol}); r.legOn(key) != nil {
 				r.noteFailure(key, row)
@@ -32,7 +32,7 @@ func (r *reader) takeRows(p *pendingCall, answer *exchange.Answer) {
 	}
 }
 
-func (r *reader) takeOrderRow(u reconcile.UnreadOrder) {
+func (r *reader) noteOrderRow(u reconcile.UnreadOrder) {
 	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
 	if p := r.book.PlacementOf(&u); p != nil {
 		r.noteFailure(p.Symbol(), &u.Row)
@@ -41,8 +41,8 @@ func (r *reader) takeOrderRow(u reconcile.UnreadOrder) {
 	}
 }
 
-// takePositionRow records that a position is unreadable: its absence from the list proves nothing.
-func (r *reader) takePositionRow(row *exchange.UnreadableRow) {
+// notePositionRow records that a position is unreadable: its absence from the list proves nothing.
+func (r *reader) notePositionRow(row *exchange.UnreadableRow) {
 	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
 	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
 	if key.Name == "" || r.legOn(key) != nil {
@@ -50,9 +50,9 @@ func (r *reader) takePositionRow(row *exchange.UnreadableRow) {
 	}
 }
 
-// takeAssetRow records that a balance is unreadable: its last known value stays. A base asset affects
+// noteAssetRow records that a balance is unreadable: its last known value stays. A base asset affects
 // its symbol, any other asset the wallet's market.
-func (r *reader) takeAssetRow(row *exchange.UnreadableRow) {
+func (r *reader) noteAssetRow(row *exchange.UnreadableRow) {
 	snapshot := &r.reading.snapshot
 	snapshot.UnreadAssets = true
 	if row.Asset == "" {
