@@ -221,7 +221,7 @@ var belief = []Row{
 		}},
 	{"decided_beside", "a plan decided together with an opening that is never sent stays in force", "51",
 		"runtime/engine TestUnsentOpeningIsDecidedAgain", []Edit{
-			{"runtime/engine.sender.neverSent", "leg.planned > w.sequence", "false"},
+			{"runtime/engine.sender.neverSent", "leg.inForce.sequence > w.sequence", "false"},
 		}},
 	{"amount_unseen", "a strategy does not see the quantity that an order in flight by amount buys", "51",
 		"runtime/engine TestStrategySeesQuantityOfAmountOrder", []Edit{
@@ -446,7 +446,7 @@ var belief = []Row{
 		}},
 	{"day_never", "no day begins, and no limit is checked, while the money cannot be read", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
-			{"runtime/engine.limits.watch", "l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS", "true"},
+			{"runtime/engine.limits.watch", "l.nowMS-max(start, leg.money.estimatedMS) < resultGiveUpMS", "true"},
 		}},
 	{"closed_at_last_price", "a closed position follows the price until its result is known", "limits",
 		"runtime/engine TestClosedPartIsValuedAtItsRound", []Edit{
@@ -487,7 +487,7 @@ var belief = []Row{
 		}},
 	{"unannounced_follows", "half of a ladder follows its first opening though the list is too old to show a second botd's", "34",
 		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{
-			{"runtime/engine.dispatcher.extendLadder", "!leg.announced", "false"},
+			{"runtime/engine.dispatcher.extendLadder", "!leg.ladder.announced", "false"},
 		}},
 	{"funding_explains", "an unconfirmed reading across a funding time is booked, though its wallet lacks a trade", "ledger",
 		"reconcile/ledger TestUnstableReadOverFundingTimeIsImplausible", []Edit{

@@ -180,9 +180,9 @@ func TestHaltListsBlindSpots(t *testing.T) {
 			w.blindedOn(bitcoin, 1)
 		},
 			[]string{"futures BTC-USDT has not been read since the start: broken"}},
-		{"not since the halt", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].readMS = 999 },
+		{"not since the halt", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].rounds.readMS = 999 },
 			[]string{"futures BTC-USDT has not been read since the halt"}},
-		{"as the halt began", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].readMS = 1_000 }, nil},
+		{"as the halt began", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].rounds.readMS = 1_000 }, nil},
 		{"the journal fails", cancel, account.Scope{}, func(w *world) { w.engine.journalErr = errFull },
 			[]string{"the journal cannot be written, and no order is sent before its record: database or disk is full"}},
 		{"an opening of unknown fate", cancel, account.Scope{}, func(w *world) {
@@ -223,7 +223,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		}, []string{"futures ETH-USDT: order bt- is neither seen nor canceled: cancel it on the exchange"}},
 	} {
 		w := settled(t)
-		w.engine.legs[0].readMS = 1_000
+		w.engine.legs[0].rounds.readMS = 1_000
 		c.with(w)
 		have := w.engine.HaltBlind(c.level, c.scope, 1_000)
 		for i := range have {

@@ -73,7 +73,7 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 		t.decideNow(leg, nominalMS)
 		return
 	}
-	if leg.question.atMS != 0 && leg.failed == "" {
+	if leg.question.atMS != 0 && leg.failure.why == "" {
 		t.note(leg.config.Name, leg.config.Symbol, NoteMissed{1, "the strategy had not answered yet"})
 	}
 	leg.question.atMS = nominalMS
@@ -84,10 +84,10 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 // opening that never existed, a position that a person closed before rearming, or rules that have
 // changed. Nothing opens under the old plan until the strategy has decided again.
 func (t *tick) decideAgain(leg *leg) {
-	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target().Sign() == 0 {
+	if leg.config.Removed || leg.failure.why != "" || leg.state.Plan().Target().Sign() == 0 {
 		return
 	}
-	leg.undecided, leg.newestAsk = true, t.nextAsk
+	leg.inForce.outdated, leg.inForce.newestAsk = true, t.nextAsk
 	t.run(leg, t.nowMS)
 }
 
@@ -101,7 +101,7 @@ func fellShort(leg *leg, p *account.Placement, backtest bool) bool {
 		return false
 	case p.State() == placement.Absent:
 		return true
-	case backtest || order.Type != exchange.MarketOrder || rules == nil || leg.plannedMS != 0 && leg.plannedMS <= p.SentMS():
+	case backtest || order.Type != exchange.MarketOrder || rules == nil || leg.inForce.atMS != 0 && leg.inForce.atMS <= p.SentMS():
 		return false
 	}
 	due := quantityOf(leg.symbol, &order)
@@ -110,16 +110,16 @@ func fellShort(leg *leg, p *account.Placement, backtest bool) bool {
 
 // decideNow decides: View to Plan.
 func (t *tick) decideNow(leg *leg, nominalMS int64) {
-	if leg.failed != "" {
+	if leg.failure.why != "" {
 		return
 	}
-	leg.lastMS = nominalMS
+	leg.schedule.lastMS = nominalMS
 	if !leg.decisionUnchanged() {
 		t.decide(leg, nominalMS)
-	} else if t.config.Quiet && !leg.undecided && leg.state.Latch() == 0 {
+	} else if t.config.Quiet && !leg.inForce.outdated && leg.state.Latch() == 0 {
 		return // its plan stays in force
 	}
-	if leg.failed == "" {
+	if leg.failure.why == "" {
 		t.decided(leg)
 	}
 }
@@ -177,7 +177,7 @@ func (t *tick) restart(leg *leg, cause string) {
 // begin passes all available candles to a strategy before it decides.
 func (t *tick) begin(leg *leg) {
 	q := &leg.question
-	if q.givenMS, leg.seen = 0, 0; leg.series.end > 0 {
+	if q.givenMS, leg.schedule.seen = 0, 0; leg.series.end > 0 {
 		q.heldMS = leg.series.candles.OpenMS[leg.series.end-1]
 	}
 }

@@ -57,7 +57,7 @@ func TestQuestionContents(t *testing.T) {
 	} {
 		w := settled(t, offload)
 		one := w.heldCandles(c.candles)
-		one.config.Strategy, one.seen, one.lastMS = &atWarmup{scripted: hold(0), warmup: c.warmup}, c.seen, 7
+		one.config.Strategy, one.schedule.seen, one.schedule.lastMS = &atWarmup{scripted: hold(0), warmup: c.warmup}, c.seen, 7
 		if !c.bySchedule {
 			one.config.Schedule = nil
 		}
@@ -74,8 +74,8 @@ func TestQuestionContents(t *testing.T) {
 		}
 		task := w.engine.tick.task(one)
 		have := fmt.Sprint(task.From, task.To, task.Each, task.AtMS == due)
-		if have != c.want || one.seen != c.seenNow || (q.atMS != 0) != c.left || task.AtMS != due && task.AtMS != 0 {
-			t.Errorf("%s: want %s, %d seen, due still %t, have %s, %d, %d", c.name, c.want, c.seenNow, c.left, have, one.seen, q.atMS)
+		if have != c.want || one.schedule.seen != c.seenNow || (q.atMS != 0) != c.left || task.AtMS != due && task.AtMS != 0 {
+			t.Errorf("%s: want %s, %d seen, due still %t, have %s, %d, %d", c.name, c.want, c.seenNow, c.left, have, one.schedule.seen, q.atMS)
 		}
 		last := int64(7)
 		if task.AtMS != 0 {
@@ -84,8 +84,8 @@ func TestQuestionContents(t *testing.T) {
 		if task.Each < task.To {
 			last = one.series.candles.CloseMS(task.To - 1)
 		}
-		if given := one.series.candles.OpenMS; one.lastMS != last || task.To > 0 && q.givenMS != given[task.To-1] || task.Candles.Len() != c.candles {
-			t.Errorf("%s: want its last decision at %d, have %d, given up to %d", c.name, last, one.lastMS, q.givenMS)
+		if given := one.series.candles.OpenMS; one.schedule.lastMS != last || task.To > 0 && q.givenMS != given[task.To-1] || task.Candles.Len() != c.candles {
+			t.Errorf("%s: want its last decision at %d, have %d, given up to %d", c.name, last, one.schedule.lastMS, q.givenMS)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestQuestionTiming(t *testing.T) {
 		}, 2_000},
 		{"it has not answered yet", func(_ *world, one *leg) { one.question.id = 99 }, -1},
 		{"it waits to be asked again", func(w *world, one *leg) { one.question.retryMS = w.engine.nowMS + 5 }, -1},
-		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, -1},
+		{"it failed", func(_ *world, one *leg) { one.failure.why = "a bug" }, -1},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, -1},
 		{"botd has stopped", func(w *world, _ *leg) { w.engine.stopped = true }, -1},
 		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.closing = record.LevelCancel }, -1},
@@ -181,7 +181,7 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 			t.Errorf("%s: want an answer to another question left to nobody, have %+v", c.name, w.out.Notes)
 		}
 		w.engine.tick.receiveDecision(&EventDecision{AskID: 77, Result: c.result})
-		have := fmt.Sprint(one.state.Plan().Target().Quantity, " ", q.hung, " ", one.failed, " ", len(w.out.Asks))
+		have := fmt.Sprint(one.state.Plan().Target().Quantity, " ", q.hung, " ", one.failure.why, " ", len(w.out.Asks))
 		if have != c.want || q.id == 77 || q.lastAnswered != 77 || len(w.out.Asks) == 0 && q.dueMS != never {
 			t.Errorf("%s: want %q, have %q, %+v", c.name, c.want, have, q)
 		}
@@ -210,11 +210,12 @@ func TestEntryOfSeveralCandlesIsLatchedOffEngine(t *testing.T) {
 		}
 		q := &one.question
 		q.givenMS, q.id, q.candlesSince, q.dueMS = one.series.candles.OpenMS[4], 77, c.taken, w.engine.nowMS+500
-		one.lastMS = one.series.candles.CloseMS(4)
+		one.schedule.lastMS = one.series.candles.CloseMS(4)
 		plan := strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}}
-		w.engine.tick.receiveDecision(&EventDecision{AskID: 77, Result: strategy.Result{Decided: true, Plan: plan, TargetMS: one.lastMS - c.target}})
-		if have := one.state.Latch() == 1; have != c.latched || one.candleTarget != plan.Target || one.candleTargetMS != one.lastMS-c.target {
-			t.Errorf("%s: want it latched %t, have %t, a target since %d", name, c.latched, have, one.lastMS-one.candleTargetMS)
+		w.engine.tick.receiveDecision(&EventDecision{AskID: 77, Result: strategy.Result{Decided: true, Plan: plan, TargetMS: one.schedule.lastMS - c.target}})
+		if have := one.state.Latch() == 1; have != c.latched || one.decision.candleTarget != plan.Target ||
+			one.decision.candleTargetMS != one.schedule.lastMS-c.target {
+			t.Errorf("%s: want it latched %t, have %t, a target since %d", name, c.latched, have, one.schedule.lastMS-one.decision.candleTargetMS)
 		}
 	}
 }
@@ -229,7 +230,7 @@ func TestLostProcessBacksOff(t *testing.T) {
 		w.engine.nowMS += afterMS
 		w.engine.tick.restart(one, "it was killed")
 		q := &one.question
-		if q.retryMS != w.engine.nowMS+seconds*1_000 || q.endedMS != w.engine.nowMS || !q.fresh || q.givenMS != 0 || one.seen != 0 ||
+		if q.retryMS != w.engine.nowMS+seconds*1_000 || q.endedMS != w.engine.nowMS || !q.fresh || q.givenMS != 0 || one.schedule.seen != 0 ||
 			q.heldMS != one.series.candles.OpenMS[4] || q.atMS == 0 {
 			t.Errorf("want it asked with all candles after %d s, have %d ms, %+v", seconds, q.retryMS-w.engine.nowMS, q)
 		}
@@ -302,8 +303,8 @@ func TestPlanIsPutInForce(t *testing.T) {
 		w.out.Reset()
 		w.engine.tick.decided(one)
 		fails := c.want != "" || one.plan.WordsOutOfBounds() != ""
-		if !strings.HasPrefix(one.failed, c.want) || (one.failed != "") != fails || len(facts[NoteTick](w.out.Notes)) != c.ticks {
-			t.Errorf("%s: want it failed with %q and %d decisions reported, have %q, %+v", c.name, c.want, c.ticks, one.failed, w.out.Notes)
+		if !strings.HasPrefix(one.failure.why, c.want) || (one.failure.why != "") != fails || len(facts[NoteTick](w.out.Notes)) != c.ticks {
+			t.Errorf("%s: want it failed with %q and %d decisions reported, have %q, %+v", c.name, c.want, c.ticks, one.failure.why, w.out.Notes)
 		}
 	}
 }
@@ -358,7 +359,7 @@ func TestStrategiesDecideAgain(t *testing.T) {
 		{"it desires a position", func(*leg) {}, true},
 		{"it desires none", func(one *leg) { one.state = emptyBase(1).book.Strategy("one") }, false},
 		{"it was removed", func(one *leg) { one.config.Removed = true }, false},
-		{"it failed", func(one *leg) { one.failed = "a bug" }, false},
+		{"it failed", func(one *leg) { one.failure.why = "a bug" }, false},
 	} {
 		w := settled(t, offload)
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
@@ -371,15 +372,16 @@ func TestStrategiesDecideAgain(t *testing.T) {
 			t.Errorf("%s: want nobody asked for another's scope", c.name)
 		}
 		w.engine.halts.decideAgain(account.Scope{Strategy: "one"})
-		if (len(w.out.Asks) == 1) != c.want || one.undecided != c.want || c.want && one.newestAsk != 41 {
-			t.Errorf("%s: want it asked %t, have %d questions, undecided %t since %d", c.name, c.want, len(w.out.Asks), one.undecided, one.newestAsk)
+		if (len(w.out.Asks) == 1) != c.want || one.inForce.outdated != c.want || c.want && one.inForce.newestAsk != 41 {
+			t.Errorf("%s: want it asked %t, have %d questions, undecided %t since %d", c.name, c.want, len(w.out.Asks), one.inForce.outdated,
+				one.inForce.newestAsk)
 		}
 		if !c.want {
 			continue
 		}
 		for id, undecided := range map[int64]bool{41: true, 42: false} { // an answer to an older question ends nothing
-			one.undecided, one.question.lastAnswered, one.plan = true, id, strategy.Plan{}
-			if w.engine.tick.decided(one); one.undecided != undecided || w.engine.permission.mayEnter(one) == undecided {
+			one.inForce.outdated, one.question.lastAnswered, one.plan = true, id, strategy.Plan{}
+			if w.engine.tick.decided(one); one.inForce.outdated != undecided || w.engine.permission.mayEnter(one) == undecided {
 				t.Errorf("%s: after an answer to question %d: want it undecided %t", c.name, id, undecided)
 			}
 		}
@@ -392,7 +394,7 @@ func TestADecisionThatIsDueTwiceIsCountedAsMissed(t *testing.T) {
 	for failed, want := range map[string]int{"": 1, "a bug": 0} {
 		w := settled(t, offload)
 		one := w.engine.legs[0]
-		one.question.id, one.question.atMS, one.failed = 77, 0, failed
+		one.question.id, one.question.atMS, one.failure.why = 77, 0, failed
 		w.out.Reset()
 		w.engine.tick.run(one, 1_000)
 		first := len(facts[NoteMissed](w.out.Notes))

@@ -23,12 +23,12 @@ func (m *market) applyCandlePrice(s *series) {
 func (m *market) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, leg := range s.legs {
-		if !leg.decidesByCandle() || leg.failed != "" || m.config.Offload {
+		if !leg.decidesByCandle() || leg.failure.why != "" || m.config.Offload {
 			continue
 		}
 		m.tick.decide(leg, nominal)
-		if leg.plan.Target != leg.candleTarget {
-			leg.candleTarget, leg.candleTargetMS = leg.plan.Target, nominal
+		if leg.plan.Target != leg.decision.candleTarget {
+			leg.decision.candleTarget, leg.decision.candleTargetMS = leg.plan.Target, nominal
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestCandlePollOrder(t *testing.T) { // AllocsPerRun allows no parallel test
 		return one
 	}
 	add(bitcoin, exchange.Hour1, nil)
-	add(bitcoin, exchange.Minute5, func(one *leg) { one.failed = "a test" })
+	add(bitcoin, exchange.Minute5, func(one *leg) { one.failure.why = "a test" })
 	add(ether, exchange.Minute1, func(one *leg) { one.config.Removed = true })
 	add(ether, exchange.Minute5, nil)
 	read := add(ether, exchange.Minute15, func(one *leg) { one.config.Schedule = each(1_000) })

@@ -52,10 +52,10 @@ func conditions() []condition {
 		{name: "missing", declare: (*reporter).missing},            // no strategy runs
 		{name: "unprotected", blocks: func(p *permission, o candidate) bool { return p.protection.declared(o.leg) },
 			meanwhile: "its position is unprotected meanwhile", ofLeg: (*reporter).unprotected},
-		{name: "failed", blocks: ofLeg(func(leg *leg) bool { return leg.failed != "" }), ofLeg: (*reporter).failed},
+		{name: "failed", blocks: ofLeg(func(leg *leg) bool { return leg.failure.why != "" }), ofLeg: (*reporter).failed},
 		{name: "hung", blocks: ofLeg(func(leg *leg) bool { return leg.question.hung != "" }), ofLeg: (*reporter).hung},
 		{name: "removed", blocks: ofLeg(func(leg *leg) bool { return leg.config.Removed })},
-		{name: "undecided", blocks: ofLeg(func(leg *leg) bool { return leg.undecided })},
+		{name: "undecided", blocks: ofLeg(func(leg *leg) bool { return leg.inForce.outdated })},
 	}
 }
 

@@ -67,9 +67,9 @@ func TestOnlyLastOfSeveralCandlesDecides(t *testing.T) {
 			}
 			continue
 		}
-		if closed := w.now + int64(c.count)*minuteMS; one.candleTargetMS != from || !c.rehearses && one.lastMS != closed {
-			t.Errorf("%s: want its target since %d and its last decision at the last close, have %d, %d", c.name, from-w.now, one.candleTargetMS-w.now,
-				one.lastMS-w.now)
+		if closed := w.now + int64(c.count)*minuteMS; one.decision.candleTargetMS != from || !c.rehearses && one.schedule.lastMS != closed {
+			t.Errorf("%s: want its target since %d and its last decision at the last close, have %d, %d", c.name, from-w.now, one.decision.candleTargetMS-w.now,
+				one.schedule.lastMS-w.now)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestDecisionUpdatesLatch(t *testing.T) {
 		if one.state.Latch() != 1 {
 			t.Fatalf("%s: want the long side latched\n%s", c.name, w.story())
 		}
-		one.reentry, one.silent, one.signalMS, one.plan = c.policy, false, 0, strategy.Plan{}
+		one.reentry, one.decision.silent, one.decision.signalMS, one.plan = c.policy, false, 0, strategy.Plan{}
 		if c.target == 1 {
 			one.plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}
 		}
@@ -194,8 +194,8 @@ func TestDecisionUpdatesLatch(t *testing.T) {
 		if have != c.record || reported != c.reported || (w.engine.roundMS == w.engine.nowMS) != c.round {
 			t.Errorf("%s: want the record %q, %q reported, have %q, %q", c.name, c.record, c.reported, have, reported)
 		}
-		if one.silent != (c.target == 2) || one.signalMS != signalMS {
-			t.Errorf("%s: want what it asked for noted, have %t, %d", c.name, one.silent, one.signalMS)
+		if one.decision.silent != (c.target == 2) || one.decision.signalMS != signalMS {
+			t.Errorf("%s: want what it asked for noted, have %t, %d", c.name, one.decision.silent, one.decision.signalMS)
 		}
 	}
 }

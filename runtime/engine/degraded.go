@@ -149,10 +149,10 @@ func (r *reporter) unprotected(leg *leg) []Degraded {
 }
 
 func (r *reporter) failed(leg *leg) []Degraded {
-	if leg.failed == "" {
+	if leg.failure.why == "" {
 		return nil
 	}
-	return []Degraded{{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
+	return []Degraded{{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failure.why, SinceMS: leg.failure.atMS,
 		Remedy: "fix its file, which is then reloaded; its protection stays"}}
 }
 

@@ -283,7 +283,7 @@ func (s *sender) neverSent(w *queued, why string) {
 	intent := &w.intent
 	s.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
 		Body: record.Ended{State: placement.Expired, Evidence: why + ": never sent"}})
-	if leg := s.legNamed(intent.Strategy); leg != nil && leg.planned > w.sequence {
+	if leg := s.legNamed(intent.Strategy); leg != nil && leg.inForce.sequence > w.sequence {
 		s.missed(leg, intent.Purpose)
 	}
 }
@@ -314,7 +314,7 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.symbolOf(key), fact)
 	}
-	if leg := d.legNamed(order.Strategy()); order.State().Final() && leg != nil && leg.plannedMS > p.sentMS {
+	if leg := d.legNamed(order.Strategy()); order.State().Final() && leg != nil && leg.inForce.atMS > p.sentMS {
 		d.sender.missed(leg, order.Purpose())
 	}
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {

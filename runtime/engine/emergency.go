@@ -52,10 +52,10 @@ func (d *dispatcher) withoutRead(leg *leg, intent *reconcile.Intent, level recor
 		p := d.book.Placement(intent.ClientID)
 		return p != nil && (p.Purpose().Opens() || p.Purpose() == placement.ExitOrder)
 	case placement.Exit:
-		if level != record.LevelFlatten || !intent.Order.ReduceOnly || leg.emergencyMS == leg.readMS {
+		if level != record.LevelFlatten || !intent.Order.ReduceOnly || leg.rounds.emergencyMS == leg.rounds.readMS {
 			return false
 		}
-		leg.emergencyMS = leg.readMS
+		leg.rounds.emergencyMS = leg.rounds.readMS
 		return true
 	}
 	return false

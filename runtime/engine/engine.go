@@ -341,7 +341,7 @@ func (e *Engine) decideDue() {
 	e.market.pollFunding()
 	e.tick.overdue()
 	for _, leg := range e.legs {
-		if leg.nextMS <= e.nowMS {
+		if leg.schedule.nextMS <= e.nowMS {
 			e.tick.scheduled(leg)
 		}
 	}
@@ -364,7 +364,7 @@ func (e *Engine) NextMS() int64 {
 	}
 	if e.config.Feed {
 		for _, leg := range e.legs {
-			next = min(next, leg.nextMS)
+			next = min(next, leg.schedule.nextMS)
 		}
 		return next
 	}
@@ -373,7 +373,7 @@ func (e *Engine) NextMS() int64 {
 		next = min(next, s.pollMS)
 	}
 	for _, leg := range e.legs {
-		next = min(next, leg.nextMS, leg.askMS())
+		next = min(next, leg.schedule.nextMS, leg.askMS())
 		if !leg.watched.asking {
 			next = min(next, leg.watched.fundingMS)
 		}

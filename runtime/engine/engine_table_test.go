@@ -252,7 +252,7 @@ func TestSignalFailureStopsStrategy(t *testing.T) {
 				s = w.heard("one", 1, 7)
 				s.Reception.Answer()
 			}
-			if err := w.given("one", s); !errors.Is(err, ErrFailed) || w.engine.legs[0].failed == "" {
+			if err := w.given("one", s); !errors.Is(err, ErrFailed) || w.engine.legs[0].failure.why == "" {
 				t.Errorf("%s, off the engine %t: want it stopped, have %v", name, offloads, err)
 			}
 			if offloads {
@@ -319,9 +319,9 @@ func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 		if len(notes) != reports || reports == 1 && (!notes[0].Ended || notes[0].Side != 0) || one.state.Latch() != 1-reports {
 			t.Errorf("a target of %d: want the latch's end reported %d times, have %+v, latch %d", quantity, reports, notes, one.state.Latch())
 		}
-		if made := facts[NoteDecision](w.out.Notes); len(made) != 1 || one.plannedMS != w.engine.nowMS ||
-			one.planned != w.engine.emitted+int64(len(w.engine.unwritten)) {
-			t.Errorf("a target of %d: want the decision reported, and its record's number noted, have %+v, %d", quantity, made, one.planned)
+		if made := facts[NoteDecision](w.out.Notes); len(made) != 1 || one.inForce.atMS != w.engine.nowMS ||
+			one.inForce.sequence != w.engine.emitted+int64(len(w.engine.unwritten)) {
+			t.Errorf("a target of %d: want the decision reported, and its record's number noted, have %+v, %d", quantity, made, one.inForce.sequence)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 func (e *Engine) DecidesMS() int64 {
 	next := int64(never)
 	for _, leg := range e.legs {
-		next = min(next, leg.nextMS, leg.askMS())
+		next = min(next, leg.schedule.nextMS, leg.askMS())
 	}
 	return next
 }
@@ -53,7 +53,7 @@ func (e *Engine) DecidesMS() int64 {
 // follower returns the strategy that moves the exits of the leg's position, or nil if there is nothing
 // to move.
 func (leg *leg) follower() strategy.Follower {
-	if leg.symbol.Position() == 0 || leg.symbol.Last() <= 0 || leg.failed != "" || leg.config.Removed {
+	if leg.symbol.Position() == 0 || leg.symbol.Last() <= 0 || leg.failure.why != "" || leg.config.Removed {
 		return nil
 	}
 	return strategy.FollowerOf(leg.config.Strategy)
@@ -84,7 +84,7 @@ func (t *tick) follow(leg *leg) {
 	}
 	t.refreshView(leg, t.nowMS)
 	t.guard(leg, func() { follower.Follow(&leg.view, &leg.plan) })
-	if leg.failed == "" {
+	if leg.failure.why == "" {
 		t.putInForce(leg, false)
 	}
 }

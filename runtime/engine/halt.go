@@ -132,7 +132,7 @@ func minimumText(leg *leg, position exchange.Quantity) string {
 func (h *halts) unread() bool {
 	for _, leg := range h.legs {
 		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
-		if halt.Level.EndsOrders() && leg.readMS < max(halt.AtMS, h.requestedMS) {
+		if halt.Level.EndsOrders() && leg.rounds.readMS < max(halt.AtMS, h.requestedMS) {
 			return true
 		}
 	}

@@ -46,7 +46,7 @@ func (r *reporter) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) 
 		add("%s has not been read since the start%s", key, because(cause))
 	case cause != "":
 		add("%s has not been readable since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), because(cause))
-	case leg.readMS < sinceMS:
+	case leg.rounds.readMS < sinceMS:
 		add("%s has not been read since the halt", key)
 	}
 }

@@ -134,7 +134,7 @@ func TestHaltAwaitsReadOfItsSymbols(t *testing.T) {
 		b := valued(t, 2, 0)
 		h := &halts{base: b, limits: &limits{base: b}, requestedMS: b.nowMS + c.requestedMS}
 		b.record(record.Record{Body: record.Halt{Level: c.level, Reason: "a test"}})
-		b.legs[0].readMS, b.legs[1].readMS = b.nowMS+9, b.nowMS+c.readMS
+		b.legs[0].rounds.readMS, b.legs[1].rounds.readMS = b.nowMS+9, b.nowMS+c.readMS
 		if have := h.unread(); have != c.want {
 			t.Errorf("%s: want another read awaited %t, have %t", c.name, c.want, have)
 		}

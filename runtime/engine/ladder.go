@@ -32,7 +32,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 		return
 	}
 	if before.State() == placement.Acknowledged {
-		leg.extended, leg.announced = true, leg.announced || d.nowMS-leg.readMS <= announcedMS
+		leg.ladder.extended, leg.ladder.announced = true, leg.ladder.announced || d.nowMS-leg.rounds.readMS <= announcedMS
 	}
 	if !d.mayExtend(leg) {
 		return
@@ -41,7 +41,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	maxOpening := d.unlistedAllowance(before.Symbol(), intents)
-	if !leg.announced {
+	if !leg.ladder.announced {
 		maxOpening = 0
 	}
 	for i := range intents {
@@ -75,13 +75,13 @@ func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent)
 
 // noteListed records, during a round, whether its list shows resting openings for the first time.
 func (d *dispatcher) noteListed(leg *leg) {
-	leg.announced = leg.extended && d.book.NeverListed(leg.symbol.Key()) == 0
-	leg.extended = leg.extended && !leg.announced
+	leg.ladder.announced = leg.ladder.extended && d.book.NeverListed(leg.symbol.Key()) == 0
+	leg.ladder.extended = leg.ladder.extended && !leg.ladder.announced
 }
 
 // mayExtend reports whether a strategy's openings may be based on the last read: between rounds, and
 // only if its symbol could be read.
 func (d *dispatcher) mayExtend(leg *leg) bool {
-	return !d.stopped && !d.config.Rehearse && !leg.config.Removed && d.nowMS-leg.readMS <= ladderMS &&
+	return !d.stopped && !d.config.Rehearse && !leg.config.Removed && d.nowMS-leg.rounds.readMS <= ladderMS &&
 		d.readHealth.readingMS == never && !d.readHealth.incomplete(leg.symbol.Key())
 }

@@ -13,58 +13,103 @@ import (
 	"botd/strategy"
 )
 
-// leg is one strategy on its symbol.
+// leg is one strategy on one market and symbol. Today a strategy has one leg and a symbol has one, so the symbol's position is the leg's. A strategy
+// on many symbols will have many legs, and a symbol that many strategies trade will have many; then position, entry price and fills move from the
+// symbol to the leg.
 type leg struct {
-	config        StrategyConfig
-	limits        risk.Limits // as configured; the limits in config are those in force
-	series        *series
-	others        []*series // of the other symbols that it reads
-	symbol        *reconcile.SymbolState
-	state         *account.Strategy
-	view          strategy.View
-	plan          strategy.Plan // scratch of Decide
-	steady        callSkipper
-	working       []strategy.WorkingOrder
-	fills         []strategy.KeyFill
-	events        int64  // number of events when the view was last filled
-	seen          int    // candles given to the strategy
-	nextMS        int64  // next scheduled call; never for @candle
-	lastMS        int64  // nominal time of the last tick
-	failed        string // why the strategy is stopped; empty while it runs
-	failedMS      int64
-	limitsVersion int    // the number of its last change
-	version       uint64 // of the book when the view was last filled
+	config StrategyConfig // with the limits in force
+	limits legLimits
+	symbol *reconcile.SymbolState
+	state  *account.Strategy
 
-	waits     bool              // its results wait until the money of its fills is known
-	entry     exchange.Amount   // futures: the position's entry price before that
-	closed    exchange.Quantity // quantity by which the position has been reduced since then, as far as a round has shown it
-	closedFor exchange.Amount   // value of that quantity, at the prices of those rounds
-
-	estimatedMS int64 // start of the time for which fills have been in no result; 0 if all are
-
-	plannedMS   int64 // when its plan was put in force; 0 if before the start
-	planned     int64 // sequence number of its plan's record; 0 if before the start
-	readMS      int64 // start of the round that last read its position; 0 for never
-	emergencyMS int64 // the round in which an emergency halt has closed its position
-
-	unprotectedMS int64 // start of its declared unprotected state; 0 while protected
-
-	reentry  strategy.Reentry // its re-entry policy
-	silent   bool             // the last decision desired no position
-	signalMS int64            // its Plan.SignalMS
-
+	// what it reads
+	series   *series
+	others   []*series // of the other symbols that it reads
 	watched  watched
+	schedule callSchedule
+
+	// what it is asked, and has answered
+	view     strategy.View
+	shown    shownState
 	question question
+	steady   callSkipper
+	plan     strategy.Plan // scratch of Decide
+	decision lastDecision
 	notices  notices
+	reentry  strategy.Reentry // its re-entry policy
+	failure  strategyFailure
 
-	undecided bool  // the plan in force relies on something that is not true: nothing opens until the strategy has decided again
-	newestAsk int64 // the newest call at that time: its answer, or an older one's, does not end this state
+	// what is done about it
+	inForce planInForce
+	rounds  legRounds
+	ladder  ladderState
+	money   awaitedMoney
+}
 
+// legLimits are the limits of a leg as configured.
+type legLimits struct {
+	configured risk.Limits
+	version    int // the number of their last change
+}
+
+// callSchedule is when a strategy is called.
+type callSchedule struct {
+	seen   int   // candles given to the strategy
+	nextMS int64 // next scheduled call; never for @candle
+	lastMS int64 // nominal time of the last tick
+}
+
+// shownState is the state that the view was last filled from.
+type shownState struct {
+	working []strategy.WorkingOrder
+	fills   []strategy.KeyFill
+	events  int64  // number of events
+	version uint64 // of the book
+}
+
+// lastDecision is what the last decision contained, for comparison with the next one.
+type lastDecision struct {
+	silent   bool  // it desired no position
+	signalMS int64 // its Plan.SignalMS
+
+	candleTarget   strategy.Target // the target of the last candle's decision
+	candleTargetMS int64           // the candle since which it is unchanged
+}
+
+// strategyFailure is why a strategy is stopped, and since when. It is empty while the strategy runs.
+type strategyFailure struct {
+	why  string
+	atMS int64
+}
+
+// planInForce is what is known of the plan in force besides the plan itself, which is journalled.
+type planInForce struct {
+	atMS      int64 // when it was put in force; 0 if before the start
+	sequence  int64 // sequence number of its record; 0 if before the start
+	outdated  bool  // it relies on something that is not true: nothing opens until the strategy has decided again
+	newestAsk int64 // the newest call when it became outdated: its answer, or an older one's, does not end this state
+}
+
+// legRounds is what rounds have found and done.
+type legRounds struct {
+	readMS        int64 // start of the round that last read its position; 0 for never
+	emergencyMS   int64 // the round in which an emergency halt has closed its position
+	unprotectedMS int64 // start of its declared unprotected state; 0 while protected
+}
+
+// ladderState is how far a ladder of resting openings has become visible to a second botd on the account.
+type ladderState struct {
 	extended  bool // a resting opening was acknowledged that no list has shown yet
-	announced bool // a second botd on the account will see a resting opening of the current ladder before it sends half of its own
+	announced bool // a second botd will see a resting opening of the current ladder before it sends half of its own
+}
 
-	candleTarget   strategy.Target // the target of the last candle's decision, and the candle since which it is unchanged
-	candleTargetMS int64
+// awaitedMoney is what a leg's result counts until the money of its fills is known.
+type awaitedMoney struct {
+	awaited     bool              // fills whose money is not known yet: the result waits
+	entryPrice  exchange.Amount   // futures: the position's entry price before them
+	closed      exchange.Quantity // quantity by which the position has been reduced since then, as far as a round has shown it
+	closedFor   exchange.Amount   // value of that quantity, at the prices of those rounds
+	estimatedMS int64             // start of the time for which fills have been in no result; 0 if all are
 }
 
 // noteSymbol returns the leg's symbol, or nil without a leg, for the account.
@@ -78,16 +123,16 @@ func (leg *leg) noteSymbol() *exchange.Symbol {
 // decidesByCandle reports whether a strategy is called once per closed candle and has received enough
 // candles.
 func (leg *leg) decidesByCandle() bool {
-	return leg.config.Schedule == nil && leg.seen >= leg.config.Strategy.Warmup()
+	return leg.config.Schedule == nil && leg.schedule.seen >= leg.config.Strategy.Warmup()
 }
 
 // nextTick returns when the strategy is called next.
 func (leg *leg) nextTick(nowMS int64) int64 {
 	switch {
-	case leg.failed != "" || leg.config.Removed:
+	case leg.failure.why != "" || leg.config.Removed:
 		return 0
 	case leg.config.Schedule != nil:
-		return leg.nextMS
+		return leg.schedule.nextMS
 	case leg.series.end > 0:
 		return leg.series.candles.CloseMS(leg.series.end-1) + int64(leg.config.Interval)
 	}
@@ -98,8 +143,8 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 func (leg *leg) progress() (state, why string, spent bool) {
 	warmup, lacking := leg.config.Strategy.Warmup(), leg.lacking()
 	switch {
-	case leg.seen < warmup:
-		return "warming_up", fmt.Sprintf("%d of %d candles", leg.seen, warmup), false
+	case leg.schedule.seen < warmup:
+		return "warming_up", fmt.Sprintf("%d of %d candles", leg.schedule.seen, warmup), false
 	case lacking != nil:
 		return "warming_up", fmt.Sprintf("it needs %d candles of %s", warmup, lacking.Key()), false
 	}

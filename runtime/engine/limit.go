@@ -86,12 +86,12 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 	switch {
 	case leg == nil:
 	case !estimated:
-		leg.estimatedMS = 0
-	case leg.estimatedMS == 0:
-		leg.estimatedMS = l.nowMS
+		leg.money.estimatedMS = 0
+	case leg.money.estimatedMS == 0:
+		leg.money.estimatedMS = l.nowMS
 	}
 	l.confirmPeak(w, leg)
-	waits := estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS
+	waits := estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.money.estimatedMS) < resultGiveUpMS
 	if !waits {
 		l.watchDay(w, leg, equity, start, estimated)
 	}

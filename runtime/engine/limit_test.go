@@ -261,7 +261,7 @@ func TestFlipClosesPreviousPosition(t *testing.T) {
 		{"opened", 0, 200, "0", "51000", "0"},
 	} {
 		w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Result{Position: c.held}})
-		see(leg.symbol, func(o *seen) { o.Position, leg.entry = c.now, exchange.MustAmount(c.entry) })
+		see(leg.symbol, func(o *seen) { o.Position, leg.money.entryPrice = c.now, exchange.MustAmount(c.entry) })
 		see(leg.symbol, func(o *seen) { o.Mark, _ = o.Rules.Price(exchange.MustAmount(c.price).Decimal()) })
 		if have := w.engine.results.estimate(leg); have != exchange.MustAmount(c.want) {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)

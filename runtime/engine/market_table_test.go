@@ -270,10 +270,10 @@ func TestNextDecisionTime(t *testing.T) {
 		with func(w *world, one *leg)
 		want int64 // relative to the newest close; -1 for never
 	}{
-		{"by its schedule", func(w *world, one *leg) { one.config.Schedule, one.nextMS = each(1_000), w.now+77 }, 77},
+		{"by its schedule", func(w *world, one *leg) { one.config.Schedule, one.schedule.nextMS = each(1_000), w.now+77 }, 77},
 		{"at the next close", func(*world, *leg) {}, minuteMS},
 		{"without candles, at the close of the minute", func(_ *world, one *leg) { one.series.end = 0 }, minuteMS - startMS%minuteMS - 20_000},
-		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, -1},
+		{"it failed", func(_ *world, one *leg) { one.failure.why = "a bug" }, -1},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, -1},
 	} {
 		w := settled(t)

@@ -102,9 +102,9 @@ func (t *tick) catchUp(s *series) {
 			continue
 		}
 		leg.view.Others = leg.othersNow()
-		for end := leg.reached(); leg.seen < end; {
-			t.candle(leg, leg.series.candles, leg.seen)
-			if leg.failed != "" {
+		for end := leg.reached(); leg.schedule.seen < end; {
+			t.candle(leg, leg.series.candles, leg.schedule.seen)
+			if leg.failure.why != "" {
 				break
 			}
 		}

@@ -144,7 +144,7 @@ func TestReloadReportsNewVersionAndRemoval(t *testing.T) {
 		w.out.Reset()
 		w.engine.Handle(w.now, &EventReload{Reload: &Reload{Strategies: []*StrategyConfig{&config}}}, &w.out)
 		notes := facts[NoteReload](w.out.Notes)
-		if len(notes) != 1 || notes[0].Text != c.want || len(x.seen) != 3 || leg.seen != 3 {
+		if len(notes) != 1 || notes[0].Text != c.want || len(x.seen) != 3 || leg.schedule.seen != 3 {
 			t.Errorf("%s: want %q, and three candles seen, have %+v, %q", c.name, c.want, notes, x.seen)
 		}
 		if leg.config.Symbol != rules || leg.series.warmup < c.warmup {

@@ -100,7 +100,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 		Interval:   leg.config.Interval,
 		NowMS:      p.nowMS,
 		NextMS:     leg.nextTick(p.nowMS),
-		Seen:       leg.seen,
+		Seen:       leg.schedule.seen,
 		Warmup:     leg.config.Strategy.Warmup(),
 		Last:       leg.symbol.Last(),
 		LastMS:     leg.symbol.LastMS(),
@@ -164,7 +164,7 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 	switch {
 	case failure != "":
 		o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + failure, "fix the strategy"})
-	case leg.seen >= o.Warmup && !plan.Covers(&leg.plan):
+	case leg.schedule.seen >= o.Warmup && !plan.Covers(&leg.plan):
 		plan.Merge(&leg.plan)
 	}
 	return plan
@@ -188,8 +188,8 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	add := func(remedy, format string, values ...any) {
 		all = append(all, Block{fmt.Sprintf(format, values...), remedy})
 	}
-	if leg.failed != "" {
-		add("fix its file, which is then reloaded; its protection stays", "the strategy has failed: %s", leg.failed)
+	if leg.failure.why != "" {
+		add("fix its file, which is then reloaded; its protection stays", "the strategy has failed: %s", leg.failure.why)
 	}
 	if leg.question.hung != "" {
 		add(leg.hungRemedy(), "the strategy hangs: %s", leg.question.hung)
@@ -197,8 +197,8 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	if leg.config.Removed {
 		add("put it back into the configuration, or flatten it", "the strategy was removed from the configuration")
 	}
-	if leg.seen < o.Warmup {
-		add("candles are read as they close", "it has seen %d of %d candles", leg.seen, o.Warmup)
+	if leg.schedule.seen < o.Warmup {
+		add("candles are read as they close", "it has seen %d of %d candles", leg.schedule.seen, o.Warmup)
 	}
 	if lacking := leg.lacking(); lacking != nil {
 		add("candles are read as they close", "fewer than %d candles are known of %s, which it also reads", o.Warmup, lacking.Key())

@@ -98,7 +98,7 @@ func TestPreviewReportsStrategyFailure(t *testing.T) {
 		if len(o.Blocks) > 0 {
 			text = o.Blocks[0].What
 		}
-		if !strings.HasPrefix(text, c.want) || (c.want == "") != (len(o.Blocks) == 0) || o.Changes != (c.want == "") || w.engine.legs[0].failed != "" {
+		if !strings.HasPrefix(text, c.want) || (c.want == "") != (len(o.Blocks) == 0) || o.Changes != (c.want == "") || w.engine.legs[0].failure.why != "" {
 			t.Errorf("%s: want %q, have %+v, changes %t", name, c.want, o.Blocks, o.Changes)
 		}
 	}
@@ -153,7 +153,7 @@ func TestPreviewUsesCommonCandles(t *testing.T) {
 		one := w.heldCandles(5)
 		var seen []bool
 		reader := pairReader{scripted(hold(0)), []exchange.SymbolKey{ether}, &seen}
-		one.config.Strategy, one.seen = reader, 0
+		one.config.Strategy, one.schedule.seen = reader, 0
 		if c.failsAt >= 0 {
 			one.config.Strategy = faultyReader{reader, c.failsAt}
 		}
@@ -161,17 +161,17 @@ func TestPreviewUsesCommonCandles(t *testing.T) {
 		other.end = c.reach
 		one.others = []*series{other}
 		w.engine.market.caughtUp(one.series, 5)
-		if one.seen != c.want || len(seen) < min(c.want, 2) || (one.failed != "") != (c.failsAt >= 0) {
-			t.Errorf("%s: want %d candles seen, have %d and %v, failed %q", c.name, c.want, one.seen, seen, one.failed)
+		if one.schedule.seen != c.want || len(seen) < min(c.want, 2) || (one.failure.why != "") != (c.failsAt >= 0) {
+			t.Errorf("%s: want %d candles seen, have %d and %v, failed %q", c.name, c.want, one.schedule.seen, seen, one.failure.why)
 		}
 		for i, known := range seen {
 			if !known {
 				t.Errorf("%s: candle %d was seen without the other symbol's", c.name, i)
 			}
 		}
-		one.others, one.seen = nil, 0
-		if w.engine.market.caughtUp(one.series, 5); one.seen != 0 {
-			t.Errorf("%s: want no candle given twice to a strategy that reads its own alone, have %d", c.name, one.seen)
+		one.others, one.schedule.seen = nil, 0
+		if w.engine.market.caughtUp(one.series, 5); one.schedule.seen != 0 {
+			t.Errorf("%s: want no candle given twice to a strategy that reads its own alone, have %d", c.name, one.schedule.seen)
 		}
 	}
 }

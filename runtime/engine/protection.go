@@ -27,7 +27,7 @@ func (p *protection) measure(leg *leg) {
 	case leg.symbol.UnprotectedSinceMS() == 0 && p.feed:
 		leg.symbol.BeginUnprotected(p.nowMS)
 	case leg.symbol.UnprotectedSinceMS() == 0:
-		leg.symbol.BeginUnprotected(cmp.Or(leg.readMS, p.nowMS))
+		leg.symbol.BeginUnprotected(cmp.Or(leg.rounds.readMS, p.nowMS))
 	}
 }
 
@@ -98,11 +98,11 @@ func (p *protection) declared(leg *leg) bool { return leg != nil && p.cause(leg)
 func (p *protection) noteState(leg *leg) {
 	why := p.cause(leg)
 	switch {
-	case why != "" && leg.unprotectedMS == 0:
-		leg.unprotectedMS = leg.symbol.UnprotectedSinceMS()
+	case why != "" && leg.rounds.unprotectedMS == 0:
+		leg.rounds.unprotectedMS = leg.symbol.UnprotectedSinceMS()
 		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why})
-	case why == "" && leg.unprotectedMS != 0:
-		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why, ForMS: p.nowMS - leg.unprotectedMS, Ended: true})
-		leg.unprotectedMS = 0
+	case why == "" && leg.rounds.unprotectedMS != 0:
+		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Reason: why, ForMS: p.nowMS - leg.rounds.unprotectedMS, Ended: true})
+		leg.rounds.unprotectedMS = 0
 	}
 }

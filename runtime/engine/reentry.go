@@ -24,7 +24,7 @@ func (leg *leg) renewal() renewal {
 	target, protected := &leg.plan.Target, leg.state.LatchedByProtection()
 	newSignal := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position, the signal came later
 	if leg.plan.SignalMS == 0 && protected {
-		newSignal = leg.state.LatchIdle() || leg.silent
+		newSignal = leg.state.LatchIdle() || leg.decision.silent
 	}
 	switch {
 	case target.Kind == strategy.NoTarget:
@@ -34,7 +34,7 @@ func (leg *leg) renewal() renewal {
 	case target.Sign() != latch:
 	case leg.reentry != strategy.ReentryNever && (newSignal || protected && leg.reentry == strategy.ReentryImmediate):
 		return reenters
-	case newSignal && (leg.silent || leg.plan.SignalMS != leg.signalMS):
+	case newSignal && (leg.decision.silent || leg.plan.SignalMS != leg.decision.signalMS):
 		return suppressed
 	}
 	return staysOut
@@ -49,7 +49,7 @@ func (leg *leg) ended() bool {
 
 // rememberDecision records the decision in leg.plan before the next decision.
 func (leg *leg) rememberDecision() {
-	leg.silent, leg.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
+	leg.decision.silent, leg.decision.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
 }
 
 // reenter releases the latch if the strategy's policy allows it: its target is priced again.

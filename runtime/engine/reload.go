@@ -149,13 +149,13 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	r.tick.withdraw(leg)
 	awaited := leg.config.Substitute() != nil && config.Substitute() == nil
 	inForce := leg.config.Limits
-	leg.config, leg.limits = *config, config.Limits
+	leg.config, leg.limits.configured = *config, config.Limits
 	leg.config.Limits = inForce // until they are enforced
-	leg.limitsVersion = r.ruleset.newLimitsVersion()
+	leg.limits.version = r.ruleset.newLimitsVersion()
 	r.claim(leg)
 	leg.view.Size, leg.view.Leverage = config.Size, config.Leverage
-	leg.failed = ""
-	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target(), r.nowMS
+	leg.failure.why = ""
+	leg.decision.candleTarget, leg.decision.candleTargetMS = leg.state.Plan().Target(), r.nowMS
 	if awaited {
 		r.renewSeries(leg)
 	}
@@ -164,9 +164,9 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	for n := range leg.series.end {
 		r.tick.candle(leg, leg.series.candles, n)
 	}
-	leg.nextMS = never
-	if config.Schedule != nil && leg.failed == "" {
-		leg.nextMS = config.Schedule.Next(r.nowMS)
+	leg.schedule.nextMS = never
+	if config.Schedule != nil && leg.failure.why == "" {
+		leg.schedule.nextMS = config.Schedule.Next(r.nowMS)
 	}
 	if r.config.Offload {
 		r.tick.inquire(leg)
@@ -204,7 +204,7 @@ func (r *roster) join(config *StrategyConfig) {
 	}
 	r.round.abandonRound()
 	leg.config.Limits = risk.Limits{} // until they are enforced
-	leg.limitsVersion = r.ruleset.newLimitsVersion()
+	leg.limits.version = r.ruleset.newLimitsVersion()
 	leg.symbol.Forget()
 	r.claim(leg)
 	r.start(leg)
@@ -222,7 +222,7 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	r.tick.withdraw(leg)
 	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{},
 		Protection: leg.config.Protection, Removed: true}
-	leg.limits, leg.limitsVersion, leg.failed, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", never
+	leg.limits.configured, leg.limits.version, leg.failure.why, leg.schedule.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", never
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.removalObstacle(leg) == "" {
 		r.forget(leg)

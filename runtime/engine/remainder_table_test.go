@@ -134,8 +134,8 @@ func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 		w := settled(t)
 		leg, asked := w.engine.legs[0], int64(-1)
 		x := &atWarmup{scripted: func(view *strategy.View, _ *strategy.Plan) { asked = view.NowMS }, warmup: c.warmup}
-		see(leg.symbol, func(o *seen) { leg.config.Strategy, leg.seen, o.Last = x, c.seen, c.last*1e8 })
-		due := leg.nextMS
+		see(leg.symbol, func(o *seen) { leg.config.Strategy, leg.schedule.seen, o.Last = x, c.seen, c.last*1e8 })
+		due := leg.schedule.nextMS
 		w.engine.nowMS = due + c.lateMS
 		w.out.Reset()
 		w.engine.tick.scheduled(leg)
@@ -149,8 +149,8 @@ func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 		if (len(notes) == 1) != (c.missed > 0) || len(notes) > 1 {
 			t.Errorf("%s: want it reported once where one was missed, have %+v", c.name, notes)
 		}
-		if missed != c.missed || leg.nextMS <= w.engine.nowMS || leg.nextMS > w.engine.nowMS+1_000 {
-			t.Errorf("%s: want %d missed and the next within a second, have %d, %d", c.name, c.missed, missed, leg.nextMS-w.engine.nowMS)
+		if missed != c.missed || leg.schedule.nextMS <= w.engine.nowMS || leg.schedule.nextMS > w.engine.nowMS+1_000 {
+			t.Errorf("%s: want %d missed and the next within a second, have %d, %d", c.name, c.missed, missed, leg.schedule.nextMS-w.engine.nowMS)
 		}
 	}
 }

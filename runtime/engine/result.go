@@ -65,23 +65,23 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 				continue // its position is not known yet since the start
 			}
 			shares[i] = r.cashFlow(leg)
-		} else if leg.waits = waits; waits {
+		} else if leg.money.awaited = waits; waits {
 			r.hold(leg)
 			continue
 		}
 		r.result(leg, shares[i])
-		leg.entry, leg.closed, leg.closedFor = leg.symbol.EntryPrice(), 0, exchange.Amount{}
+		leg.money.entryPrice, leg.money.closed, leg.money.closedFor = leg.symbol.EntryPrice(), 0, exchange.Amount{}
 	}
 }
 
 // hold values the quantity by which a position has changed since the last round at this round's price,
 // as long as its money is awaited: later price changes do not affect it.
 func (r *results) hold(leg *leg) {
-	rules, change := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position-leg.closed-leg.symbol.Position()
+	rules, change := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position-leg.money.closed-leg.symbol.Position()
 	if change == 0 || rules == nil || leg.symbol.Price() == 0 {
 		return
 	}
-	leg.closed, leg.closedFor = leg.closed+change, leg.closedFor.Add(rules.Notional(leg.symbol.Price(), change))
+	leg.money.closed, leg.money.closedFor = leg.money.closed+change, leg.money.closedFor.Add(rules.Notional(leg.symbol.Price(), change))
 }
 
 // waits reports whether the futures money is left for a later round. It waits until a wallet read has
@@ -187,17 +187,17 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 	rules, w := leg.symbol.Rules(), r.book.Watch(leg.config.Name)
 	former, now := w.Result().Position, leg.symbol.Position()
 	closed := former - now
-	if entry := leg.symbol.EntryPrice(); w.Traded() != closed.Abs() && former != 0 && !leg.entry.IsZero() && (now == 0 || !entry.IsZero()) {
-		before := rules.Notional(leg.symbol.Price(), former).Sub(rules.Cost(leg.entry, former))
+	if entry := leg.symbol.EntryPrice(); w.Traded() != closed.Abs() && former != 0 && !leg.money.entryPrice.IsZero() && (now == 0 || !entry.IsZero()) {
+		before := rules.Notional(leg.symbol.Price(), former).Sub(rules.Cost(leg.money.entryPrice, former))
 		return before.Sub(rules.Notional(leg.symbol.Price(), now).Sub(rules.Cost(entry, now)))
 	}
-	if former == 0 || leg.entry.IsZero() || (closed > 0) != (former > 0) {
+	if former == 0 || leg.money.entryPrice.IsZero() || (closed > 0) != (former > 0) {
 		return exchange.Amount{}
 	}
 	if closed/former != 0 {
 		closed = former // beyond flat, the fills opened the other side
 	}
-	return rules.Notional(leg.symbol.Price(), closed).Sub(rules.Cost(leg.entry, closed))
+	return rules.Notional(leg.symbol.Price(), closed).Sub(rules.Cost(leg.money.entryPrice, closed))
 }
 
 // result books a strategy's result and, when its position ended, whether it was a loss.

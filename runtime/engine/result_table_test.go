@@ -61,7 +61,7 @@ func TestResultOfClosedPart(t *testing.T) {
 		r := resulted(t, 1, 0)
 		one := r.legs[0]
 		r.resultOf(one, 0, c.was, 0)
-		see(one.symbol, func(o *seen) { one.entry, o.Position = exchange.AmountOf(c.entry), c.now })
+		see(one.symbol, func(o *seen) { one.money.entryPrice, o.Position = exchange.AmountOf(c.entry), c.now })
 		if have := r.estimate(one).String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
@@ -279,8 +279,8 @@ func TestAccountedRecords(t *testing.T) {
 		if have != c.want || records != c.records {
 			t.Errorf("%s: want %s, accounted for %d times, have %s, %d", c.name, c.want, c.records, have, records)
 		}
-		if followed := r.following && r.book.AccountMS() != 0; (r.legs[0].entry == exchange.AmountOf(77)) != followed {
-			t.Errorf("%s: want the entry price noted %t, have %s", c.name, followed, r.legs[0].entry)
+		if followed := r.following && r.book.AccountMS() != 0; (r.legs[0].money.entryPrice == exchange.AmountOf(77)) != followed {
+			t.Errorf("%s: want the entry price noted %t, have %s", c.name, followed, r.legs[0].money.entryPrice)
 		}
 	}
 }
@@ -304,7 +304,7 @@ func TestResultsAreFollowedIfNeeded(t *testing.T) {
 	} {
 		r := resulted(t, 2, 0)
 		r.config.Limits, r.config.Ledger = c.account, c.ledger
-		r.legs[1].config.Limits, r.legs[1].limits = c.own, c.own
+		r.legs[1].config.Limits, r.legs[1].limits.configured = c.own, c.own
 		if have := r.follows(); have != c.follows {
 			t.Errorf("%s: want results followed %t, have %t", c.name, c.follows, have)
 		}
@@ -333,23 +333,23 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 		{"without rules", false, func(_ *results, one *leg) { see(one.symbol, func(o *seen) { o.Position, o.Rules = 1_000, nil }) }, "0"},
 		{"its money is awaited", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, 500, 0)
-			one.waits, one.entry = true, exchange.AmountOf(80)
+			one.money.awaited, one.money.entryPrice = true, exchange.AmountOf(80)
 		}, "10"},
 		{"all of it was closed at a lower price", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, 500, 0)
-			one.waits, one.entry, one.closed, one.closedFor = true, exchange.AmountOf(80), 500, exchange.AmountOf(45)
+			one.money.awaited, one.money.entryPrice, one.money.closed, one.money.closedFor = true, exchange.AmountOf(80), 500, exchange.AmountOf(45)
 		}, "5"},
 		{"a part was", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, 500, 0)
-			one.waits, one.entry, one.closed, one.closedFor = true, exchange.AmountOf(80), 200, exchange.AmountOf(18)
+			one.money.awaited, one.money.entryPrice, one.money.closed, one.money.closedFor = true, exchange.AmountOf(80), 200, exchange.AmountOf(18)
 		}, "8"},
 		{"a short one was, and reversed", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, -500, 0)
-			one.waits, one.entry, one.closed, one.closedFor = true, exchange.AmountOf(80), -700, exchange.AmountOf(-63)
+			one.money.awaited, one.money.entryPrice, one.money.closed, one.money.closedFor = true, exchange.AmountOf(80), -700, exchange.AmountOf(-63)
 		}, "-3"},
 		{"its money is awaited, and its entry is not known", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, 500, 0)
-			one.waits = true
+			one.money.awaited = true
 		}, "0"},
 		{"others hold a part", false, func(r *results, one *leg) {
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: 300}})
@@ -486,9 +486,9 @@ func closedAtItsRound(t testing.TB) {
 		{"the price falls with nothing awaited", -200, 80, 1_011, "1003", false},
 	} {
 		r.nowMS += 10_000
-		if !c.waits && one.waits {
+		if !c.waits && one.money.awaited {
 			r.wallet, r.walletMS = exchange.AmountOf(c.wallet), r.nowMS-5_000
-		} else if c.waits && !one.waits {
+		} else if c.waits && !one.money.awaited {
 			r.fills(one, 500)
 		}
 		wallet.Account.WalletBalance = exchange.AmountOf(c.wallet)
@@ -503,8 +503,8 @@ func closedAtItsRound(t testing.TB) {
 			r.wallet, r.walletMS = wallet.Account.WalletBalance, r.nowMS // read for the first time
 		}
 		r.attribute(snapshot)
-		if have := r.strategyEquity(one).String(); have != c.want || one.waits != c.waits {
-			t.Errorf("%s: want %s, have %s, waits %t", c.name, c.want, have, one.waits)
+		if have := r.strategyEquity(one).String(); have != c.want || one.money.awaited != c.waits {
+			t.Errorf("%s: want %s, have %s, waits %t", c.name, c.want, have, one.money.awaited)
 		}
 	}
 }

@@ -199,13 +199,14 @@ func TestUnsettledResultCountsAsPosition(t *testing.T) {
 		w.engine.config.Settle.StalenessMS = 60_000
 		desired = 0
 		w.pass(10_000)
-		if have := w.engine.results.strategyEquity(leg); !leg.waits || leg.symbol.Position() != 0 || have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
-			t.Errorf("%s: want %s to stand while it waits, have %s (waits %t)", price, before, have, leg.waits)
+		if have := w.engine.results.strategyEquity(leg); !leg.money.awaited || leg.symbol.Position() != 0 ||
+			have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
+			t.Errorf("%s: want %s to stand while it waits, have %s (waits %t)", price, before, have, leg.money.awaited)
 		}
 		w.engine.config.Settle.StalenessMS = 1_000
 		w.pass(30_000)
 		made := exchange.MustAmount(made)
-		if have := w.engine.book.Watch("one").Result().Result; have.Sub(made).Abs().Cmp(exchange.AmountOf(2)) > 0 || leg.waits {
+		if have := w.engine.book.Watch("one").Result().Result; have.Sub(made).Abs().Cmp(exchange.AmountOf(2)) > 0 || leg.money.awaited {
 			t.Errorf("%s: want about %s in the end, have %s", price, made, have)
 		}
 	}

@@ -42,7 +42,8 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	}
 	symbol := r.book.Track(key)
 	symbol.SetRules(config.Symbol)
-	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.EnsureStrategy(config.Name), nextMS: never, question: newQuestion()}
+	added := &leg{config: *config, symbol: symbol, state: r.book.EnsureStrategy(config.Name), question: newQuestion()}
+	added.limits.configured, added.schedule.nextMS = config.Limits, never
 	symbol.SetCollar(risk.ExitCollar(&r.config.Limits, &added.config.Limits))
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	if r.config.Feed {
@@ -59,7 +60,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 // start makes a strategy run: from now on it is called and its candles are read.
 func (r *roster) start(leg *leg) {
 	if leg.config.Schedule != nil {
-		leg.nextMS = leg.config.Schedule.Next(r.nowMS)
+		leg.schedule.nextMS = leg.config.Schedule.Next(r.nowMS)
 	}
 	if !r.config.Feed {
 		leg.series.pollMS = r.nowMS

@@ -223,16 +223,16 @@ func TestRemovalText(t *testing.T) {
 		}
 		stop := one.config.Protection
 		w.out.Reset()
-		one.failed, one.nextMS, one.seen = "a bug", 5, 0
+		one.failure.why, one.schedule.nextMS, one.schedule.seen = "a bug", 5, 0
 		w.engine.roster.remove(one, &Reload{Removed: []string{"one"}})
 		notes := facts[NoteReload](w.out.Notes)
 		plan := one.state.Plan()
 		if len(notes) != 1 || notes[0].Text != c.text || plan.Target().Sign() != c.target {
 			t.Errorf("%s: want %q, and a plan of sign %d, have %+v, %+v", c.name, c.text, c.target, notes, plan.Target())
 		}
-		if left := len(w.engine.legs) == 1; left && (one.failed != "" || !one.decidesByCandle() ||
-			one.nextMS != never || !one.config.Removed || one.config.Protection != stop ||
-			one.limits != (risk.Limits{}) || c.onRemove == removeFlatten && plan.Protection() != stop) || left != (c.onRemove != "") {
+		if left := len(w.engine.legs) == 1; left && (one.failure.why != "" || !one.decidesByCandle() ||
+			one.schedule.nextMS != never || !one.config.Removed || one.config.Protection != stop ||
+			one.limits.configured != (risk.Limits{}) || c.onRemove == removeFlatten && plan.Protection() != stop) || left != (c.onRemove != "") {
 			t.Errorf("%s: want it without a strategy and limits, and its stop kept, have %+v", c.name, one.config)
 		}
 	}

@@ -363,7 +363,7 @@ func (r *round) actOn(leg *leg) (acted int) {
 	}
 	r.protection.measure(leg)
 	r.protection.noteState(leg)
-	leg.readMS = r.reader.snapshot.BeganMS
+	leg.rounds.readMS = r.reader.snapshot.BeganMS
 	if !r.config.Feed && r.belowStricter(leg.symbol) {
 		r.rulesMS = min(r.rulesMS, r.nowMS+rulesUrgentMS)
 	}

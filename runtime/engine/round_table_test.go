@@ -37,7 +37,7 @@ func TestNextWakeTime(t *testing.T) {
 		}, true, true, true, false},
 		{"a halt beside no round", func(e *Engine, _ *leg, at int64) { e.emergencyMS = at }, false, false, false, false},
 		{"late reads of no round", func(e *Engine, _ *leg, at int64) { e.reader.lateMS = at }, false, false, false, false},
-		{"a tick", func(_ *Engine, one *leg, at int64) { one.nextMS = at }, true, true, false, false},
+		{"a tick", func(_ *Engine, one *leg, at int64) { one.schedule.nextMS = at }, true, true, false, false},
 		{"the rules", func(e *Engine, _ *leg, at int64) { e.rulesMS = at }, true, false, false, false},
 		{"candles", func(_ *Engine, one *leg, at int64) { one.series.pollMS = at }, true, false, false, false},
 		{"an answer of a strategy", func(_ *Engine, one *leg, at int64) { one.question.dueMS = at }, true, false, false, false},
@@ -56,7 +56,7 @@ func TestNextWakeTime(t *testing.T) {
 			e, one := w.engine, w.engine.legs[0]
 			e.dueTimes = dueTimes{roundMS: w.now + far, replaceMS: never, emergencyMS: never, rulesMS: never}
 			e.journalMS, e.reader.phase, e.reader.lateMS = never, 0, never
-			one.nextMS, one.series.pollMS = never, never
+			one.schedule.nextMS, one.series.pollMS = never, never
 			switch mode {
 			case "feeds":
 				e.config.Feed = true
@@ -72,7 +72,7 @@ func TestNextWakeTime(t *testing.T) {
 		}
 	}
 	w := settled(t)
-	w.engine.legs[0].nextMS, w.engine.legs[0].question = never, newQuestion()
+	w.engine.legs[0].schedule.nextMS, w.engine.legs[0].question = never, newQuestion()
 	if have := w.engine.DecidesMS(); have != never {
 		t.Errorf("want nothing decided apart from closes, have %d", have)
 	}
@@ -236,7 +236,7 @@ func TestWarmUpProgress(t *testing.T) {
 	}{{2, 3, "warming_up 2 of 3 candles false"}, {3, 2, "warming_up it needs 3 candles of futures ETH-USDT false"}, {3, 3, "running  false"}} {
 		w := settled(t)
 		one := w.heldCandles(3)
-		one.config.Strategy, one.seen, one.others = &atWarmup{warmup: 3}, c.seen, []*series{w.etherCandles(c.others)}
+		one.config.Strategy, one.schedule.seen, one.others = &atWarmup{warmup: 3}, c.seen, []*series{w.etherCandles(c.others)}
 		state, why, spent := one.progress()
 		if have := fmt.Sprint(state, " ", why, " ", spent); have != c.want {
 			t.Errorf("%+v: want %q, have %q", c, c.want, have)
@@ -271,7 +271,7 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 		one := w.engine.legs[0]
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
-		see(one.symbol, func(o *seen) { o.Position, one.readMS = 10, w.engine.nowMS-20_000 })
+		see(one.symbol, func(o *seen) { o.Position, one.rounds.readMS = 10, w.engine.nowMS-20_000 })
 		r := w.engine.round
 		r.reader.reading = reading{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
 		if read {
@@ -279,7 +279,8 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 		}
 		w.out.Reset()
 		r.actOn(one)
-		if one.symbol.UnprotectedSinceMS() != w.engine.nowMS-20_000 || len(facts[NoteUnprotected](w.out.Notes)) != 1 || (one.readMS == w.engine.nowMS) != read {
+		if one.symbol.UnprotectedSinceMS() != w.engine.nowMS-20_000 || len(facts[NoteUnprotected](w.out.Notes)) != 1 ||
+			(one.rounds.readMS == w.engine.nowMS) != read {
 			t.Errorf("read %t: want it unprotected since the read before, and reported, have %d, %+v", read, one.symbol.UnprotectedSinceMS(), w.out.Notes)
 		}
 	}
@@ -431,9 +432,11 @@ func TestNewVersionSeesItsConfiguration(t *testing.T) {
 		if one.view.Leverage != 4 || !offloads && !slices.Equal(closed, []int{1, 2, 3}) {
 			t.Errorf("want its leverage, and one candle more each time, have %d, %v", one.view.Leverage, closed)
 		}
-		if one.config.Symbol != before.Symbol || one.nextMS != never || one.candleTarget.Quantity != 10 || one.candleTargetMS != w.engine.nowMS {
-			t.Errorf("want the rules that are in force, no tick but at closes, and the target as of now, have %+v, %d, %+v", one.config.Symbol, one.nextMS,
-				one.candleTarget)
+		if one.config.Symbol != before.Symbol || one.schedule.nextMS != never ||
+			one.decision.candleTarget.Quantity != 10 || one.decision.candleTargetMS != w.engine.nowMS {
+			t.Errorf("want the rules that are in force, no tick but at closes, and the target as of now, have %+v, %d, %+v", one.config.Symbol,
+				one.schedule.nextMS,
+				one.decision.candleTarget)
 		}
 		if ended := w.out.Ended; offloads != (len(ended) == 1 && ended[0].Name == "one") {
 			t.Errorf("off the engine %t: want the old version asked no more, have %+v", offloads, ended)
@@ -571,7 +574,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.tick.adopt(one)
 		}, 0},
 		{"a decision that nothing opened before", func(w *world, one *leg) {
-			one.undecided = true
+			one.inForce.outdated = true
 			w.engine.tick.decided(one)
 		}, 0},
 		{"an exchange's rules that have changed", func(w *world, one *leg) {

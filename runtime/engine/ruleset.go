@@ -39,7 +39,7 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 	if t.Strategy != "" {
 		written, scope = risk.Limits{}, "the strategy "+t.Strategy
 		if leg != nil {
-			written = leg.limits
+			written = leg.limits.configured
 		}
 	}
 	for _, s := range t.Limits {
@@ -133,7 +133,7 @@ func (r *ruleset) lapse() {
 			if leg == nil {
 				continue // it may return
 			}
-			written = leg.limits
+			written = leg.limits.configured
 		}
 		if err := written.Tighten(s.Strategy, s.Rule, s.Value); err != nil {
 			s.Value, s.Reason = "", err.Error()
@@ -153,13 +153,13 @@ func (r *ruleset) enforce() {
 		}
 	}
 	for _, leg := range r.legs {
-		limits, before := r.tightened(leg.config.Name, leg.limits), leg.config.Limits
+		limits, before := r.tightened(leg.config.Name, leg.limits.configured), leg.config.Limits
 		leg.config.Limits = limits
 		leg.symbol.SetCollar(risk.ExitCollar(&r.config.Limits, &leg.config.Limits))
 		if limits == before {
 			continue
 		}
-		leg.limitsVersion = r.newLimitsVersion()
+		leg.limits.version = r.newLimitsVersion()
 		if r.started && limits.Changed(risk.ByResults, &before) {
 			r.results.startCoolDown(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
 		}
@@ -181,7 +181,7 @@ func (r *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
 // none if the strategy no longer exists.
 func (b *base) limitsVersionOf(strategy string) int {
 	if leg := b.legNamed(strategy); leg != nil {
-		return max(b.limitsVersion, leg.limitsVersion)
+		return max(b.limitsVersion, leg.limits.version)
 	}
 	return -1
 }

@@ -69,7 +69,7 @@ func TestNextRoundTime(t *testing.T) {
 		{"five rounds failed, and a halt has something to take away", false, func(w *world) {
 			w.sends(placement.Order)
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
-			w.engine.legs[0].readMS = w.now
+			w.engine.legs[0].rounds.readMS = w.now
 			w.blindedOn(bitcoin, 5)
 		}, haltRetryMS},
 		{"money waits for what explains it", false, func(w *world) { w.engine.results.outstandingMS = w.now }, busy},
@@ -230,8 +230,8 @@ func TestOpeningBetweenRoundsNeedsFreshRead(t *testing.T) {
 		with func(w *world, one *leg)
 		want bool
 	}{
-		{"read five seconds ago", func(w *world, one *leg) { one.readMS = w.engine.nowMS - 5_000 }, true},
-		{"read longer ago", func(w *world, one *leg) { one.readMS = w.engine.nowMS - 5_001 }, false},
+		{"read five seconds ago", func(w *world, one *leg) { one.rounds.readMS = w.engine.nowMS - 5_000 }, true},
+		{"read longer ago", func(w *world, one *leg) { one.rounds.readMS = w.engine.nowMS - 5_001 }, false},
 		{"botd has stopped", func(w *world, _ *leg) { w.engine.stopped = true }, false},
 		{"a rehearsal", func(w *world, _ *leg) { w.engine.config.Rehearse = true }, false},
 		{"the strategy was removed", func(_ *world, one *leg) { one.config.Removed = true }, false},
@@ -241,7 +241,7 @@ func TestOpeningBetweenRoundsNeedsFreshRead(t *testing.T) {
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
-		one.readMS = w.engine.nowMS
+		one.rounds.readMS = w.engine.nowMS
 		c.with(w, one)
 		if have := w.engine.dispatcher.mayExtend(one); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -261,9 +261,9 @@ func TestDecisionForLatchedSide(t *testing.T) {
 		with     func(one *leg)
 		want     renewal
 	}
-	idle := func(one *leg) { one.silent = true }
-	same := func(one *leg) { one.signalMS = one.state.LatchMS() }
-	asked := func(one *leg) { one.signalMS = -1 }
+	idle := func(one *leg) { one.decision.silent = true }
+	same := func(one *leg) { one.decision.signalMS = one.state.LatchMS() }
+	asked := func(one *leg) { one.decision.signalMS = -1 }
 	for _, c := range []table{
 		{"the plan still stands", true, strategy.ReentrySignal, 1, -9, nil, staysOut},
 		{"it asks at once, and may", true, strategy.ReentryImmediate, 1, -9, nil, reenters},
@@ -295,7 +295,7 @@ func TestDecisionForLatchedSide(t *testing.T) {
 		if one.state.Latch() != 1 || one.state.LatchedByProtection() != c.stopped {
 			t.Fatalf("%s: want the long side latched\n%s", c.name, w.story())
 		}
-		one.reentry, one.silent, one.signalMS = c.policy, false, 0
+		one.reentry, one.decision.silent, one.decision.signalMS = c.policy, false, 0
 		one.plan = strategy.Plan{}
 		switch c.sign {
 		case 2:
@@ -333,7 +333,7 @@ func TestUnprotectedSince(t *testing.T) {
 		{"a long one", 1, func(*world, *leg) {}, 7_000},
 		{"a short one", -1, func(*world, *leg) {}, 7_000},
 		{"none", 0, func(*world, *leg) {}, -1},
-		{"the first read since the start", 1, func(_ *world, one *leg) { one.readMS = 0 }, 0},
+		{"the first read since the start", 1, func(_ *world, one *leg) { one.rounds.readMS = 0 }, 0},
 		{"a backtest", 1, func(w *world, _ *leg) { w.engine.protection.feed = true }, 0},
 		{"since an earlier read", 1, func(w *world, one *leg) {
 			see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - 20_000 })
@@ -355,7 +355,7 @@ func TestUnprotectedSince(t *testing.T) {
 	} {
 		w := settled(t, protected)
 		one := w.engine.legs[0]
-		see(one.symbol, func(o *seen) { o.Position, one.readMS = c.position, w.engine.nowMS-7_000 })
+		see(one.symbol, func(o *seen) { o.Position, one.rounds.readMS = c.position, w.engine.nowMS-7_000 })
 		c.with(w, one)
 		w.engine.protection.measure(one)
 		since := one.symbol.UnprotectedSinceMS()

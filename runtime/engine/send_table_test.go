@@ -162,9 +162,9 @@ func TestStrategyMayOpen(t *testing.T) {
 		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.low = "full" }, false},
 		{"botd stops", func(w *world, _ *leg) { w.engine.closing = record.LevelCancel }, false},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, false},
-		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, false},
+		{"it failed", func(_ *world, one *leg) { one.failure.why = "a bug" }, false},
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" }, false},
-		{"it is to decide again", func(_ *world, one *leg) { one.undecided = true }, false},
+		{"it is to decide again", func(_ *world, one *leg) { one.inForce.outdated = true }, false},
 		{"a limit was passed", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, false},
@@ -230,12 +230,13 @@ func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		q := queued{sequence: 50, intent: *w.entry()}
 		q.intent.Purpose, q.intent.Order.ClientOrderID = c.purpose, w.sends(c.purpose)
-		one.planned = q.sequence + c.planned
+		one.inForce.sequence = q.sequence + c.planned
 		c.with(w)
 		w.engine.sender.neverSent(&q, "a test")
 		r := w.engine.unwritten[len(w.engine.unwritten)-1]
-		if body, is := r.Body.(record.Ended); !is || body.State != placement.Expired || body.Evidence != "a test: never sent" || one.undecided != c.want {
-			t.Errorf("%s: want it ended and the strategy asked again %t, have %+v, %t", c.name, c.want, r, one.undecided)
+		if body, is := r.Body.(record.Ended); !is || body.State != placement.Expired || body.Evidence != "a test: never sent" ||
+			one.inForce.outdated != c.want {
+			t.Errorf("%s: want it ended and the strategy asked again %t, have %+v, %t", c.name, c.want, r, one.inForce.outdated)
 		}
 	}
 	// If only an answer shows that the opening was not sent, the time of the plan decides.
@@ -244,9 +245,9 @@ func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 		one := w.engine.legs[0]
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		id := w.sends(placement.Entry)
-		one.plannedMS = w.engine.nowMS + after
+		one.inForce.atMS = w.engine.nowMS + after
 		w.engine.dispatcher.placed(pendingCall{clientID: id, sentMS: w.engine.nowMS}, &EventAnswer{Err: &exchange.Unavailable{Reason: "too late"}})
-		if one.undecided != want {
+		if one.inForce.outdated != want {
 			t.Errorf("planned %d ms after it was sent: want it asked again %t", after, want)
 		}
 	}

@@ -78,7 +78,7 @@ func (s *series) state() *reconcile.SymbolState {
 // decides reports whether a strategy decides on the close of these candles, on this symbol or another one. A strategy with its own schedule decides
 // at its scheduled times, and a failed or removed strategy does not decide.
 func (s *series) decides() bool {
-	waits := func(leg *leg) bool { return leg.config.Schedule == nil && leg.failed == "" && !leg.config.Removed }
+	waits := func(leg *leg) bool { return leg.config.Schedule == nil && leg.failure.why == "" && !leg.config.Removed }
 	return slices.ContainsFunc(s.legs, waits) || slices.ContainsFunc(s.readers, waits)
 }
 

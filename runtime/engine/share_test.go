@@ -77,7 +77,7 @@ func ownResults(t testing.TB) {
 				r.fills(leg, m.traded)
 			}
 			see(leg.symbol, func(o *seen) {
-				leg.entry, o.Rules, o.Position, o.EntryPrice = exchange.AmountOf(m.from), &rules, m.now, exchange.AmountOf(m.entry)
+				leg.money.entryPrice, o.Rules, o.Position, o.EntryPrice = exchange.AmountOf(m.from), &rules, m.now, exchange.AmountOf(m.entry)
 			})
 		}
 		change := exchange.MustAmount(c.change)
@@ -179,7 +179,7 @@ func drawdownWhileADayWaits(t testing.TB) {
 	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice, o.Last, o.Mark = 1_000, exchange.AmountOf(90), 100e8, 100e8 })
 	r.limits.watchLimits(true)
 	r.fills(one, 1_000)
-	one.waits, one.entry = true, exchange.AmountOf(90)
+	one.money.awaited, one.money.entryPrice = true, exchange.AmountOf(90)
 	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice, o.Last, o.Mark = 0, exchange.Amount{}, 85e8, 85e8 })
 	r.nowMS += int64(exchange.Day1)
 	r.limits.watchLimits(true)
@@ -211,7 +211,7 @@ func peakWaits(t testing.TB) {
 	result(0, 1_000)
 	closed := func() {
 		r.fills(one, 1_000)
-		one.waits, one.entry = true, exchange.AmountOf(90)
+		one.money.awaited, one.money.entryPrice = true, exchange.AmountOf(90)
 		see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 0, exchange.Amount{} })
 	}
 	for _, c := range []struct {
@@ -230,7 +230,7 @@ func peakWaits(t testing.TB) {
 		{"the result is known", func() {
 			r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_018)}})
 			result(18, 0)
-			one.waits = false
+			one.money.awaited = false
 		}, 99, "918 918", 0},
 		{"another position", func() {
 			see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(100) })
@@ -238,18 +238,18 @@ func peakWaits(t testing.TB) {
 		}, 100, "918 918", 0},
 		{"closed, and the price falls by more than the limit", func() {
 			closed()
-			one.entry = exchange.AmountOf(100)
+			one.money.entryPrice = exchange.AmountOf(100)
 		}, 87, "918 918", 1},
 		{"its money is awaited for a minute of the next day", func() { r.nowMS += day + 1 }, 130, "948 918", 1},
 		{"the price rises further", func() {}, 140, "948 918", 1},
 		{"it is known", func() {
 			r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_018)}})
 			result(18, 0)
-			one.waits = false
+			one.money.awaited = false
 		}, 140, "948 918", 1},
 		{"another position, which the list no longer shows", func() {
 			result(18, 1_000)
-			one.waits, one.entry = true, exchange.AmountOf(100)
+			one.money.awaited, one.money.entryPrice = true, exchange.AmountOf(100)
 			see(one.symbol, func(o *seen) { o.Residual = -1_000 })
 		}, 140, "948 918", 1},
 		{"funding is awaited, and nothing has filled", func() {

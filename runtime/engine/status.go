@@ -184,8 +184,8 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 		LiqPrice:   leg.symbol.LiqPrice(),
 		Last:       leg.symbol.Last(),
 		LastMS:     leg.symbol.LastMS(),
-		TickMS:     leg.lastMS,
-		NextMS:     min(leg.nextMS, leg.series.pollMS),
+		TickMS:     leg.schedule.lastMS,
+		NextMS:     min(leg.schedule.nextMS, leg.series.pollMS),
 		Settled:    leg.symbol.Settled(),
 	}
 	if s.NextMS == never { // its candle is being read
@@ -225,8 +225,8 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 func (r *reporter) strategyState(leg *leg) (state, why string, spent bool) {
 	halt := r.book.HaltOn(leg.config.Name, leg.symbol.Key())
 	switch {
-	case leg.failed != "":
-		return "failed", leg.failed, false
+	case leg.failure.why != "":
+		return "failed", leg.failure.why, false
 	case leg.question.hung != "":
 		return "hung", leg.question.hung, false
 	case leg.symbol.Quarantine() != "":

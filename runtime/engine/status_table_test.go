@@ -75,13 +75,13 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 	}{
 		{"it decides", "running", "", nil},
 		{"it has seen too few candles", "warming_up", "2 of 3 candles", []func(*world, *leg){func(_ *world, one *leg) {
-			one.config.Strategy, one.seen = slow{scripted(hold(0))}, 2
+			one.config.Strategy, one.schedule.seen = slow{scripted(hold(0))}, 2
 		}}},
 		{"it has seen enough candles", "running", "", []func(*world, *leg){func(_ *world, one *leg) {
-			one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3
+			one.config.Strategy, one.schedule.seen = slow{scripted(hold(0))}, 3
 		}}},
 		{"it needs candles of another symbol", "warming_up", "it needs 3 candles of futures ETH-USDT", []func(*world, *leg){func(w *world, one *leg) {
-			one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3
+			one.config.Strategy, one.schedule.seen = slow{scripted(hold(0))}, 3
 			one.others = []*series{w.etherCandles(2)}
 		}}},
 		{"its opening was refused twice", "running", "", []func(*world, *leg){refuses(placement.Entry, 2)}},
@@ -101,7 +101,7 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 			see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 		}}},
 		{"it does not answer", "hung", "no answer", []func(*world, *leg){quarantines, func(_ *world, one *leg) { one.question.hung = "no answer" }}},
-		{"it failed", "failed", "a bug", []func(*world, *leg){func(_ *world, one *leg) { one.failed, one.question.hung = "a bug", "no answer" }}},
+		{"it failed", "failed", "a bug", []func(*world, *leg){func(_ *world, one *leg) { one.failure.why, one.question.hung = "a bug", "no answer" }}},
 		{"its file is absent", "running", "its file is missing: it decides nothing, its protection stays; after a reload, on_remove: none",
 			[]func(*world, *leg){
 				func(_ *world, one *leg) { one.config.Absent = true }}},
@@ -111,7 +111,8 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		{"it was removed", "running", "it is no longer configured; on_remove: none", []func(*world, *leg){func(_ *world, one *leg) {
 			one.config.Removed = true
 		}}},
-		{"it was removed, and failed", "failed", "a bug", []func(*world, *leg){func(_ *world, one *leg) { one.config.Removed, one.failed = true, "a bug" }}},
+		{"it was removed, and failed", "failed", "a bug", []func(*world, *leg){
+			func(_ *world, one *leg) { one.config.Removed, one.failure.why = true, "a bug" }}},
 		{"a foreign order may open", "running", "order 9", []func(*world, *leg){foreignOpening}},
 		{"a foreign order may open, and it is paused", "halted", "strategy one: news", []func(*world, *leg){halts, foreignOpening}},
 	} {
@@ -153,7 +154,7 @@ func TestPreviewListsObstacles(t *testing.T) {
 		want string // prefix of "what | remedy"; empty for nothing
 	}{
 		{"nothing", func(*world, *leg) {}, ""},
-		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" },
+		{"it failed", func(_ *world, one *leg) { one.failure.why = "a bug" },
 			"the strategy has failed: a bug | fix its file, which is then reloaded; its protection stays"},
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" },
 			"the strategy hangs: no answer | it is called again when it returns, with the candles it has missed; or correct its file"},
@@ -161,11 +162,11 @@ func TestPreviewListsObstacles(t *testing.T) {
 			"the strategy hangs: no answer | its process is restarted at growing intervals and sees all candles again; or correct its file"},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true },
 			"the strategy was removed from the configuration | put it back into the configuration, or flatten it"},
-		{"it has seen too few candles", func(_ *world, one *leg) { one.config.Strategy, one.seen = slow{scripted(hold(0))}, 2 },
+		{"it has seen too few candles", func(_ *world, one *leg) { one.config.Strategy, one.schedule.seen = slow{scripted(hold(0))}, 2 },
 			"it has seen 2 of 3 candles | candles are read as they close"},
-		{"it has seen enough candles", func(_ *world, one *leg) { one.config.Strategy, one.seen = slow{scripted(hold(0))}, 3 }, ""},
+		{"it has seen enough candles", func(_ *world, one *leg) { one.config.Strategy, one.schedule.seen = slow{scripted(hold(0))}, 3 }, ""},
 		{"another symbol's candles are too few", func(w *world, one *leg) {
-			one.config.Strategy, one.seen, one.others = slow{scripted(hold(0))}, 3, []*series{w.etherCandles(2)}
+			one.config.Strategy, one.schedule.seen, one.others = slow{scripted(hold(0))}, 3, []*series{w.etherCandles(2)}
 		}, "fewer than 3 candles are known of futures ETH-USDT, which it also reads | candles are read as they close"},
 		{"no price", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Last = 0 }) }, "no price of BTC-USDT is known | the next round reads it"},
 		{"not read", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Read = false }) },
@@ -215,10 +216,10 @@ func TestPreviewKeepsPlanWithoutDecision(t *testing.T) {
 	}{
 		{"it decides", func(*world, *leg) {}, 30},
 		{"no price", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Last = 0 }) }, 5},
-		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, 5},
+		{"it failed", func(_ *world, one *leg) { one.failure.why = "a bug" }, 5},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, 5},
-		{"candles are missing", func(_ *world, one *leg) { one.seen, one.config.Strategy = 2, eager{slow{scripted(hold(30))}} }, 5},
-		{"candles are enough", func(_ *world, one *leg) { one.seen, one.config.Strategy = 3, eager{slow{scripted(hold(30))}} }, 30},
+		{"candles are missing", func(_ *world, one *leg) { one.schedule.seen, one.config.Strategy = 2, eager{slow{scripted(hold(30))}} }, 5},
+		{"candles are enough", func(_ *world, one *leg) { one.schedule.seen, one.config.Strategy = 3, eager{slow{scripted(hold(30))}} }, 30},
 		{"a worker decides", func(w *world, _ *leg) { w.engine.config.Offload = true }, 5},
 	} {
 		desired := exchange.Quantity(5)

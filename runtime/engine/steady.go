@@ -27,15 +27,15 @@ func steadyOf(s strategy.Strategy) (found callSkipper) {
 // after the last candle passed.
 func (leg *leg) passCandles(candles *exchange.Candles, from, to int) (end int) {
 	s := &leg.steady
-	if s.passer == nil || s.decided == 0 || s.decided != leg.seen {
-		leg.seen++
+	if s.passer == nil || s.decided == 0 || s.decided != leg.schedule.seen {
+		leg.schedule.seen++
 		leg.show(candles, from)
 		leg.config.Strategy.Candle(&leg.view)
 		return from + 1
 	}
 	end = s.passer.Pass(candles, from, to)
-	if leg.seen += end - from; s.passer.Stays() { // nobody reads the view
-		s.decided = leg.seen
+	if leg.schedule.seen += end - from; s.passer.Stays() { // nobody reads the view
+		s.decided = leg.schedule.seen
 	} else {
 		leg.show(candles, end-1)
 	}
@@ -51,10 +51,10 @@ func (leg *leg) show(candles *exchange.Candles, at int) {
 // decisionUnchanged reports whether a decision now would equal the one in leg.plan.
 func (leg *leg) decisionUnchanged() bool {
 	s := &leg.steady
-	if s.decided == 0 || leg.seen-s.decided > 1 || !s.strategy.Stays() {
+	if s.decided == 0 || leg.schedule.seen-s.decided > 1 || !s.strategy.Stays() {
 		return false
 	}
-	s.decided = leg.seen
+	s.decided = leg.schedule.seen
 	return true
 }
 
@@ -62,6 +62,6 @@ func (leg *leg) decisionUnchanged() bool {
 func (leg *leg) ask() {
 	leg.config.Strategy.Decide(&leg.view, &leg.plan)
 	if leg.steady.strategy != nil && len(leg.plan.Notices()) == 0 && leg.plan.Remembered().Len() == 0 {
-		leg.steady.decided = leg.seen
+		leg.steady.decided = leg.schedule.seen
 	}
 }

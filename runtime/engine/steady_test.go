@@ -82,8 +82,9 @@ func TestSteadyStrategyIsAskedOnChangesOnly(t *testing.T) {
 		if !slices.Equal(x.given, wave(20).Close) {
 			t.Errorf("%s: want each close given once, have %v", c.name, x.given)
 		}
-		if one := b.engine.legs[0]; one.seen != 20 || one.lastMS != startMS+20*minuteMS || one.symbol.Last() != 49_919e8 {
-			t.Errorf("%s: want 20 candles seen and the last decided, have %d, %d and a last price of %d", c.name, one.seen, one.lastMS, one.symbol.Last())
+		if one := b.engine.legs[0]; one.schedule.seen != 20 || one.schedule.lastMS != startMS+20*minuteMS || one.symbol.Last() != 49_919e8 {
+			t.Errorf("%s: want 20 candles seen and the last decided, have %d, %d and a last price of %d", c.name, one.schedule.seen,
+				one.schedule.lastMS, one.symbol.Last())
 		}
 		plans := 0
 		for _, r := range b.records {

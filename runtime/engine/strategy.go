@@ -22,7 +22,7 @@ func (t *tick) guard(leg *leg, call func()) {
 
 // candle passes one closed candle to the strategy.
 func (t *tick) candle(leg *leg, candles *exchange.Candles, at int) {
-	if leg.failed != "" || t.config.Offload {
+	if leg.failure.why != "" || t.config.Offload {
 		return
 	}
 	t.guard(leg, func() { leg.passCandles(candles, at, at+1) })
@@ -55,14 +55,14 @@ func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool
 // candles. It returns the index after the last candle that can be passed.
 func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	batcher, is := leg.config.Strategy.(strategy.Batcher)
-	if !is || leg.seen+1 < warmup || leg.state.Latch() != 0 { // while it is latched, every decision may matter
+	if !is || leg.schedule.seen+1 < warmup || leg.state.Latch() != 0 { // while it is latched, every decision may matter
 		return to
 	}
 	seen := leg.view.Snapshot()
 	t.refreshView(leg, leg.view.NowMS)
 	view := leg.view
-	leg.view = seen // the first candle uses the view of the previous decision
-	leg.version--   // and its decision uses this one
+	leg.view = seen     // the first candle uses the view of the previous decision
+	leg.shown.version-- // and its decision uses this one
 	var equity func(at int) exchange.Amount
 	if symbol := leg.symbol; symbol.AtVenue() != 0 {
 		last, mark, priceMS := symbol.Last(), symbol.Mark(), symbol.LastMS()
@@ -88,10 +88,10 @@ func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed
 	last, closes := s.candles.Close[end-1], s.candles.CloseMS(end-1)
 	t.nowMS = closes
 	leg.symbol.SetPrice(last, last, closes)
-	if leg.seen < warmup {
+	if leg.schedule.seen < warmup {
 		return end, false
 	}
-	leg.lastMS = closes
+	leg.schedule.lastMS = closes
 	if !leg.decisionUnchanged() {
 		t.refreshView(leg, closes)
 		leg.ask()
@@ -118,9 +118,9 @@ func (t *tick) signalObstacle(leg *leg) error {
 	switch {
 	case !takes:
 		return ErrNoSignals
-	case leg.failed != "":
+	case leg.failure.why != "":
 		return ErrFailed
-	case leg.symbol.Last() == 0 || leg.seen < leg.config.Strategy.Warmup():
+	case leg.symbol.Last() == 0 || leg.schedule.seen < leg.config.Strategy.Warmup():
 		return ErrNotReady
 	}
 	return nil
@@ -138,7 +138,7 @@ func (t *tick) receive(leg *leg, s *Signal) error {
 	t.refreshView(leg, t.nowMS)
 	var refused error
 	t.guard(leg, func() { refused = receiver.Receive(&leg.view, &s.Signal, &leg.plan) })
-	if leg.failed != "" {
+	if leg.failure.why != "" {
 		return ErrFailed
 	}
 	return refused
@@ -156,7 +156,7 @@ func (t *tick) rehearse(leg *leg, nominalMS int64) (conditions []strategy.Condit
 	if conditional, is := leg.config.Strategy.(strategy.Conditional); is {
 		conditions = conditional.Conditions(&leg.view)
 	}
-	if leg.seen >= leg.config.Strategy.Warmup() {
+	if leg.schedule.seen >= leg.config.Strategy.Warmup() {
 		leg.config.Strategy.Decide(&leg.view, &leg.plan)
 		failure = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last())
 	}

@@ -11,7 +11,7 @@ func (m *market) applyStretch(event *EventStretch) {
 	s := m.seriesOf(event.Series, event.Candles.Interval)
 	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.watching != (strategy.Watching{}) ||
 		s.legs[0].config.Schedule != nil ||
-		s.legs[0].failed != "" {
+		s.legs[0].failure.why != "" {
 		m.applyOneByOne(event)
 		return
 	}
@@ -20,7 +20,7 @@ func (m *market) applyStretch(event *EventStretch) {
 	end, changed := m.tick.candles(leg, s, event.From, event.To)
 	s.end = end
 	m.out.Taken = s.end - event.From
-	if changed && leg.failed == "" {
+	if changed && leg.failure.why == "" {
 		m.tick.decided(leg)
 	}
 }

@@ -47,10 +47,10 @@ func (x *waving) Decide(view *strategy.View, plan *strategy.Plan) {
 // inBacktest is a bench whose engine is fed closed candles, and decides at closes.
 func inBacktest(t *testing.T, x strategy.Strategy, change func(e *Engine)) *bench {
 	b := newBench(t, &wanting{})
-	b.engine.legs[0].nextMS = never
+	b.engine.legs[0].schedule.nextMS = never
 	b.give(&EventWake{}) // the first round
 	one := b.engine.legs[0]
-	one.config.Strategy, one.config.Schedule, one.nextMS = x, nil, never
+	one.config.Strategy, one.config.Schedule, one.schedule.nextMS = x, nil, never
 	b.engine.config.Quiet, b.engine.config.BusyRoundMS, b.engine.config.IdleRoundMS = true, 0, 0
 	if change != nil {
 		change(b.engine)
@@ -98,8 +98,9 @@ func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []strin
 		}
 	}
 	return append(all, fmt.Sprint("last ", b.engine.legs[0].symbol.Last()/1e8, " mark ", b.engine.legs[0].symbol.Mark()/1e8, " at ",
-		b.engine.legs[0].symbol.LastMS(), ", ticked ", b.engine.legs[0].lastMS, ", seen ", b.engine.legs[0].seen, ", failed ", b.engine.legs[0].failed,
-		", silent ", b.engine.legs[0].silent))
+		b.engine.legs[0].symbol.LastMS(), ", ticked ", b.engine.legs[0].schedule.lastMS, ", seen ", b.engine.legs[0].schedule.seen,
+		", failed ", b.engine.legs[0].failure.why,
+		", silent ", b.engine.legs[0].decision.silent))
 }
 
 // wave returns candles whose closes are above 50,000 for seven of fourteen.
@@ -126,10 +127,10 @@ func TestStretchEqualsSingleCandles(t *testing.T) {
 		{"with a warm-up", 9, 0, 60, nil},
 		{"that fails", 3, 12, 60, nil},
 		{"that fails at its first candle", 0, 1, 60, nil},
-		{"that had failed", 0, 0, 60, func(e *Engine) { e.legs[0].failed = "a bug" }},
+		{"that had failed", 0, 0, 60, func(e *Engine) { e.legs[0].failure.why = "a bug" }},
 		{"by a schedule", 0, 0, 6, func(e *Engine) {
 			e.legs[0].config.Schedule = each(6 * minuteMS)
-			e.legs[0].nextMS = startMS + 6*minuteMS
+			e.legs[0].schedule.nextMS = startMS + 6*minuteMS
 		}},
 		{"with notes for people", 0, 0, 60, func(e *Engine) { e.config.Quiet = false }},
 		{"with a latch", 0, 0, 60, func(e *Engine) {
@@ -266,7 +267,7 @@ func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 			t.Errorf("%s: want the first decision with what is held, %d, have %d", c.name, leg.symbol.Position(), x.held[0])
 		}
 		if have := fmt.Sprint(x.batches); have != c.want || end != c.end {
-			t.Errorf("%s: want %s, candles to %d, have %s, %d (%s)", c.name, c.want, c.end, have, end, leg.failed)
+			t.Errorf("%s: want %s, candles to %d, have %s, %d (%s)", c.name, c.want, c.end, have, end, leg.failure.why)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func TestReplacedSubstituteStartsWithItsWarmUp(t *testing.T) {
 		t.Errorf("want the strategy, and that reported, have %+v", notes)
 	}
 	if s := leg.series; s == before || s.warmup != 7 || s.pollMS > w.now && !s.asking || !slices.Contains(w.engine.market.series, s) ||
-		slices.Contains(w.engine.market.series, before) || leg.seen != 0 || len(x.seen) != 0 {
-		t.Errorf("want its candles read again, have %+v, %d seen", s, leg.seen)
+		slices.Contains(w.engine.market.series, before) || leg.schedule.seen != 0 || len(x.seen) != 0 {
+		t.Errorf("want its candles read again, have %+v, %d seen", s, leg.schedule.seen)
 	}
 	w.out.Reset()
 	w.engine.Handle(w.now, &EventWake{}, &w.out)

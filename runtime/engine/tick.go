@@ -152,8 +152,8 @@ func (m *market) caughtUp(s *series, arrived int) {
 			continue
 		}
 		before := leg.state.Plan().Target()
-		if leg.failed == "" {
-			leg.lastMS = nominal
+		if leg.failure.why == "" {
+			leg.schedule.lastMS = nominal
 			m.tick.decided(leg)
 		}
 		m.tick.lapse(leg, before, arrived, nominal)
@@ -166,7 +166,7 @@ func (m *market) caughtUp(s *series, arrived int) {
 // scheduled runs a tick that is due by the schedule. Missed ticks are counted and skipped, never
 // replayed.
 func (t *tick) scheduled(leg *leg) {
-	nominal, missed := leg.nextMS, 0
+	nominal, missed := leg.schedule.nextMS, 0
 	for next := leg.config.Schedule.Next(nominal); next <= t.nowMS; next = leg.config.Schedule.Next(next) {
 		nominal = next
 		missed++
@@ -175,11 +175,11 @@ func (t *tick) scheduled(leg *leg) {
 			break
 		}
 	}
-	leg.nextMS = leg.config.Schedule.Next(nominal)
+	leg.schedule.nextMS = leg.config.Schedule.Next(nominal)
 	if missed > 0 {
 		t.note(leg.config.Name, leg.config.Symbol, NoteMissed{missed, "botd was stopped, busy or without candles meanwhile"})
 	}
-	if leg.symbol.Last() > 0 && leg.seen >= leg.config.Strategy.Warmup() {
+	if leg.symbol.Last() > 0 && leg.schedule.seen >= leg.config.Strategy.Warmup() {
 		t.run(leg, nominal)
 	}
 }
@@ -193,7 +193,7 @@ func (t *tick) inquire(leg *leg) {
 		t.requestRoundSoon()
 		return
 	}
-	if q.id != 0 || q.retryMS != never || leg.failed != "" || leg.config.Removed || t.stopped || t.closing != record.LevelNone {
+	if q.id != 0 || q.retryMS != never || leg.failure.why != "" || leg.config.Removed || t.stopped || t.closing != record.LevelNone {
 		return
 	}
 	task := t.task(leg)
@@ -217,27 +217,27 @@ func (t *tick) task(leg *leg) strategy.Task {
 		from = sort.Search(s.end, func(i int) bool { return s.candles.OpenMS[i] > q.givenMS })
 	}
 	to := max(from, min(leg.reached(), from+candlesPerRead))
-	task := strategy.Task{Candles: *s.candles.Slice(0, s.end), From: from, To: to, Each: to, Fresh: q.fresh, Target: leg.candleTarget,
+	task := strategy.Task{Candles: *s.candles.Slice(0, s.end), From: from, To: to, Each: to, Fresh: q.fresh, Target: leg.decision.candleTarget,
 		Price: s.price, PriceMS: s.priceAtMS}
 	leg.view.Others = leg.othersNow()
 	sound := leg.lacking() == nil
 	if leg.config.Schedule == nil && sound {
 		after := sort.Search(to, func(i int) bool { return s.candles.OpenMS[i] > q.heldMS })
-		task.Each = min(to, max(from, after, from+warmup-leg.seen-1))
+		task.Each = min(to, max(from, after, from+warmup-leg.schedule.seen-1))
 	}
-	if leg.seen += to - from; to > 0 {
+	if leg.schedule.seen += to - from; to > 0 {
 		q.givenMS = s.candles.OpenMS[to-1]
 	}
 	task.Before = leg.view.Snapshot()
 	t.refreshView(leg, t.nowMS)
-	if to == s.end && leg.symbol.Last() > 0 && leg.seen >= warmup && sound {
+	if to == s.end && leg.symbol.Last() > 0 && leg.schedule.seen >= warmup && sound {
 		task.AtMS, q.atMS = q.atMS, 0
-		leg.lastMS = max(leg.lastMS, task.AtMS)
+		leg.schedule.lastMS = max(leg.schedule.lastMS, task.AtMS)
 	}
 	if task.Each < to {
-		leg.lastMS = s.candles.CloseMS(to - 1)
+		leg.schedule.lastMS = s.candles.CloseMS(to - 1)
 	}
-	task.View, q.events = leg.view.Snapshot(), leg.events
+	task.View, q.events = leg.view.Snapshot(), leg.shown.events
 	return task
 }
 
@@ -264,7 +264,7 @@ func (t *tick) receiveDecision(event *EventDecision) {
 	}
 	t.answersAgain(leg)
 	if result.TargetMS != 0 {
-		leg.candleTarget, leg.candleTargetMS = result.Plan.Target, result.TargetMS
+		leg.decision.candleTarget, leg.decision.candleTargetMS = result.Plan.Target, result.TargetMS
 	}
 	reached := leg.reached()
 	superseded := leg.config.Schedule == nil && reached > 0 && q.givenMS < leg.series.candles.OpenMS[reached-1]
@@ -273,7 +273,7 @@ func (t *tick) receiveDecision(event *EventDecision) {
 	case late:
 		q.atMS = t.nowMS // its inputs were too old
 	default:
-		q.conditions, leg.plan, leg.events = result.Conditions, result.Plan, q.events
+		q.conditions, leg.plan, leg.shown.events = result.Conditions, result.Plan, q.events
 		t.applyDecision(leg)
 	}
 	t.inquire(leg)
@@ -285,7 +285,7 @@ func (t *tick) applyDecision(leg *leg) {
 	leg.question.candlesSince = 0
 	t.decided(leg)
 	if leg.config.Schedule == nil {
-		t.lapse(leg, before, arrived, leg.lastMS)
+		t.lapse(leg, before, arrived, leg.schedule.lastMS)
 	}
 }
 
@@ -294,8 +294,8 @@ func (t *tick) decided(leg *leg) {
 	if t.config.Rehearse {
 		return
 	}
-	if leg.undecided && (leg.question.lastAnswered > leg.newestAsk || !t.config.Offload) {
-		leg.undecided, t.roundMS = false, t.nowMS
+	if leg.inForce.outdated && (leg.question.lastAnswered > leg.inForce.newestAsk || !t.config.Offload) {
+		leg.inForce.outdated, t.roundMS = false, t.nowMS
 	}
 	t.putInForce(leg, true)
 }
@@ -335,7 +335,7 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 func (t *tick) remember(leg *leg, memory strategy.Memory, changed, decided bool) {
 	seen := int64(0)
 	if decided {
-		seen = leg.events
+		seen = leg.shown.events
 	}
 	if changed || decided && leg.state.PendingEvents() > 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: memory.Entries(), Events: seen}})
@@ -351,7 +351,7 @@ func (t *tick) adopt(leg *leg) {
 	planned := t.emitted + int64(len(t.unwritten))
 	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last(), leg.symbol.Position()})
 	t.noteLatch(leg, latch)
-	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
+	t.roundMS, leg.inForce.atMS, leg.inForce.sequence = t.nowMS, t.nowMS, planned
 }
 
 // lapse latches an entry that was decided more than one candle ago, if several candles have arrived at
@@ -359,7 +359,7 @@ func (t *tick) adopt(leg *leg) {
 func (t *tick) lapse(leg *leg, before strategy.Target, arrived int, nominalMS int64) {
 	now := leg.state.Plan().Target()
 	sign := now.Sign()
-	if arrived > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
+	if arrived > 1 && sign != 0 && before != now && leg.decision.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Reason: "the entry was decided more than one candle ago and lapses"})
 	}
@@ -374,7 +374,7 @@ func (t *tick) noteLatch(leg *leg, before int) {
 // fail stops a strategy.
 func (t *tick) fail(leg *leg, why string) {
 	why = strategy.Clip(why, strategy.MaxCause)
-	leg.failed, leg.failedMS, leg.nextMS = why, t.nowMS, never
+	leg.failure.why, leg.failure.atMS, leg.schedule.nextMS = why, t.nowMS, never
 	leg.question.hung, leg.question.retryMS = "", never
 	t.note(leg.config.Name, leg.config.Symbol, NoteStrategyFailed{why})
 }

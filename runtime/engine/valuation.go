@@ -65,8 +65,8 @@ func (b *base) resultOfPosition(leg *leg) (worth exchange.Amount) {
 	switch {
 	case symbol.Ignored() != 0: // the exchange's single position has a foreign part, so the strategy's part follows from its fills
 		position = symbol.Known()
-	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought no money yet: it counts at the price at which it was seen closed
-		position, entry, closed, closedFor = w.Result().Position, leg.entry, leg.closed, leg.closedFor
+	case leg.money.awaited && !leg.money.entryPrice.IsZero(): // the money of the closed part is unknown: it counts at the price at which it was seen closed
+		position, entry, closed, closedFor = w.Result().Position, leg.money.entryPrice, leg.money.closed, leg.money.closedFor
 		at = position
 	}
 	if position == 0 || symbol.Rules() == nil || at == 0 {

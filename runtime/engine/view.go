@@ -23,7 +23,7 @@ type watched struct {
 // refreshView updates the view and empties the plan.
 func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	leg.view.NowMS, leg.view.Last, leg.view.Symbol = nominalMS, leg.symbol.Last(), leg.symbol.Rules()
-	if leg.version != t.book.Version() {
+	if leg.shown.version != t.book.Version() {
 		t.fillView(leg)
 	} else {
 		leg.view.Equity = t.equity(leg.symbol.Key().Market)
@@ -41,33 +41,33 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 
 // fillView copies the visible part of the book.
 func (t *tick) fillView(leg *leg) {
-	leg.version = t.book.Version()
-	leg.view.Version = leg.version + 1
+	leg.shown.version = t.book.Version()
+	leg.view.Version = leg.shown.version + 1
 	leg.view.Position = strategy.Position{}
 	if quantity := leg.symbol.DecisionPosition(); quantity != 0 {
 		leg.view.Position = strategy.Position{Quantity: quantity, EntryPrice: leg.symbol.MeanEntry(), SinceMS: leg.symbol.SinceMS()}
 	}
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()
-	leg.working = leg.working[:0]
+	leg.shown.working = leg.shown.working[:0]
 	ahead := leg.symbol.Ahead()
 	for p := range t.book.Live() {
 		if p.Strategy() == leg.config.Name {
 			part := reconcile.Explained(p, ahead) // the position already includes this part: it is not in flight as well
 			ahead -= part
 			order := p.Order()
-			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
+			leg.shown.working = append(leg.shown.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
 				StopPrice: order.StopPrice, Quantity: quantityOf(leg.symbol, &order), Filled: p.Filled() + part.Abs()})
 		}
 	}
-	leg.view.Working = leg.working
-	leg.fills = leg.fills[:0]
+	leg.view.Working = leg.shown.working
+	leg.shown.fills = leg.shown.fills[:0]
 	for key, filled := range leg.state.Fills() {
-		leg.fills = append(leg.fills, strategy.KeyFill{Key: key, Quantity: filled})
+		leg.shown.fills = append(leg.shown.fills, strategy.KeyFill{Key: key, Quantity: filled})
 	}
-	leg.view.Fills = leg.fills
+	leg.view.Fills = leg.shown.fills
 	stored, missed, all := leg.state.Events()
-	leg.view.Events, leg.view.Missed, leg.events = slices.AppendSeq(leg.view.Events[:0], stored), missed, all
+	leg.view.Events, leg.view.Missed, leg.shown.events = slices.AppendSeq(leg.view.Events[:0], stored), missed, all
 }
 
 // quantityOf returns an order's quantity; for an order by amount, the quantity that it buys at the
