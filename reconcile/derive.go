@@ -75,7 +75,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 	if desired.Symbol.rules == nil || desired.Symbol.last == 0 {
 		return nil
 	}
-	d := &derivation{inputs: b.inputs(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
+	d := newDerivation(b.inputs(desired, desired.Symbol, nowMS))
 	d.positionExit().reduceNow(d.ownPosition.Abs(), flatTarget)
 	return d.intents
 }
@@ -125,25 +125,38 @@ func (b *Book) inputs(desired *Desired, symbol *SymbolState, nowMS int64) inputs
 	return s
 }
 
-// derivation is the work of one Derive: its inputs, and what has been derived from them so far. It converges the target itself; its parts are restingOrders,
-// positionExit, and for the protection positionProtection, partProtection, spotStops and jointProtection.
+// derivation is the work of one Derive: its inputs, and what has been derived from them so far. It sets the leverage and converges the target itself;
+// its parts are restingOrders and the parts of safeguards.
 type derivation struct {
+	safeguards
+	plan      account.Plan
+	priced    *record.Record
+	unlevered bool // the leverage differs from the desired one: nothing opens
+}
+
+// safeguards are the part of a derivation that reduces and protects, and can open nothing: it does not see the plan's target and orders. Its parts are
+// positionExit, positionProtection with partProtection and positionStop, spotStops and jointProtection.
+type safeguards struct {
 	inputs
-	plan    account.Plan
-	intents []Intent
-	priced  *record.Record
+	changes
+	reason string // the plan's
 
 	shrunk    []*account.Placement // stops to cancel, because they sell more than the position
 	dusting   bool                 // whether the protection closes a remainder that is too small for an order
 	exiting   bool                 // this round exits the position
 	reserved  exchange.Quantity    // quantity that a spot exit will sell as soon as the stops that freeze it have ended
 	postponed bool                 // a refused exit waits to be repeated
-	unlevered bool                 // the leverage differs from the desired one: nothing opens
 }
 
 func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
-	d := &derivation{inputs: b.inputs(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
+	d := newDerivation(b.inputs(desired, desired.Symbol, nowMS))
 	d.sortPlacements()
+	return d
+}
+
+func newDerivation(from inputs) *derivation {
+	d := &derivation{plan: from.desired.Strategy.Plan()}
+	d.inputs, d.changes.of, d.reason = from, &d.inputs, d.plan.Reason()
 	return d
 }
 
@@ -227,23 +240,29 @@ func (s *inputs) ownPart() exchange.Quantity {
 	return part
 }
 
-func (d *derivation) add(intent Intent) {
-	intent.Strategy, intent.Last, intent.Before = d.desired.Strategy.Name(), d.symbol.last, d.symbol.position
-	intent.Order.Market, intent.Order.Symbol = d.symbol.Key().Market, d.symbol.Key().Name
-	d.intents = append(d.intents, intent)
+// changes are the intents that a derivation has derived so far.
+type changes struct {
+	of      *inputs
+	intents []Intent
+}
+
+func (c *changes) add(intent Intent) {
+	intent.Strategy, intent.Last, intent.Before = c.of.desired.Strategy.Name(), c.of.symbol.last, c.of.symbol.position
+	intent.Order.Market, intent.Order.Symbol = c.of.symbol.Key().Market, c.of.symbol.Key().Name
+	c.intents = append(c.intents, intent)
 }
 
 // cancel cancels a placement, unless its order id is unknown, a cancel was just sent, or the exchange has answered that it canceled it.
-func (d *derivation) cancel(p *account.Placement, reason string) {
-	known := d.book.delivery(p)
+func (c *changes) cancel(p *account.Placement, reason string) {
+	known := c.of.book.delivery(p)
 	ended := known.canceledMS != 0 && known.releasedMS != 0
-	if p.OrderID() == 0 || d.nowMS-known.canceled.lastMS < RepeatMS || ended {
+	if p.OrderID() == 0 || c.of.nowMS-known.canceled.lastMS < RepeatMS || ended {
 		return
 	}
-	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {
+	if slices.ContainsFunc(c.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {
 		return // already canceled for another reason
 	}
-	d.add(Intent{Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Reason: reason})
+	c.add(Intent{Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Reason: reason})
 }
 
 // setLeverage requests the desired leverage before anything opens (case 32). It reports whether the
@@ -360,7 +379,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	if d.symbol.Key().Market == exchange.Spot {
 		order.Quantity, order.QuoteAmount = 0, d.amountFor(quantity)
 	}
-	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason()})
+	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.reason})
 }
 
 // amountFor returns the quote amount of a spot purchase. For a purchase of one step the amount allows a price up to the collar: without that, at a

@@ -13,9 +13,9 @@ import (
 const reasonRoomForExit = "makes room for the exit"
 
 // positionExit closes or reduces a position: for its plan, or instead of a stop whose price was passed.
-type positionExit struct{ *derivation }
+type positionExit struct{ *safeguards }
 
-func (d *derivation) positionExit() positionExit { return positionExit{d} }
+func (d *safeguards) positionExit() positionExit { return positionExit{d} }
 
 // closeWhole closes the whole position, whatever else is unknown: reducing is never blocked. Resting
 // reduceOnly orders are canceled first, because the exchange would refuse the exit for their sum; the
@@ -44,7 +44,7 @@ func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Tar
 	} else if d.clearResting() {
 		return
 	}
-	d.reduceNow(position.Abs(), ExitReason(target, d.plan.Reason()))
+	d.reduceNow(position.Abs(), ExitReason(target, d.reason))
 }
 
 // ExitOutdated reports whether the plan in force desires at least the current position, so that an

@@ -68,9 +68,18 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 
 // orderRows applies the rows of botd's orders: those of the open lists and of the spot history, and the answers to reads by id. Each advances a
 // placement, or shows an order that no placement expects.
-type orderRows struct{ *survey }
+type orderRows struct {
+	*evidence
+	*recorder
+	peers     peerOrders
+	uncertain uncertainOrders
+	spotList  *spotList
+	old       *[]exchange.Market // the survey's markets with old open lists, to which this part adds
+}
 
-func (s *survey) orderRows() orderRows { return orderRows{s} }
+func (s *survey) orderRows() orderRows {
+	return orderRows{&s.evidence, &s.recorder, s.peerOrders(), s.uncertainOrders(), &s.spotList, &s.old}
+}
 
 // observeList applies an open list: its orders are working, with their fills.
 func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exchange.Order]) {
@@ -90,7 +99,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 	}
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
-			s.peerOrders().noteUnlisted(symbol, orders)
+			s.peers.noteUnlisted(symbol, orders)
 			symbol.foreign, symbol.leftToOwner = append(symbol.foreign[:0], s.omittedForeign(symbol)...), symbol.leftToOwner[:0]
 		}
 	}
@@ -112,7 +121,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 		}
 	}
 	if s.book.stale != stale {
-		s.old = append(s.old, market)
+		*s.old = append(*s.old, market)
 	}
 	if market == exchange.Futures {
 		s.book.unnamedPeer.futuresIDs.note(orders, matched)
@@ -122,7 +131,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 			symbol.noteRepeated(orders, matched)
 		}
 	}
-	s.peerOrders().notePeerOrders(orders)
+	s.peers.notePeerOrders(orders)
 	clear(matched) // do not retain ended placements
 	s.book.matched = matched
 }
@@ -283,9 +292,17 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 
 // positionComparison compares the positions of symbols with what botd's own fills explain, seeks evidence of a difference other than the list that shows
 // it, and attributes a persistent difference or quarantines its symbol.
-type positionComparison struct{ *survey }
+type positionComparison struct {
+	*evidence
+	*recorder
+	peers     peerOrders
+	uncertain uncertainOrders
+	wallet    walletComparison
+}
 
-func (s *survey) positionComparison() positionComparison { return positionComparison{s} }
+func (s *survey) positionComparison() positionComparison {
+	return positionComparison{&s.evidence, &s.recorder, s.peerOrders(), s.uncertainOrders(), s.walletComparison()}
+}
 
 // observePosition compares the exchange's position with the one that the fills explain, and decides
 // uncertain placements.
@@ -299,16 +316,16 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.unread = false
-	s.peerOrders().noteUnnamedOrders(symbol)
+	s.peers.noteUnnamedOrders(symbol)
 	if symbol.Key().Market == exchange.Spot {
-		s.peerOrders().noteReplacements(symbol)
-		s.peerOrders().forgetUnlisted(symbol)
+		s.peers.noteReplacements(symbol)
+		s.peers.forgetUnlisted(symbol)
 		lags, held := s.book.walletLags(symbol), symbol.position
-		s.walletComparison().observeWallet(symbol)
+		s.wallet.observeWallet(symbol)
 		if held == 0 && symbol.position != 0 {
 			symbol.spot.heldMS = s.fetched.EndedMS
 		}
-		symbol.spot.lag.note(s.survey, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
+		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
 		return
 	}
 	if !s.fetched.Positions.Done() {
@@ -325,7 +342,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	s.seekWitness(symbol)
 	switch unknown := s.book.unknownOn(symbol.Key()); {
 	case len(unknown) > 0:
-		s.uncertainOrders().decideUnknown(symbol, unknown)
+		s.uncertain.decideUnknown(symbol, unknown)
 		s.adoptReduced(symbol, symbol.Opened())
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)

@@ -15,14 +15,14 @@ import (
 // after the fence was never accepted.
 func (s orderRows) observeHistory() {
 	s.noteIDs(s.fetched.History.Items())
-	s.peerOrders().noteUnknownEnded(s.fetched.History.Items())
+	s.peers.noteUnknownEnded(s.fetched.History.Items())
 	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
 		if order := &s.fetched.History.Items()[i]; s.book.match(order) == nil {
 			s.observeExtra(order)
 		}
 	}
-	s.peerOrders().quarantineSecondBuyer(s.fetched.History.Items())
+	s.peers.quarantineSecondBuyer(s.fetched.History.Items())
 	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}
@@ -34,11 +34,11 @@ func (s orderRows) observeHistory() {
 		switch {
 		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had the order: only its row, or a person, decides how it ended
 		case p.State() == placement.Uncertain:
-			if s.uncertainOrders().quarantineCandidate(p) {
+			if s.uncertain.quarantineCandidate(p) {
 				continue
 			}
 			s.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
-		case p.OrderID() != 0 && !s.onSpot(p.OrderID()) && !slices.ContainsFunc(s.fetched.History.Items(), listed):
+		case p.OrderID() != 0 && !s.spotList.shows(p.OrderID()) && !slices.ContainsFunc(s.fetched.History.Items(), listed):
 			s.observeLost(p)
 		}
 	}
@@ -93,8 +93,8 @@ func (s orderRows) observeLost(p *account.Placement) {
 // proves nothing, because the wallet may contain the same quantity of another owner.
 func (s orderRows) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
-	s.peerOrders().noteUnknownEnded(s.fetched.Newest)
-	s.peerOrders().quarantineSecondBuyer(s.fetched.Newest)
+	s.peers.noteUnknownEnded(s.fetched.Newest)
+	s.peers.quarantineSecondBuyer(s.fetched.Newest)
 }
 
 // observeExtra handles an order in the history under an id of botd's that no placement claims, or whose

@@ -29,7 +29,7 @@ func TestFailedReadConcernsSymbolOrMarket(t *testing.T) {
 	w := explains(t, 10, 0)
 	s := w.reads(1_010, 0, exchange.Order{ID: 9}, exchange.Order{ID: 3}, exchange.Order{ID: 7})
 	for id, want := range map[int64]bool{3: true, 7: true, 9: true, 8: false, 0: false} {
-		if have := s.onSpot(id); have != want {
+		if have := s.spotList.shows(id); have != want {
 			t.Errorf("a list that is not sorted: want order %d shown %t, have %t", id, want, have)
 		}
 	}

@@ -35,9 +35,9 @@ func (p *peer) findUnknown() string {
 }
 
 // jointProtection protects a position while botd stands down, beside the stops of another botd.
-type jointProtection struct{ *derivation }
+type jointProtection struct{ *safeguards }
 
-func (d *derivation) jointProtection() jointProtection { return jointProtection{d} }
+func (d *safeguards) jointProtection() jointProtection { return jointProtection{d} }
 
 // converge protects the unprotected quantity and leaves existing orders unchanged: two botds
 // that both move stops would cancel each other's.

@@ -13,8 +13,8 @@ func (s positionComparison) partialPosition(symbol *SymbolState) {
 	switch {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.position, symbol.walletOnlyRead = symbol.heldOnSpot(), symbol.walletOnlyRead || s.fetched.Balances.Done()
-		s.walletComparison().partialWallet(symbol)
-		symbol.spot.lag.note(s.survey, symbol, s.book.walletLags(symbol), false)
+		s.wallet.partialWallet(symbol)
+		symbol.spot.lag.note(s.evidence, symbol, s.book.walletLags(symbol), false)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.useShownPosition(symbol) {
 			s.standOpened(symbol)

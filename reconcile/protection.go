@@ -29,7 +29,7 @@ const bridgeKey = "bridge"
 // contain it, and the exchange would refuse or cap a repetition. On spot that is the case if the wallet
 // still shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
 // in the next list and is canceled.
-func (d *derivation) mayRepeat(p *account.Placement) bool { return d.repetitionDue(p, len(d.intents)) }
+func (d *safeguards) mayRepeat(p *account.Placement) bool { return d.repetitionDue(p, len(d.intents)) }
 
 // repetitionDue reports the same when that many intents have been derived.
 func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
@@ -72,7 +72,7 @@ func (s *inputs) unansweredStop(p *account.Placement) bool {
 
 // replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
 // repeated, or its end cannot be read. On spot the answer to its cancel decides that.
-func (d *derivation) replaceable(p *account.Placement) bool {
+func (d *safeguards) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
 }
 
@@ -109,9 +109,9 @@ func (s *inputs) superseded(p *account.Placement) bool {
 }
 
 // positionProtection keeps a position's stop-loss and take-profit on the exchange. On spot it leaves the stops to spotStops.
-type positionProtection struct{ *derivation }
+type positionProtection struct{ *safeguards }
 
-func (d *derivation) positionProtection() positionProtection { return positionProtection{d} }
+func (d *safeguards) positionProtection() positionProtection { return positionProtection{d} }
 
 // converge keeps the position's stop-loss and take-profit on the exchange. They are placed in the first
 // round that sees the position.
@@ -264,13 +264,13 @@ func (d positionProtection) convergeProfit(protection strategy.Protection) {
 }
 
 // protectBy places a protective order for botd's part of the position.
-func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrder, reason string) {
+func (d *safeguards) protectBy(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	d.protect(d.ownPosition, purpose, order, reason)
 }
 
 // protect places a protective order unless the position is exiting: the exchange removes the
 // protection when the position ends, and a new order would apply to the next position (case 29).
-func (d *derivation) protect(position exchange.Quantity, purpose placement.Purpose, order exchange.NewOrder, reason string) {
+func (d *safeguards) protect(position exchange.Quantity, purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	if d.reductions().exitsWhole(position) {
 		return
 	}

@@ -32,9 +32,9 @@ func (o *observation) foreignOrders() []exchange.Order {
 }
 
 // partProtection keeps reduceOnly orders for botd's part of a futures position.
-type partProtection struct{ *derivation }
+type partProtection struct{ *safeguards }
 
-func (d *derivation) partProtection() partProtection { return partProtection{d} }
+func (d *safeguards) partProtection() partProtection { return partProtection{d} }
 
 // convergeStop keeps a stop for botd's part. If the price has already passed it, the part exits at
 // market.

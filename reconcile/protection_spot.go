@@ -15,9 +15,9 @@ import (
 const maxStops = 8
 
 // spotStops places, moves and removes the stops of a spot position. No quantity is for sale twice: an exit sells nothing that a stop covers.
-type spotStops struct{ *derivation }
+type spotStops struct{ *safeguards }
 
-func (d *derivation) spotStops() spotStops { return spotStops{d} }
+func (d *safeguards) spotStops() spotStops { return spotStops{d} }
 
 // converge keeps STOP_LIMIT orders for the whole quantity that no exit sells. They hold the asset, so
 // a stop that blocks an exit is canceled first, and the exit waits for the answer.

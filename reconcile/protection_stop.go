@@ -29,13 +29,13 @@ func (d positionProtection) convergeStop(protection strategy.Protection) {
 	case d.positionShared():
 		d.partProtection().convergeStop(price)
 	default:
-		positionStop{d.derivation, main, bridging, price}.converge()
+		positionStop{d.safeguards, main, bridging, price}.converge()
 	}
 }
 
 // positionStop is a position's closePosition STOP_MARKET, which does not use up the reduceOnly sum that exits need.
 type positionStop struct {
-	*derivation
+	*safeguards
 	main, bridging *account.Placement // the stop, and the reduceOnly STOP_MARKET that protects while it moves; nil for none
 	price          exchange.Price     // the desired price
 }

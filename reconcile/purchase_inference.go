@@ -24,9 +24,16 @@ type inferredPurchases struct {
 
 // unlistedOrders records the wallet's evidence about spot orders that no list shows: the quantities that purchases have bought, and that sales hold or
 // have sold.
-type unlistedOrders struct{ *survey }
+type unlistedOrders struct {
+	*evidence
+	*recorder
+	spotList *spotList
+	old      bool // the list shows less than botd knows
+}
 
-func (s *survey) unlistedOrders() unlistedOrders { return unlistedOrders{s} }
+func (s *survey) unlistedOrders() unlistedOrders {
+	return unlistedOrders{&s.evidence, &s.recorder, &s.spotList, slices.Contains(s.old, exchange.Spot)}
+}
 
 // infer applies the wallet's evidence about orders that the open list does not show.
 func (s unlistedOrders) infer(symbol *SymbolState) {
@@ -51,7 +58,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 			s.book.inferEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
 	}
-	s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))
+	s.noteFrozenRefusals(symbol, s.old)
 	bought, maxBought, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.book.inheritedStops(symbol), bought
 	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
@@ -67,7 +74,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 
 // listed reports whether the open list shows an order, and discards its inferred end if so.
 func (s unlistedOrders) listed(p *account.Placement) bool {
-	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.onSpot(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
+	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.spotList.shows(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
 		return false
 	}
 	s.book.dropInferredEnd(p.ClientOrderID())

@@ -13,7 +13,7 @@ type reductions struct {
 	derived []Intent // in this round
 }
 
-func (d *derivation) reductions() reductions { return reductions{&d.inputs, d.intents} }
+func (c *changes) reductions() reductions { return reductions{c.of, c.intents} }
 
 // room returns the part of the position that the exchange's sum of reducing quantities,
 // including orders derived in this round, leaves free (rule 5). On spot it is the part of the asset that

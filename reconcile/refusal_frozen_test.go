@@ -100,7 +100,8 @@ func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
 		w.sees("1", "0.01", nil)
 		w.now += 60_000
 		w.sees("1", "0.01", nil)
-		on := &derivation{inputs: w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)}
+		on := &safeguards{inputs: w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)}
+		on.changes.of = &on.inputs
 		if have := on.saleQuantity().sellable(10); have != want {
 			t.Errorf("a stop of %d: want %d of 10 to be sold, have %d", refused, want, have)
 		}

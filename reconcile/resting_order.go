@@ -18,9 +18,17 @@ const cancelOpeningsAfterMS = 60_000
 const refusedKeyWaitMS = 5_000
 
 // restingOrders keeps a plan's orders with keys on the exchange: those that open, and the resting exits.
-type restingOrders struct{ *derivation }
+type restingOrders struct {
+	*inputs
+	*changes
+	reason  string // the plan's
+	mayOpen bool
+	exiting bool // this round exits the position: nothing is placed
+}
 
-func (d *derivation) restingOrders() restingOrders { return restingOrders{d} }
+func (d *derivation) restingOrders() restingOrders {
+	return restingOrders{&d.inputs, &d.changes, d.reason, d.desired.MayOpen && d.readyToOpen(), d.exiting}
+}
 
 // convergeKeyed keeps the plan's resting orders on the exchange. It cancels orders that are no longer
 // desired. If the plan changed an order, it cancels the old one, waits for the confirmation, and places
@@ -82,7 +90,7 @@ func sameOrder(p *account.Placement, desired strategy.DesiredOrder, filled excha
 
 // placeKeyed places a desired order that no order rests for.
 func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.DesiredOrder, filled exchange.Quantity) {
-	if purpose == placement.Order && (!d.desired.MayOpen || !d.readyToOpen()) {
+	if purpose == placement.Order && !d.mayOpen {
 		return
 	}
 	if purpose == placement.ExitOrder && d.nowMS < d.desired.YieldMS {
@@ -109,7 +117,7 @@ func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.De
 			order.WorkingType = exchange.ContractPrice
 		}
 	}
-	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.plan.Reason()})
+	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.reason})
 }
 
 // against reports whether a side would open against a position (futures rule 4).

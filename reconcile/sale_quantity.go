@@ -12,7 +12,7 @@ type saleQuantity struct {
 	derived []Intent // in this round
 }
 
-func (d *derivation) saleQuantity() saleQuantity { return saleQuantity{&d.inputs, d.intents} }
+func (c *changes) saleQuantity() saleQuantity { return saleQuantity{c.of, c.intents} }
 
 // sellable limits a spot sale to the newest wallet's free balance, less the sales that no read has
 // shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm

@@ -21,24 +21,31 @@ type evidence struct {
 type survey struct {
 	evidence
 	recorder
-	spotIDs []int64           // of the spot open list, sorted; nil until needed
-	old     []exchange.Market // markets whose open lists show less than botd knows: an order that has since ended, or was filled further
+	spotList spotList
+	old      []exchange.Market // markets whose open lists show less than botd knows: an order that has since ended, or was filled further
 }
 
 func (b *Book) survey(fetched *Snapshot) *survey {
 	compared := margins{account: &b.tracked, observed: &b.observedAccount, inUse: fetched.Account, listed: fetched.Positions}
-	return &survey{evidence: evidence{book: b, fetched: fetched, margins: compared}, recorder: recorder{into: b, atMS: fetched.EndedMS}}
+	return &survey{evidence: evidence{book: b, fetched: fetched, margins: compared}, recorder: recorder{into: b, atMS: fetched.EndedMS},
+		spotList: spotList{fetched: fetched}}
 }
 
-// onSpot reports whether the spot open list shows an order.
-func (s *survey) onSpot(orderID int64) bool {
-	if s.spotIDs == nil {
-		for i := range s.fetched.SpotOrders.Items() {
-			s.spotIDs = append(s.spotIDs, s.fetched.SpotOrders.Items()[i].ID)
+// spotList answers which orders the spot open list shows.
+type spotList struct {
+	fetched *Snapshot
+	ids     []int64 // sorted; nil until needed
+}
+
+// shows reports whether the list shows an order.
+func (l *spotList) shows(orderID int64) bool {
+	if l.ids == nil {
+		for i := range l.fetched.SpotOrders.Items() {
+			l.ids = append(l.ids, l.fetched.SpotOrders.Items()[i].ID)
 		}
-		slices.Sort(s.spotIDs)
+		slices.Sort(l.ids)
 	}
-	_, found := slices.BinarySearch(s.spotIDs, orderID)
+	_, found := slices.BinarySearch(l.ids, orderID)
 	return found
 }
 

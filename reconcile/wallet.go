@@ -170,20 +170,20 @@ func (t *walletLag) unexpectedFees(symbol *SymbolState) exchange.Quantity {
 
 // note records whether the wallet lags. A wallet that proves something is not older than the last fill, but a resting order may have filled after the
 // list was read.
-func (t *walletLag) note(s *survey, symbol *SymbolState, lags, proves bool) {
-	if !s.book.walletRead || symbol.rules == nil {
+func (t *walletLag) note(e *evidence, symbol *SymbolState, lags, proves bool) {
+	if !e.book.walletRead || symbol.rules == nil {
 		return
 	}
-	waited := t.rounds >= maxLagging || t.fromMS != 0 && s.fetched.EndedMS >= t.fromMS+lagWaitMS
+	waited := t.rounds >= maxLagging || t.fromMS != 0 && e.fetched.EndedMS >= t.fromMS+lagWaitMS
 	switch {
 	case waited, proves && (!lags || len(symbol.live) == 0 || !t.compared):
-		*t = walletLag{excess: s.book.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
+		*t = walletLag{excess: e.book.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
 		return
 	case !lags:
 		t.fromMS, t.rounds, t.fees = 0, 0, max(t.fees, t.unexpectedFees(symbol))
 		return
 	case t.fromMS == 0:
-		t.fromMS = s.fetched.EndedMS
+		t.fromMS = e.fetched.EndedMS
 	}
 	if !symbol.unread {
 		t.rounds++

@@ -8,9 +8,16 @@ import (
 )
 
 // walletComparison compares the wallet with the fills of spot symbols: it books fees, and decides about the wallet's excess or shortfall.
-type walletComparison struct{ *survey }
+type walletComparison struct {
+	*evidence
+	*recorder
+	peers    peerOrders
+	unlisted unlistedOrders
+}
 
-func (s *survey) walletComparison() walletComparison { return walletComparison{s} }
+func (s *survey) walletComparison() walletComparison {
+	return walletComparison{&s.evidence, &s.recorder, s.peerOrders(), s.unlistedOrders()}
+}
 
 // observeWallet reconciles the fills of a spot symbol with the wallet; the fees of purchases are paid
 // from the base asset.
@@ -21,18 +28,18 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	symbol.read = true
 	symbol.spot.baseBalance = s.book.baseBalance(symbol)
 	symbol.position = symbol.heldOnSpot()
-	s.peerOrders().noteExcess(symbol)
+	s.peers.noteExcess(symbol)
 	s.noteDifference(symbol)
-	s.peerOrders().noteSoldElsewhere(symbol)
-	s.unlistedOrders().infer(symbol)
+	s.peers.noteSoldElsewhere(symbol)
+	s.unlisted.infer(symbol)
 	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
 	if s.book.StandsDown() {
-		s.peerOrders().noteSoldUnknown(symbol)
+		s.peers.noteSoldUnknown(symbol)
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
-	unlisted := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
-	if s.book.anyOutcomeUnknown(symbol.Key()) || unlisted || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+	paid := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
+	if s.book.anyOutcomeUnknown(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.settled = !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
 		s.boundByWallet(symbol)
@@ -74,20 +81,20 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 	case !s.fetched.Balances.Done() || symbol.rules == nil:
 		return
 	case s.fetched.SpotOrders.Done():
-		s.unlistedOrders().infer(symbol)
+		s.unlisted.infer(symbol)
 		return
 	}
-	s.unlistedOrders().noteRefusedSales(symbol)
+	s.unlisted.noteRefusedSales(symbol)
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && p.OrderID() == 0 {
-			s.unlistedOrders().noteUnfrozen(p, symbol)
-			s.unlistedOrders().noteWalletShortfall(p, symbol)
+			s.unlisted.noteUnfrozen(p, symbol)
+			s.unlisted.noteWalletShortfall(p, symbol)
 		}
 	}
-	_, maxBought, sinceMS := s.unlistedOrders().unlistedPurchases(symbol)
-	own := s.book.balanceBeyondFills(symbol) - s.unlistedOrders().unclaimedPurchases(symbol, sinceMS)
+	_, maxBought, sinceMS := s.unlisted.unlistedPurchases(symbol)
+	own := s.book.balanceBeyondFills(symbol) - s.unlisted.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.unlisted.inferred = max(symbol.spot.unlisted.inferred, min(own, s.walletEvidence().boughtUnread(symbol)))
-	s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)
+	s.unlisted.noteUndecided(symbol, maxBought, sinceMS)
 }
 
 // recordUnattributed journals the wallet's excess over the baseline and the fills, if it has changed by

@@ -193,7 +193,7 @@ var belief = []Row{
 		}},
 	{"hung_list_strips", "after a start a wallet cancels the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
-			{"reconcile.walletComparison.partialWallet", "s.unlistedOrders().noteUndecided(symbol, maxBought, sinceMS)", "_, _ = maxBought, sinceMS"},
+			{"reconcile.walletComparison.partialWallet", "s.unlisted.noteUndecided(symbol, maxBought, sinceMS)", "_, _ = maxBought, sinceMS"},
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{

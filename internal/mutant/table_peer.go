@@ -88,7 +88,7 @@ var peer = []Row{
 		}},
 	{"lost_purchases_ignored", "after losing its journal, botd buys again next to its earlier purchases that are listed without ids", "42",
 		"runtime/engine TestPurchasesOfALostJournalBlockOpenings", []Edit{
-			{"reconcile.orderRows.observeNewest", "s.peerOrders().quarantineSecondBuyer(s.fetched.Newest)", ""},
+			{"reconcile.orderRows.observeNewest", "s.peers.quarantineSecondBuyer(s.fetched.Newest)", ""},
 		}},
 	{"second_buyer_again", "a person's decision about a purchase of botd's form is forgotten", "42",
 		"reconcile TestAPurchaseOfBotdsFormWithoutIDIsQuarantined", []Edit{
@@ -104,7 +104,7 @@ var peer = []Row{
 		}},
 	{"frozen_refusal_ignored", "a stop is placed although the wallet shows that a refused one is open", "41",
 		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
-			{"reconcile.unlistedOrders.infer", "s.noteFrozenRefusals(symbol, slices.Contains(s.old, exchange.Spot))", ""},
+			{"reconcile.unlistedOrders.infer", "s.noteFrozenRefusals(symbol, s.old)", ""},
 		}},
 	{"refused_exit_unprotected", "on futures an exit that waits after refusals prevents the stop", "protection",
 		"reconcile TestPositionKeepsItsStopWhileARefusedExitWaits", []Edit{

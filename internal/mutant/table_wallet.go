@@ -55,7 +55,7 @@ var wallet = []Row{
 		}},
 	{"canceled_twice", "a stop is canceled again after the exchange has answered that it canceled it", "28",
 		"reconcile TestCanceledStopIsNotCanceledAgain", []Edit{
-			{"reconcile.derivation.cancel", "|| «ended»", "false"},
+			{"reconcile.changes.cancel", "|| «ended»", "false"},
 		}},
 	{"passed_stop_dropped", "what the wallet lacks of a position whose stop's price is passed gets no stop", "40",
 		"reconcile TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheCoins", []Edit{
@@ -139,7 +139,7 @@ var wallet = []Row{
 		}},
 	{"lag_suspends_unread", "a symbol that cannot be read suspends the limits of the account for as long", "limits",
 		"runtime/engine TestLimitsWaitAMinuteForFillsThatCannotBeRead", []Edit{
-			{"reconcile.walletLag.note", "s.fetched.EndedMS >= t.fromMS+lagWaitMS", "false"},
+			{"reconcile.walletLag.note", "e.fetched.EndedMS >= t.fromMS+lagWaitMS", "false"},
 		}},
 	{"confirmed_unseen", "a purchase that the exchange executed after lists had confirmed its refusal has no stop", "3",
 		"reconcile TestPurchaseExecutedAfterItsConfirmationGetsAStop", []Edit{
@@ -245,7 +245,7 @@ var wallet = []Row{
 		}},
 	{"refused_sold_unread", "while the open list cannot be read, coins that a refused sale has sold are sold again", "41",
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
-			{"reconcile.walletComparison.partialWallet", "s.unlistedOrders().noteRefusedSales(symbol)", ""},
+			{"reconcile.walletComparison.partialWallet", "s.unlisted.noteRefusedSales(symbol)", ""},
 		}},
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
