@@ -158,7 +158,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want the stop at its new price alone, have %+v\n%s", all, w.story())
 		}
 	}},
-	{"29 a full exit sweeps the protection: it is not armed against what is gone", func(t testing.TB) {
+	{"29 a full exit removes the protection: a closed position has none", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target), protected)
 		w.pass(5_000)

@@ -152,7 +152,7 @@ var casesOfSpot = []caseTest{
 			t.Errorf("want the wallet named, have %q", d.Cause)
 		}
 	}},
-	{"29 spot: beside a part exit that is under way no more is for sale than is held", func(t testing.TB) {
+	{"29 spot: during a partial exit, orders sell at most the position", func(t testing.TB) {
 		wanted := exchange.Quantity(2_000)
 		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(wanted)(view, plan) }, onSpot, protected)
 		w.pass(10_000)

@@ -212,7 +212,7 @@ var casesOfState = []caseTest{
 		w.wantHeld(7)
 		w.wantSound()
 	}},
-	{"17 a hand inside an unknown opening's quantity is booked as ours, inferred", func(t testing.TB) {
+	{"17 a manual trade within an uncertain opening's quantity is booked as botd's, inferred", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(3_000)

@@ -81,7 +81,7 @@
   const signed = (n) => (n >= 0 ? "+" : "−") + money(Math.abs(n));
 
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const look = () => ({
+  const appearance = () => ({
     layout: {
       background: { color: color("card") },
       textColor: color("soft"),
@@ -99,9 +99,9 @@
     if (!box || !window.LightweightCharts) return null;
     const chart = LightweightCharts.createChart(
       box,
-      Object.assign({ autoSize: true, handleScroll: { vertTouchDrag: false }, kineticScroll: { mouse: false, touch: !still } }, look()),
+      Object.assign({ autoSize: true, handleScroll: { vertTouchDrag: false }, kineticScroll: { mouse: false, touch: !still } }, appearance()),
     );
-    painters.push(() => chart.applyOptions(look()));
+    painters.push(() => chart.applyOptions(appearance()));
     return chart;
   };
   // Data and library are packed (RFC 1951); the library runs as a script whose hash the page's policy names.

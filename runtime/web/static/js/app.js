@@ -268,13 +268,13 @@ const frame = {
   bottom: document.getElementById("bottom"),
   banners: document.getElementById("banners"),
 };
-let waiting = false;
+let scheduled = false;
 
 function draw() {
-  if (waiting) return;
-  waiting = true;
+  if (scheduled) return;
+  scheduled = true;
   requestAnimationFrame(() => {
-    waiting = false;
+    scheduled = false;
     document.documentElement.dataset.mode = live.status?.mode ?? "";
     document.body.classList.toggle("stale", live.link === "lost");
     document.title = trouble() + document.title.replace(/^\[[^\]]*\] /, "");

@@ -10,7 +10,7 @@ const FIRST = 1000,
   MORE = 2000,
   MOST = 5000; // candles per read
 const APART = 9; // candles between two labels
-const KEPT = 100_000; // candles that a tab stores
+const MOST_BARS = 100_000; // candles that a tab stores
 
 let library = null;
 
@@ -161,7 +161,7 @@ export class CandleChart {
 
   // older reads the candles before the first one.
   async older(limit = MORE) {
-    if (this.reading || this.complete || !this.bars.length || this.bars.length >= KEPT) return;
+    if (this.reading || this.complete || !this.bars.length || this.bars.length >= MOST_BARS) return;
     this.reading = true;
     try {
       const first = this.bars[0].time * 1000,

@@ -67,7 +67,7 @@ export class Parity {
   view() {
     if (this.problem && !this.answer) return empty("There is nothing to compare yet", this.problem.message);
     const a = this.answer;
-    if (!a) return h("p.loading", "Running the backtest of the same time…");
+    if (!a) return h("p.loading", "Running the backtest over the same period…");
     return [
       h("p.panel-body", { key: "sentence" }, a.sentence + "."),
       h(

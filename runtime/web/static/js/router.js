@@ -56,10 +56,10 @@ class Page {
 
   // draw draws the page, at most once a frame.
   draw() {
-    if (this.waiting || !this.live) return;
-    this.waiting = true;
+    if (this.scheduled || !this.live) return;
+    this.scheduled = true;
     requestAnimationFrame(() => {
-      this.waiting = false;
+      this.scheduled = false;
       this.drawNow();
     });
   }

@@ -26,7 +26,7 @@ export async function open(page) {
   const name = page.params.name;
   let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null,
     preview = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0,
-    places = 2, beside = null, framed = false;
+    places = 2, parity = null, framed = false;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
     const [strategy, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`,
@@ -50,10 +50,10 @@ export async function open(page) {
   const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
   const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
   const compare = page.reader(async () => { if (view !== "parity" || !operator()) return;
-    beside ??= new (await import("../parity.js")).Parity(name, () => { overlay(); page.draw(); });
-    await beside.read(); });
+    parity ??= new (await import("../parity.js")).Parity(name, () => { overlay(); page.draw(); });
+    await parity.read(); });
   page.every(60_000, compare);
-  page.onLeave(() => beside?.close());
+  page.onLeave(() => parity?.close());
   const earlier = async () => { const list = await askTrades(trades.next); trades = { items: trades.items.concat(list.items), next: list.next }; page.draw(); };
   page.on("trade", (data) => { if (data.strategy === name) round(); });
   page.on(["decision", "candle", "position"], (data) => { if (data.strategy === name || data.symbol === one?.symbol) explain(); });
@@ -118,7 +118,7 @@ export async function open(page) {
   function overlay() {
     if (!chart?.chart || !one) return;
     chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, quantity: fill.quantity })),
-      view === "parity" && beside ? beside.marks() : marks());
+      view === "parity" && parity ? parity.marks() : marks());
     const lines = [];
     if (f.sign(one.position) && !f.isZero(one.entry_price)) lines.push({ key: "entry", price: Number(one.entry_price), name: "entry", tone: "accent" });
     if (!f.isZero(one.liq_price)) lines.push({ key: "liq", price: Number(one.liq_price), name: "liquidation", tone: "down" });
@@ -211,7 +211,7 @@ export async function open(page) {
       case "why": return reasons ? reasons.why(preview) : h("p.loading", "Asking the engine…");
       case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading…");
       case "parity": return !operator() ? empty("Only an operator can compare", "This runs a backtest in the daemon; you are logged in as a viewer.")
-        : beside ? beside.view() : h("p.loading", "Running the backtest of the same time…");
+        : parity ? parity.view() : h("p.loading", "Running the backtest over the same period…");
       case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) },
           { name: "For", cell: (o) => f.words(o.purpose) },
           { name: "Side", cell: (o) => side(o.side) },
