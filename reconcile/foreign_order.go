@@ -120,7 +120,7 @@ func repeatsOpening(o *exchange.Order, p *account.Placement) bool {
 // sameSize reports whether a row without an id equals an order of botd's except for the prices: it may be another botd's, from a plan of another
 // moment.
 func sameSize(o *exchange.Order, order *exchange.NewOrder) bool {
-	return o.ClientOrderID == "" && o.Side == order.Side && o.Type == order.Type && o.Quantity == order.Quantity
+	return o.ClientOrderID == "" && o.Side == order.Side && sameType(o.Type, order.Type) && o.Quantity == order.Quantity
 }
 
 // noteRepeated records the foreign rows of a list that repeat an opening; matched are the placements of the list's rows. If the list omits the id of
@@ -196,6 +196,13 @@ func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	if o.Status.Final() {
 		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one peerOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= peerStopMS })
 	}
+}
+
+// PeerMayOpen reports whether an open order with this instance's prefix that the journal does not know may open a position on a symbol.
+func (p *peer) PeerMayOpen(symbol *SymbolState) bool {
+	return slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool {
+		return p.prefixed(o.ClientOrderID) && !o.Reduces() && (o.Market == exchange.Futures || o.Side == exchange.Buy)
+	})
 }
 
 // ForeignPrefix returns the client order id of an order that carries this instance's prefix but is not

@@ -372,6 +372,9 @@ func (s positionComparison) readPosition(symbol *SymbolState) bool {
 	symbol.doubled.reset()
 	if s.fetched.Before.Done() { // a second line of defense: two snapshots at least L apart decide, and the second includes what the first could have missed
 		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
+			if symbol.AtVenue() == 0 && symbol.Known() == 0 {
+				s.takeShown(symbol) // it is protected, whichever list is right
+			}
 			s.standOpened(symbol)
 			symbol.equal.reset()
 			symbol.settled = false
@@ -442,6 +445,7 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 
 // noteOpenAgain records that a list not older than the release shows the order as open.
 func (s orderRows) noteOpenAgain(p *account.Placement) {
+	s.book.noteOmitted(p.ClientOrderID(), 0)
 	if s.book.readBeganMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS && !canceledBefore(s.book, p) {
 		s.book.holdAgain(p.ClientOrderID())
 	}

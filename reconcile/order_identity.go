@@ -166,9 +166,15 @@ func (e unclaimedRows) repetition(order *exchange.Order) *exchange.Order {
 	return order
 }
 
+// sameType reports whether an order of one type may rest as one of the other: on futures the exchange decides by the price at its arrival whether a
+// conditional order is a stop or a take-profit.
+func sameType(row, sent exchange.OrderType) bool {
+	return row == sent || row.Conditional() && sent.Conditional() && row.Priced() == sent.Priced()
+}
+
 // sameParameters reports whether a row may be a repetition of the same order.
 func sameParameters(row *exchange.Order, order *exchange.NewOrder) bool {
-	same := row.Key() == order.Key() && row.Side == order.Side && row.Type == order.Type
+	same := row.Key() == order.Key() && row.Side == order.Side && sameType(row.Type, order.Type)
 	if order.QuoteAmount.IsZero() {
 		return same && row.Quantity == order.Quantity && row.Price == order.Price
 	}

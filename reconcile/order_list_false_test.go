@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -249,14 +250,17 @@ func partOfAnEarlierPosition(t testing.TB, createdMS int64, shown, ignored excha
 func TestPositionOfTwoDifferingListsIsProtected(t *testing.T) {
 	t.Parallel()
 	for name, later := range map[string]bool{"the earlier list shows it": false, "the later list shows it": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			shownByOneOfTwo(t, later)
-		})
+		for _, unread := range []bool{false, true} { // the read of the entry by its id fails
+			t.Run(fmt.Sprintf("%s, unread %t", name, unread), func(t *testing.T) {
+				t.Parallel()
+				shownByOneOfTwo(t, later, unread)
+			})
+		}
 	}
 }
 
-func shownByOneOfTwo(t testing.TB, later bool) {
+func shownByOneOfTwo(t testing.TB, later, unread bool) {
+	t.Helper()
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
@@ -267,6 +271,9 @@ func shownByOneOfTwo(t testing.TB, later bool) {
 		Positions: d.positions(0), ByID: []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}}
 	if later {
 		snapshot.Before, snapshot.Positions = snapshot.Positions, snapshot.Before
+	}
+	if unread {
+		snapshot.ByID, snapshot.Unread = nil, []exchange.SymbolKey{bitcoin}
 	}
 	d.book.Observe(snapshot)
 	if symbol := d.book.Symbol(bitcoin); symbol.settled || symbol.contradicted != "" {

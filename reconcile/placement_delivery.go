@@ -21,6 +21,7 @@ type delivery struct {
 	answeredMS  int64        // when the exchange's answer assigned an id to it
 	canceled    cancels      // cancels sent for it
 	unableMS    int64        // when the exchange refused to cancel it
+	omittedMS   int64        // on futures, while its state cannot be read: when the first open list that omits it began
 	canceledMS  int64        // when the exchange answered that it canceled it, a spot stop
 	releasedMS  int64        // when a spot stop ended, by the answer to its cancel or as the wallet shows
 	before      priorBalance // the wallet before it was sent, on spot
@@ -71,6 +72,13 @@ func (d *sentRequests) noteAnswered(clientOrderID string, atMS int64) {
 // noteUnable records that the exchange refused to cancel a placement.
 func (d *sentRequests) noteUnable(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).unableMS = atMS
+}
+
+// noteOmitted records that an open list which began at a time omits a placement whose state cannot be read, or with 0 that the placement is shown.
+func (d *sentRequests) noteOmitted(clientOrderID string, beganMS int64) {
+	if before := d.known(clientOrderID).omittedMS; before == 0 && beganMS != 0 || before != 0 && beganMS == 0 {
+		d.note(clientOrderID).omittedMS = beganMS
+	}
 }
 
 // noteCanceled records that the exchange answered that it canceled a spot stop.

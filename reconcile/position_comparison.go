@@ -10,6 +10,7 @@ import (
 // protecting continue, and nothing else is concluded.
 func (s positionComparison) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
+	s.noteOmitted(symbol)
 	switch {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.position, symbol.walletOnlyRead = symbol.heldOnSpot(), symbol.walletOnlyRead || s.fetched.Balances.Done()
@@ -30,6 +31,20 @@ func (s positionComparison) partialPosition(symbol *SymbolState) {
 	symbol.residualFor.pause(s.fetched)
 	symbol.missedFor.pause(s.fetched)
 	symbol.settled = false
+}
+
+// noteOmitted records which futures orders of a symbol that cannot be read completely the open list omits.
+func (s positionComparison) noteOmitted(symbol *SymbolState) {
+	if symbol.Key().Market != exchange.Futures || !s.fetched.FuturesOrders.Done() {
+		return
+	}
+	for _, p := range symbol.live {
+		beganMS := int64(0)
+		if s.book.Unlisted(p) {
+			beganMS = s.fetched.BeganMS
+		}
+		s.book.noteOmitted(p.ClientOrderID(), beganMS)
+	}
 }
 
 // standOpened treats the quantity that botd's own fills have opened since the last list as held, until

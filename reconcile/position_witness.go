@@ -22,6 +22,7 @@ const (
 	noWitness           witness = ""
 	closedRow           witness = "positions/history shows it closed"
 	sweptOrders         witness = "the exchange ended its closePosition orders"
+	laterPosition       witness = "the position list shows a later position"
 	aPerson             witness = "a person decided so"
 	freedMargin         witness = "its margin was released"
 	beyondMargin                = "the position list shows more than botd's own fills explain, and the margin in use does not include it"
@@ -38,6 +39,7 @@ type futuresEvidence struct {
 	past      []int64           // ids of positions that ended before the current one
 	unbooked  int64             // id of a position first shown while one of botd's openings was live, which may have created it
 	shownOf   int64             // opening time of the position that shownID refers to; 0 for none
+	createdMS int64             // when the exchange opened that position
 	sweptMS   int64             // when a closePosition order that botd did not cancel was found ended
 	sweptOf   int64             // send time of that order: it proves nothing about a later position
 	marginOf  exchange.Quantity // position at the last time the account's margin agreed with the list
@@ -94,7 +96,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 			s.noteEnded(symbol)
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
-			t.shownID, t.shownOf, t.unbooked = symbol.positionID, symbol.OpenedMS(), 0
+			t.shownID, t.shownOf, t.createdMS, t.unbooked = symbol.positionID, symbol.OpenedMS(), symbol.createdMS, 0
 			if s.marginAgrees() {
 				t.marginOf = symbol.Known()
 			}
@@ -139,6 +141,8 @@ func (s positionComparison) witness(symbol *SymbolState) witness {
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.positionEvidence().hasClosePositionOrder(symbol.Key(), nil):
 		return sweptOrders
+	case s.shownLater(symbol):
+		return laterPosition
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.book.noReadBefore(symbol.ChangedMS())):
 		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin: none was released
@@ -149,6 +153,13 @@ func (s positionComparison) witness(symbol *SymbolState) witness {
 		}
 	}
 	return noWitness
+}
+
+// shownLater reports whether the list shows a position that the exchange opened after the one that it last showed of botd's: a symbol has one position, so
+// that one has ended. An old list shows no later position.
+func (positionComparison) shownLater(symbol *SymbolState) bool {
+	t := &symbol.futuresEvidence
+	return symbol.AtVenue() != 0 && t.shownOf == symbol.OpenedMS() && symbol.positionID != t.shownID && symbol.createdMS > t.createdMS
 }
 
 // noReadBefore returns the earliest time at which no stale read and no late request from a given moment can exist.
@@ -182,10 +193,12 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// closedBy reports whether a row of positions/history shows the end of botd's position.
+// closedBy reports whether a row of positions/history shows the end of botd's position. A row shows the total that was opened: what botd has opened beyond
+// that belongs to a later position.
 func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	t := &s.futuresEvidence
-	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() {
+	smaller := row.Quantity != 0 && row.Quantity < s.Opened().Abs()
+	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() || smaller {
 		return false
 	}
 	newest := len(s.seen) - 1

@@ -60,9 +60,9 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 	}
 }
 
-// The exit ended the position, a person opened one on the other side, and its stop filled before the exit was decided. More is
-// missing than the exit explains, and a restart has forgotten the earlier reads.
-func TestUncertainExitNextToForeignPositionNeedsPerson(t *testing.T) {
+// The exit ended the position, a person opened one on the other side, and botd's stop closed that one before the exit was decided. A restart has forgotten
+// the earlier reads. What the stop reduced was never botd's, so the exit explains the rest.
+func TestUncertainExitIsDecidedNextToForeignPosition(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		quantity exchange.Quantity
@@ -86,8 +86,9 @@ func TestUncertainExitNextToForeignPositionNeedsPerson(t *testing.T) {
 			d.now += 1_000
 			d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: row.quantity, CreatedMS: sentMS - 60_000, UpdatedMS: sentMS})
 		}
-		if quarantined := symbol.Quarantine() != ""; quarantined != row.decided {
-			t.Errorf("want it quarantined %t by a row of %d, have %q, %d known", row.decided, row.quantity, symbol.Quarantine(), symbol.Known())
+		if decided := d.book.Placement(exit) == nil && symbol.Known() == 0; decided != row.decided || symbol.Quarantine() != "" {
+			t.Errorf("want it decided %t by a row of %d, have %t with %d known, quarantine %q", row.decided, row.quantity, decided, symbol.Known(),
+				symbol.Quarantine())
 		}
 	}
 }

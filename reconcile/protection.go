@@ -76,15 +76,24 @@ func (d *safeguards) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
 }
 
-// EndUnread reports whether an order was canceled, no open list has shown it since, and its final state
-// cannot be read.
+// EndUnread reports whether an order's final state cannot be read, and either it was canceled and no open list has shown it since, or open lists have
+// omitted it for some time: a start does not know its cancels, and the exchange accepts no second closePosition order.
 func (b *Book) EndUnread(p *account.Placement) bool {
-	canceledMS, list := b.delivery(p).canceled.firstMS, b.listed[p.Order().Market]
-	if canceledMS == 0 || b.readBeganMS < canceledMS+replaceMS || p.State().OutcomeUnknown() || !b.Symbol(p.Symbol()).unread {
+	known, list := b.delivery(p), b.listed[p.Order().Market]
+	if p.State().OutcomeUnknown() || !b.Symbol(p.Symbol()).unread {
 		return false
 	}
+	if mayHaveEnded(b, p) && b.readBeganMS >= known.omittedMS+RepeatMS {
+		return true
+	}
+	canceledMS := known.canceled.firstMS
 	shown := slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
-	return !shown || list.beganMS < canceledMS
+	return canceledMS != 0 && b.readBeganMS >= canceledMS+replaceMS && (!shown || list.beganMS < canceledMS)
+}
+
+// mayHaveEnded reports whether the open list omits a futures order whose state cannot be read.
+func mayHaveEnded(b *Book, p *account.Placement) bool {
+	return b.Symbol(p.Symbol()).unread && b.delivery(p).omittedMS != 0
 }
 
 // repeatAfterMS returns how long a placement of unknown outcome must wait before another is sent alongside it.

@@ -52,7 +52,7 @@ func (s positionStop) converge() {
 		s.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, ClosePosition: true}, "protects the position")
 	case s.main.State().OutcomeUnknown() || passed:
 	case s.main.Order().StopPrice == s.price:
-		if s.bridging != nil {
+		if s.bridging != nil && !mayHaveEnded(s.book, s.main) {
 			s.cancel(s.bridging, "the stop rests at its new price")
 		}
 	case s.bridging != nil:
@@ -79,13 +79,14 @@ func (s positionStop) beginMove() {
 	s.protectBy(placement.StopLoss, bridge, "protects while the stop moves")
 }
 
-// continueMove cancels the stop once the bridge covers the position, and cancels a bridge that has become smaller than the position.
+// continueMove cancels the stop once the bridge covers the position, and cancels a bridge that has become smaller than the position. It cancels neither
+// while nothing shows that the other rests.
 func (s positionStop) continueMove() {
 	switch covers := s.bridging.Remaining() >= s.symbol.position.Abs(); {
 	case s.bridging.State().OutcomeUnknown():
-	case covers: // only now, so that the position is never without a stop
+	case covers && !mayHaveEnded(s.book, s.bridging): // only now, so that the position is never without a stop
 		s.cancel(s.main, "the protection moves")
-	case s.ownPosition == s.symbol.position: // the position has grown since
+	case !covers && s.ownPosition == s.symbol.position && !mayHaveEnded(s.book, s.main): // the position has grown since
 		s.cancel(s.bridging, "it no longer covers the whole position")
 	}
 }

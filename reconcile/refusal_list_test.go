@@ -102,3 +102,39 @@ func refusedWithPosition(t testing.TB, shown exchange.Quantity, reduce bool, wan
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
 	}
 }
+
+// The exchange executed an opening by stop that it refused. The price had passed its stop price on the way, so it rests as a take-profit, and the list
+// omits its id.
+func TestExecutedRefusedStopIsFoundAsTakeProfit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		rest exchange.OrderType
+		want bool // it is quarantined
+	}{
+		{"as it was sent", exchange.StopLimit, true}, {"as a take-profit", exchange.TakeProfitLimit, true},
+		{"one that is executed at market", exchange.TakeProfitMarket, false}, {"a limit order", exchange.Limit, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			refusedStopRests(t, c.rest, c.want)
+		})
+	}
+}
+
+func refusedStopRests(t testing.TB, rests exchange.OrderType, want bool) {
+	t.Helper()
+	d := newDesk(t)
+	d.book.foreignPolicy = ForeignIgnore
+	d.observe(0, nil)
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.StopLimit, Price: d.price("50200"),
+		StopPrice: d.price("50100"), Quantity: 10}
+	id := d.send(Intent{Purpose: placement.Order, Key: "r", Order: order})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "busy"}})
+	d.now += 1_000
+	d.observe(0, nil, exchange.Order{ID: 12, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: rests, Price: order.Price,
+		StopPrice: order.StopPrice, Quantity: 10, Status: exchange.StatusNew, CreatedMS: d.now - 1_000})
+	if have := d.book.Symbol(bitcoin).Quarantine() != ""; have != want {
+		t.Errorf("want it quarantined %t, have %t", want, have)
+	}
+}

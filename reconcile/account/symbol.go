@@ -219,8 +219,11 @@ func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settl
 	}
 }
 
-// towardZero adds a reduction to a signed position, without going past zero.
+// towardZero adds a reduction to a signed position, without going past zero. On the position's own side it reduced another one.
 func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
+	if reduction.Sign() == position.Sign() {
+		return position
+	}
 	if after := position + reduction; after.Sign() == position.Sign() {
 		return after
 	}
