@@ -274,7 +274,17 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		},
 		"half_list_decides_exit":   func(t testing.TB) { unknownExitShown(t, false, 0, "100", 20) },
 		"read_late_foreign":        func(t testing.TB) { positionReadLate(t, func(*desk) {}, true) },
-		"two_lists_differ":         func(t testing.TB) { shownByOneOfTwo(t, false) },
+		"two_lists_differ":         func(t testing.TB) { shownByOneOfTwo(t, false, false) },
+		"omitted_stop_rests":       omittedUnreadStop,
+		"omission_forgotten":       omittedUnreadStop,
+		"bridge_relied_on":         func(t testing.TB) { movingStop(t, []int64{12}, "46000", 20, 0) },
+		"ended_stop_relied_on":     func(t testing.TB) { movingStop(t, []int64{13}, "46000", 26, 0) },
+		"one_list_unprotected":     func(t testing.TB) { shownByOneOfTwo(t, true, true) },
+		"later_position_ignored":   func(t testing.TB) { shownLaterPosition(t, 9, -40, 2_000, true) },
+		"earlier_is_later":         func(t testing.TB) { shownLaterPosition(t, 5, -40, 500, false) },
+		"smaller_row_witnesses":    rowOfSmallerPosition,
+		"others_reduction_opens":   reducedAnothers,
+		"sent_type_expected":       func(t testing.TB) { refusedStopRests(t, exchange.TakeProfitLimit, true) },
 		"unlisted_margin_stripped": func(t testing.TB) { soldWhatHalfAListShows(t, "5", false, true) },
 	})
 }

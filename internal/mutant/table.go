@@ -7,7 +7,7 @@ import (
 )
 
 // Table holds all mutants. The package comment describes how to change an Edit.
-var Table = slices.Concat(protocol, belief, peer, wallet)
+var Table = slices.Concat(protocol, belief, peer, wallet, futures)
 
 // protocol breaks the rules of one botd on its account.
 var protocol = []Row{

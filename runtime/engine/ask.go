@@ -131,6 +131,18 @@ func (t *tick) inquireRead(leg *leg) {
 	}
 }
 
+// inquireFirst calls a strategy whose account has been read for the first time since the start. If it decides now, nothing opens under the plan from before
+// the start until it has decided: that plan may rely on rules that have changed.
+func (t *tick) inquireFirst(leg *leg) {
+	newest := t.nextAsk
+	if t.inquireRead(leg); t.nextAsk == newest {
+		return
+	}
+	if task := &t.out.Asks[len(t.out.Asks)-1].Task; task.AtMS != 0 || task.Each < task.To {
+		leg.undecided, leg.newestAsk = true, newest
+	}
+}
+
 func (leg *leg) deadlineMS() int64 { return cmp.Or(leg.config.DeadlineMS, DefaultDeadlineMS) }
 
 // legOfAsk returns the strategy of the call in progress.

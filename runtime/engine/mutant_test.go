@@ -149,5 +149,12 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"exit_waits_after_stop":   exitAfterAnAcceptedStop,
 		"refused_slice_relied_on": func(t testing.TB) { shortSlice(t, true, false, 8_000) },
 		"refused_before_opening":  refusedBeforeOpening,
+		"former_plan_opens":       func(t testing.TB) { startsWithFormerPlan(t, offload, byCandles) },
+		"removed_next_to_peer": func(t testing.TB) {
+			w := settled(t)
+			if peersOrder(exchange.Buy, false)(w); w.engine.roster.ended(w.engine.legs[0], &Reload{}) {
+				t.Error("want it to stay while another botd's opening rests")
+			}
+		},
 	})
 }

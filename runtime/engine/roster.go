@@ -160,12 +160,12 @@ func (r *roster) removalObstacle(leg *leg) string {
 
 // ended reports whether nothing remains of a strategy that is no longer configured. Unless another
 // strategy on the symbol takes them over, the ledger may still expect trades of the symbol, the
-// strategy's result may lack the last of them, or a list may still show an opening that the exchange
-// refused but executed.
+// strategy's result may lack the last of them, a list may still show an opening that the exchange
+// refused but executed, or another botd's may still be filled: its position needs the strategy's stop.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
 	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0 ||
-		r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())
+		r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds()) || r.book.PeerMayOpen(leg.symbol)
 	return r.removalObstacle(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 

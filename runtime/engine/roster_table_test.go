@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/internal/reconciletest"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -108,6 +109,18 @@ func TestNewStrategyWaitsIfConfigured(t *testing.T) {
 	}
 }
 
+// peersOrder has an open list show an order of another botd with this one's prefix.
+func peersOrder(side exchange.Side, reduces bool) func(w *world) {
+	return func(w *world) {
+		order := exchange.Order{ID: 90, ClientOrderID: "bt-" + placement.Start{Epoch: 9}.String() + "-1", Market: exchange.Futures,
+			Symbol: bitcoin.Name, Side: side, Type: exchange.Limit, Quantity: 10, Status: exchange.StatusNew}
+		if reduces {
+			order.ClosePositionID = 7
+		}
+		w.engine.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{order})})
+	}
+}
+
 // An ended strategy has no position, and nothing is awaited on its symbol, unless another strategy takes over
 // the symbol.
 func TestRemovedStrategyIsEnded(t *testing.T) {
@@ -129,6 +142,8 @@ func TestRemovedStrategyIsEnded(t *testing.T) {
 		{"one order is under way", func(w *world) { w.sends(placement.Exit) }, false, false},
 		{"its result is awaited", func(w *world) { fills(w); w.engine.results.following = true }, false, true},
 		{"nobody follows its result", func(w *world) { fills(w); w.engine.results.following = false }, true, true},
+		{"another botd's opening rests", peersOrder(exchange.Buy, false), false, true},
+		{"another botd's exit rests", peersOrder(exchange.Sell, true), true, true},
 		{"the ledger awaits its trade", func(w *world) { fills(w); w.engine.config.Ledger, w.engine.results.following = true, false }, false, true},
 	} {
 		w := settled(t, func(w *world) { w.config.Ledger = c.name == "the ledger awaits its trade" })

@@ -317,7 +317,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		}
 	}
 	for _, leg := range unread {
-		r.tick.inquireRead(leg)
+		r.tick.inquireFirst(leg)
 	}
 	if grown := r.book.Stale() - stale; grown > 0 {
 		r.note("", nil, NoteStale{int(grown), "the exchange returned older data than before"})
