@@ -373,7 +373,7 @@ func (s positionComparison) readPosition(symbol *SymbolState) bool {
 	if s.fetched.Before.Done() { // a second line of defense: two snapshots at least L apart decide, and the second includes what the first could have missed
 		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
 			if symbol.AtVenue() == 0 && symbol.Known() == 0 {
-				s.takeShown(symbol) // it is protected, whichever list is right
+				s.useShownPosition(symbol) // it is protected, whichever list is right
 			}
 			s.standOpened(symbol)
 			symbol.equal.reset()

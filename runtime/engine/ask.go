@@ -139,7 +139,7 @@ func (t *tick) inquireFirst(leg *leg) {
 		return
 	}
 	if task := &t.out.Asks[len(t.out.Asks)-1].Task; task.AtMS != 0 || task.Each < task.To {
-		leg.undecided, leg.newestAsk = true, newest
+		leg.inForce.outdated, leg.inForce.newestAsk = true, newest
 	}
 }
 
