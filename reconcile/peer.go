@@ -66,6 +66,20 @@ func (t *peerTrades) purchases() (sum exchange.Quantity) {
 	return sum
 }
 
+// sales returns the quantity that the peer's orders have sold.
+func (t *peerTrades) sales() exchange.Quantity { return t.purchases() - t.sold - t.net() }
+
+// persons returns the part of a quantity that others held beyond the baseline when botd began to stand down, less what the peer has bought.
+func (t *peerTrades) persons(held exchange.Quantity) exchange.Quantity {
+	return max(0, held-max(0, t.net()))
+}
+
+// hiddenSales returns the part of botd's own quantity that the peer has sold, according to the lists, while the wallet shows only a part of it beyond the
+// coins of others: those hide the sale.
+func (t *peerTrades) hiddenSales(own, shown exchange.Quantity) exchange.Quantity {
+	return max(0, min(own-shown, own, t.sales()))
+}
+
 // recentPurchases returns the quantity that the peer bought so recently that its own stop may still
 // be on its way.
 func (t *peerTrades) recentPurchases(nowMS int64) (sum exchange.Quantity) {
@@ -165,7 +179,9 @@ func (s *SymbolState) jointPosition() exchange.Quantity {
 		sold = max(sold, min(0, s.spot.peer.continued))
 	}
 	own, others = own+sold, max(0, others)
-	return max(0, min(max(0, min(own, s.spot.baseBalance-s.Baseline()))+others, s.spot.baseBalance))
+	shown := s.spot.baseBalance - s.Baseline()
+	own -= s.spot.peer.hiddenSales(own, shown-s.spot.peer.persons(s.Unattributed()))
+	return max(0, min(max(0, min(own, shown))+others, s.spot.baseBalance))
 }
 
 // jointFills returns jointPosition regardless of the wallet.

@@ -91,8 +91,8 @@ func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBough
 		}
 		once, before := symbol.mayBuy(p), s.book.delivery(p).before
 		maxBought, sinceMS = maxBought+once*maxTimes, min(sinceMS, p.SentMS())
-		if !before.amount.IsZero() && s.book.unchanged(symbol, before) {
-			continue // the wallet is older than the purchase, or it bought nothing
+		if !before.amount.IsZero() && s.book.unspent(symbol, before) {
+			continue // more of the asset is then a person's deposit
 		}
 		bought += once * s.walletEvidence().timesPaid(p, symbol)
 	}

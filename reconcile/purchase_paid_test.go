@@ -31,6 +31,7 @@ func TestPurchaseExecutedTwiceIsProtected(t *testing.T) {
 		"paid once, and the rest is a deposit":    {"1.02", "9500", 10},
 		"paid twice but for a little":             {"1.02", "9010", 20},
 		"paid twice, and something was withdrawn": {"1.01", "9000", 10},
+		"not paid, and all of it is a deposit":    {"1.02", "10000", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

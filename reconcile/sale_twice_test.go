@@ -89,6 +89,87 @@ func exitWithAnother(t testing.TB, c frozenForAnother) {
 	}
 }
 
+// A person has deposited coins, and another botd with a copy of the journal has sold the position. No list shows that sale. An exit leaves the deposit,
+// but not what that botd has bought itself (seed 910042572).
+func TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold(t *testing.T) {
+	t.Parallel()
+	exitNextToADeposit(t, 10, 0, 0)
+	exitNextToADeposit(t, 4, 0, 6)
+	exitNextToADeposit(t, 0, 0, 10)
+	exitNextToADeposit(t, 0, 5, 10)
+}
+
+func exitNextToADeposit(t testing.TB, sold, bought, want exchange.Quantity) {
+	t.Helper()
+	w, _ := nextToADeposit(t)
+	w.targets(0, nil)
+	w.now += 60_000
+	var history []exchange.Order
+	if bought > 0 {
+		history = append(history, anothers(youngers+"2", 20, exchange.Buy, exchange.MarketOrder, bought, bought, w.now))
+	}
+	w.sees(w.book.Symbol(coin).rules.QuantityAmount(1_022+bought-sold).String(), "0", history)
+	if have := soldBy(w.derives(nil)); have != want {
+		t.Errorf("sold %d, bought %d: want an exit of %d, have %d", sold, bought, want, have)
+	}
+}
+
+// nextToADeposit holds 10 next to a person's 1 BTC and to 12 that a person has deposited since, and stands down.
+func nextToADeposit(t testing.TB) (w *wallet, derive func() []Intent) {
+	w, derive = protecting(t)
+	for range 4 {
+		w.now += 60_000
+		w.shows("1.022", "0")
+	}
+	if have := w.book.Symbol(coin).Unattributed(); have != 12 {
+		t.Fatalf("want a deposit of 12, have %d", have)
+	}
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	return w, derive
+}
+
+// A person has deposited coins, and another botd with a copy of the journal has sold the position, as the history shows. No stop covers the deposit in its
+// place, also not after a further deposit. What a person withdraws is no such sale (seeds 885400534, 885401234, 885401952).
+func TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sold    exchange.Quantity // by the other botd's order
+		restsMS int64             // for how long that order rested
+		held    []string          // by the wallet, one after the other
+		want    exchange.Quantity
+	}{
+		"it sold the position":                      {10, 0, []string{"1.012"}, 0},
+		"its stop sold the position":                {10, 300_000, []string{"1.012"}, 0},
+		"it sold a part":                            {4, 0, []string{"1.018"}, 6},
+		"it sold what no list shows that it bought": {10, 0, []string{"1.022"}, 10},
+		"a further deposit":                         {10, 0, []string{"1.012", "1.032"}, 0},
+		"a withdrawal":                              {0, 0, []string{"1.012"}, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopNextToADeposit(t, c.sold, c.restsMS, c.want, c.held...)
+		})
+	}
+}
+
+func stopNextToADeposit(t testing.TB, sold exchange.Quantity, restsMS int64, want exchange.Quantity, held ...string) {
+	t.Helper()
+	w, derive := nextToADeposit(t)
+	var history []exchange.Order
+	if sold > 0 {
+		history = append(history, anothers(youngers+"1", 20, exchange.Sell, exchange.Limit, sold, sold, w.now-restsMS))
+	}
+	for _, held := range held {
+		for range 3 {
+			w.now += 60_000
+			w.sees(held, "0", history)
+		}
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 // The exchange may execute an order that it refused a moment after the refusal. A list read before that does not show the order.
 func TestRefusalIsConfirmedByListsOfHalfASecondAfterIt(t *testing.T) {
 	t.Parallel()

@@ -142,7 +142,11 @@ func (s spotPosition) leftByPeer(quantity exchange.Quantity) exchange.Quantity {
 	}
 	quantity = max(0, quantity-s.soldElsewhere())
 	if s.book.walletRead && (s.book.StandsDown() || s.book.HasUnnamedPeer()) {
-		quantity = min(quantity, max(0, s.ownBalance()-s.saleEvidence().frozenForOthers()))
+		own := s.ownBalance()
+		if s.book.StandsDown() {
+			own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())
+		}
+		quantity = min(quantity, max(0, own-s.saleEvidence().frozenForOthers()))
 	}
 	return quantity
 }

@@ -78,8 +78,13 @@ func (w *spotWallet) showsBeforeSale(symbol *SymbolState) bool {
 
 // unchanged reports whether the wallet shows exactly the asset and the money of an earlier read.
 func (w *spotWallet) unchanged(symbol *SymbolState, before priorBalance) bool {
+	return w.unspent(symbol, before) && w.baseBalance(symbol) == before.asset
+}
+
+// unspent reports whether the wallet shows exactly the money of an earlier read: it is older than a purchase sent since, or that purchase bought nothing.
+func (w *spotWallet) unspent(symbol *SymbolState, before priorBalance) bool {
 	money := w.Balance(symbol.rules.Quote)
-	return before.atMS != 0 && w.baseBalance(symbol) == before.asset && money.Free.Add(money.Frozen) == before.amount
+	return before.atMS != 0 && money.Free.Add(money.Frozen) == before.amount
 }
 
 // noteShown remembers the wallet before an own order was sent.

@@ -103,6 +103,9 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
+	if s.book.StandsDown() { // another botd may have bought more, or sold botd's own coins
+		return
+	}
 	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {
 		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: quantity}))
 	}

@@ -60,7 +60,11 @@ func (s *SymbolState) expectFees(rate exchange.Rate) (record.Record, bool) {
 // shortfall is decided by decideShortWallet.
 func (s walletComparison) reconcileWallet(symbol *SymbolState, balance exchange.Quantity, live bool) {
 	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
-	short := symbol.Known() - symbol.Fees() - (balance - symbol.Baseline())
+	own, shown := symbol.Known()-symbol.Fees(), balance-symbol.Baseline()
+	short := own - shown
+	if peer := &symbol.spot.peer; s.book.StandsDown() {
+		short = max(short, peer.hiddenSales(own, shown-peer.persons(symbol.Unattributed())))
+	}
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)
 		symbol.missedFor.reset()

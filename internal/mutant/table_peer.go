@@ -182,7 +182,28 @@ var peer = []Row{
 		}},
 	{"frozen_sold", "an exit sells what the wallet freezes for another botd's orders", "34",
 		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
-			{"reconcile.spotPosition.leftByPeer", "max(0, s.ownBalance()-«s.saleEvidence().frozenForOthers()»)", "0"},
+			{"reconcile.spotPosition.leftByPeer", "max(0, own-«s.saleEvidence().frozenForOthers()»)", "0"},
+		}},
+	{"deposit_sold", "while standing down, an exit sells a person's deposit in place of what another botd has sold", "34",
+		"reconcile TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
+			{"reconcile.spotPosition.leftByPeer", "own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())", ""},
+		}},
+	{"deposit_hides_sale", "a person's deposit hides that the stop of another botd has sold the position, and another stop covers it again", "34",
+		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
+			{"reconcile.SymbolState.jointPosition", "s.spot.peer.hiddenSales(own, shown-s.spot.peer.persons(s.Unattributed()))", "0"},
+		}},
+	{"deposit_ends_sale", "a further deposit shows the coins again that another botd has sold", "34",
+		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
+			{"reconcile.walletComparison.reconcileWallet",
+				"max(short, peer.hiddenSales(own, shown-peer.persons(symbol.Unattributed())))", "max(short, 0*peer.sold)"},
+		}},
+	{"deposit_shrinks", "while standing down, what another botd has sold counts as withdrawn by a person", "34",
+		"reconcile TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
+			{"reconcile.walletComparison.recordUnattributed", "s.book.StandsDown()", "false"},
+		}},
+	{"withdrawal_is_sale", "while standing down, what a person has withdrawn counts as sold by another botd", "34",
+		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
+			{"reconcile.peerTrades.hiddenSales", "min(own-shown, own, t.sales())", "min(own-shown, own)"},
 		}},
 	{"few_ids_trusted", "a futures list that shows one id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{

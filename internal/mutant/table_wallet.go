@@ -285,7 +285,11 @@ var wallet = []Row{
 		}},
 	{"old_wallet_bought", "a wallet as before a purchase counts as its result, because what it shows has been sold since", "40",
 		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{
-			{"reconcile.unlistedOrders.unlistedPurchases", "s.book.unchanged(symbol, before)", "false"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "s.book.unspent(symbol, before)", "false"},
+		}},
+	{"deposit_bought", "a deposit counts as the result of a purchase of unknown outcome whose money is still there", "40",
+		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
+			{"reconcile.unlistedOrders.unlistedPurchases", "s.book.unspent(symbol, before)", "s.book.unchanged(symbol, before)"},
 		}},
 	{"again_after_its_end", "a purchase that the exchange executed again has no stop for that once it has ended", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
