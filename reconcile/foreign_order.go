@@ -206,7 +206,7 @@ func (p *peer) PeerMayOpen(symbol *SymbolState) bool {
 }
 
 // ForeignPrefix returns the client order id of an order that carries this instance's prefix but is not
-// in the journal, placed by a second instance, or by this one after the restored backup was made (case 15); empty for
+// in the journal, placed by another botd, or by this one after the restored backup was made (case 15); empty for
 // none. If the journal was lost, the order's symbol is already quarantined (case 35).
 func (p *peer) ForeignPrefix() string {
 	for symbol := range p.account.Symbols() {

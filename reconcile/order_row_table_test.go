@@ -128,7 +128,7 @@ func TestOrderDateFromExchange(t *testing.T) {
 	}
 }
 
-// An unreadable row may be an own order, which is then uncertain; a foreign order of a traded symbol or under botd's prefix; or the order
+// An unreadable row may be botd's own order, which is then uncertain; a foreign order of a traded symbol or under botd's prefix; or the order
 // whose answer was lost, as far as the row fits it.
 func TestUnreadableRowIsAttributed(t *testing.T) {
 	t.Parallel()

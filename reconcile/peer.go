@@ -91,7 +91,7 @@ func (t *peerTrades) recentPurchases(nowMS int64) (sum exchange.Quantity) {
 	return sum
 }
 
-// noteOwnSale records the part of an own sale that exceeds the quantity explained by fills as a
+// noteOwnSale records the part of botd's own sale that exceeds the quantity explained by fills as a
 // sale of the peer's purchases.
 func (t *peerTrades) noteOwnSale(p *account.Placement, grown, before exchange.Quantity) {
 	if p.Order().Side == exchange.Sell && len(t.orders) > 0 {
@@ -298,7 +298,7 @@ func (t *unnamedPeer) noteUnnamed(orderID int64) {
 	t.lastID = max(t.lastID, orderID)
 }
 
-// noteOwn records an own order by whose form an unnamed peer may recognize this botd.
+// noteOwn records botd's own order by whose form an unnamed peer may recognize this botd.
 func (t *unnamedPeer) noteOwn(p *account.Placement) {
 	if order := p.Order(); p.Purpose() == placement.StopLoss || !order.QuoteAmount.IsZero() {
 		t.ownID = max(t.ownID, p.OrderID())

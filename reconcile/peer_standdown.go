@@ -11,7 +11,7 @@ import (
 // UnknownOrder returns the client order id of an order that carries this instance's prefix but is not in
 // the journal: one seen now, or since a person last rearmed the account, or one that caused a quarantine
 // still in force; empty for none. The journal contains the last two, so a start stands down before it
-// has read anything. A second instance, or this one with a later journal, may be running (case 15):
+// has read anything. Another botd, or this one with a later journal, may be running (case 15):
 // nothing opens, existing orders are neither moved nor canceled, and existing protection is not placed
 // again, whoever placed it.
 func (p *peer) UnknownOrder() string { return p.unknownOrder.once(p.pass, p.findUnknown) }
@@ -146,7 +146,7 @@ const (
 	excessLastMS = 10_000
 )
 
-// mayRemoveExcessStop reports whether an own stop may be removed because stops of the peer replace it,
+// mayRemoveExcessStop reports whether botd's own stop may be removed because stops of the peer replace it,
 // as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
 // excess.
 func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {

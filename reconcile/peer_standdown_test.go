@@ -567,7 +567,7 @@ func passedStandingDown(t testing.TB, c passedStop) {
 	}
 }
 
-// Without an own purchase there is no entry price: the stop is as far below the current price as that is below the plan's stop.
+// Without botd's own purchase there is no entry price: the stop is as far below the current price as that is below the plan's stop.
 func TestPassedStopWithoutAnEntryStandingDown(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)

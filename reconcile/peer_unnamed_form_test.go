@@ -10,7 +10,7 @@ import (
 )
 
 // On futures a stop without an id at the price of one of botd's own is another botd's. Anything else at that price may be a person's.
-func TestFuturesStopAtThePriceOfAnOwnOneRevealsAnUnnamedPeer(t *testing.T) {
+func TestFuturesStopAtThePriceOfBotdsOwnRevealsAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	stops := func(d *desk) { d.whole(placement.StopLoss, 1, exchange.Sell, "49000") }
 	for name, c := range map[string]struct {
@@ -26,7 +26,7 @@ func TestFuturesStopAtThePriceOfAnOwnOneRevealsAnUnnamedPeer(t *testing.T) {
 		"of a short position":                  {stops, func(o *exchange.Order) { o.Side = exchange.Buy }, 0, false},
 		"of another type":                      {stops, func(o *exchange.Order) { o.Type = exchange.StopLimit }, 0, false},
 		"no stop, at the price of botd's stop": {stops, func(o *exchange.Order) { o.Type = exchange.TakeProfitMarket }, 0, false},
-		"a take-profit at the price of an own one": {func(d *desk) { d.whole(placement.TakeProfit, 1, exchange.Sell, "49000") },
+		"a take-profit at the price of one of botd's own": {func(d *desk) { d.whole(placement.TakeProfit, 1, exchange.Sell, "49000") },
 			func(o *exchange.Order) { o.Type = exchange.TakeProfitMarket }, 0, false},
 		"next to one that is not answered": {func(d *desk) {
 			d.send(Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell,

@@ -214,7 +214,7 @@ func (s saleEvidence) cancelJustRefused() bool {
 // explain: the order history, which is read next, may show that another botd has sold it.
 func (s saleEvidence) awaitsSaleOfOthers() bool {
 	t := &s.symbol.spot
-	return s.book.idsLeftOut && t.difference < 0 && t.asked == 0 && !s.desired.Flatten
+	return s.book.idsLeftOut && t.difference < 0 && t.historyReads == 0 && !s.desired.Flatten
 }
 
 const unnamedReleaseMS = 2_500

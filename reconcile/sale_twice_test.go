@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// An own stop whose row cannot be read rests as long as the wallet freezes what it sells: a second stop would sell a person's coins.
+// botd's own stop whose row cannot be read rests as long as the wallet freezes what it sells: a second stop would sell a person's coins.
 func TestUnreadableStopRestsWhileTheWalletFreezesItsAsset(t *testing.T) {
 	t.Parallel()
 	unreadableStop(t, "1", "0.01", 0)

@@ -151,7 +151,7 @@ func (s spotPosition) leftByPeer(quantity exchange.Quantity) exchange.Quantity {
 	return quantity
 }
 
-// canceledByOthersWaitMS is the time for which botd does not replace an own stop that another party has canceled, if lists omit ids:
+// canceledByOthersWaitMS is the time for which botd does not replace botd's own stop that another party has canceled, if lists omit ids:
 // another botd with a copy of the journal may be selling the stop's quantity, which wallet and order history show within that time.
 const canceledByOthersWaitMS = 3_000
 

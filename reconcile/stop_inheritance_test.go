@@ -241,7 +241,7 @@ func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {
 	type read struct {
 		afterMS     int64 // since the one before
 		lacks       bool  // the wallet does not show the quantity
-		sells       bool  // an own sale of one step is booked before it
+		sells       bool  // botd's own sale of one step is booked before it
 		quarantined bool
 	}
 	for name, c := range map[string]struct {

@@ -87,7 +87,7 @@ func (w *spotWallet) unspent(symbol *SymbolState, before priorBalance) bool {
 	return before.atMS != 0 && money.Free.Add(money.Frozen) == before.amount
 }
 
-// noteShown remembers the wallet before an own order was sent.
+// noteShown remembers the wallet before botd's own order was sent.
 func (t *spotEvidence) noteShown(w record.Wallet) {
 	if w.ReadMS == 0 {
 		return

@@ -135,11 +135,11 @@ func (s walletComparison) noteDifference(symbol *SymbolState) {
 	t := &symbol.spot
 	switch by := s.book.walletDiffers(symbol); {
 	case by == 0:
-		t.difference, t.asked = 0, 0
+		t.difference, t.historyReads = 0, 0
 	case by != t.difference:
-		t.difference, t.asked = by, 0
+		t.difference, t.historyReads = by, 0
 	default:
-		t.asked++
+		t.historyReads++
 	}
 }
 

@@ -169,8 +169,8 @@ func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum ex
 	return sales, sum
 }
 
-// possibleOwnChange returns the size of a wallet change that an own order may have caused although botd has no position: any excess, or a shortfall soon after
-// the last sale, because the exchange may have executed that sale twice.
+// possibleOwnChange returns the size of a wallet change that botd's own order may have caused although botd has no position: any excess, or a
+// shortfall soon after the last sale, because the exchange may have executed that sale twice.
 func (e walletEvidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
 	settle := e.book.Settle()
 	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {

@@ -12,7 +12,7 @@ import (
 // with CANCELED, whatever an earlier or possibly outdated wallet read shows. The stop's replacement is
 // therefore sent after that answer without waiting for a list, which may be wrong or late.
 
-// releasedBalance is the quantity of a symbol's asset that an own order held until a cancel freed it.
+// releasedBalance is the quantity of a symbol's asset that botd's own order held until a cancel freed it.
 type releasedBalance struct {
 	atMS     int64
 	quantity exchange.Quantity

@@ -40,7 +40,7 @@ func TestPartialExitSellsWhatACanceledStopHasFreed(t *testing.T) {
 	unread := func(d *Desired) { d.Unread = true }
 	for name, c := range map[string]struct {
 		target       exchange.Quantity
-		buys         exchange.Quantity // by an own order that rests
+		buys         exchange.Quantity // by botd's own order that rests
 		free, frozen string
 		desired      func(*Desired)
 		want         exchange.Quantity

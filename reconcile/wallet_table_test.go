@@ -101,9 +101,9 @@ func TestWalletDifference(t *testing.T) {
 			c.with(w)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.spot.difference, symbol.spot.asked = c.before.differs, c.before.asked
+		symbol.spot.difference, symbol.spot.historyReads = c.before.differs, c.before.asked
 		w.reads(c.baseBalance, 0).walletComparison().noteDifference(symbol)
-		if have := (noted{symbol.spot.difference, symbol.spot.asked}); have != c.want {
+		if have := (noted{symbol.spot.difference, symbol.spot.historyReads}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
 		if symbol.rules = nil; w.book.walletDiffers(symbol) != 0 {
@@ -133,7 +133,7 @@ func TestWalletAheadOfLists(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.reads(c.baseBalance, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.difference, symbol.spot.asked = c.differs, c.asked
+		symbol.spot.difference, symbol.spot.historyReads = c.differs, c.asked
 		if have := w.book.WalletAhead(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
@@ -203,9 +203,11 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 		{"it has agreed at the first moment", func(s *SymbolState) { s.missedFor.sinceMS, s.spot.agreedMS = 1, 1 }, 0},
 		{"it holds more", func(s *SymbolState) { s.spot.extra.shownFor.sinceMS = 1 }, agreedMS - 62_000},
 		{"it differs", func(s *SymbolState) { s.spot.difference = -1 }, agreedMS - 62_000},
-		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, maxHistoryReads-1 }, agreedMS - 62_000},
-		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.asked = 1, maxHistoryReads }, -1},
-		{"it was asked ten times, and misses some", func(s *SymbolState) { s.spot.difference, s.spot.asked, s.missedFor.sinceMS = 1, maxHistoryReads, 1 },
+		{"it was asked nine times", func(s *SymbolState) { s.spot.difference, s.spot.historyReads = 1, maxHistoryReads-1 }, agreedMS - 62_000},
+		{"it was asked ten times", func(s *SymbolState) { s.spot.difference, s.spot.historyReads = 1, maxHistoryReads }, -1},
+		{"it was asked ten times, and misses some", func(s *SymbolState) {
+			s.spot.difference, s.spot.historyReads, s.missedFor.sinceMS = 1, maxHistoryReads, 1
+		},
 			agreedMS - 62_000},
 	} {
 		w := explains(t, 10, 0)
@@ -573,9 +575,9 @@ func frozenAgain(t testing.TB) {
 		replaced  bool // by another stop, which no list shows yet
 		foreign   bool // a person's sale of the same quantity is open
 		sameRead  bool
-		elsewhere bool // an own sale on another symbol of the asset
+		elsewhere bool // botd's own sale on another symbol of the asset
 		unknown   bool // a person's sale on a symbol that botd does not trade
-		buys      bool // an own purchase rests
+		buys      bool // botd's own purchase rests
 		bids      bool // a person's purchase rests
 		ends      bool
 	}{

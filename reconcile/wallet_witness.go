@@ -20,7 +20,7 @@ type spotEvidence struct {
 	sales        []sale            // sales by others that explained an earlier difference
 	freed        []releasedBalance // quantities held by own orders until they were canceled, oldest first
 	difference   exchange.Quantity // difference between the newest wallet and the fills, if worth an order
-	asked        int               // number of rounds that have read the order history about it
+	historyReads int               // number of rounds that have read the order history about it
 	secondBuyer  int64             // newest purchase in the form of botd's that no placement claims
 	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	beforeSale   priorBalance      // the wallet before the last effective sale was sent
@@ -107,7 +107,7 @@ func (o *observedAccount) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64,
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
 // which may explain it, has not been read often enough since.
 func (s *SymbolState) Suspect() bool {
-	return s.spot.difference != 0 && s.spot.asked < maxHistoryReads
+	return s.spot.difference != 0 && s.spot.historyReads < maxHistoryReads
 }
 
 // salesFrom returns the time from which a sale may explain a difference. Until wallet and fills have agreed since the start, that is the last change

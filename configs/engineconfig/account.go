@@ -18,7 +18,6 @@ import (
 // Pace of the live engine.
 const (
 	busyRoundMS  = 1_000
-	closeLagMS   = 2_000
 	timeToLiveMS = 5_000
 )
 
@@ -50,7 +49,8 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
 		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
-		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: closeLagMS, TimeToLiveMS: timeToLiveMS, TakerFee: spotTakerFee, Ledger: true,
+		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: polling.CloseLagMS, TimeToLiveMS: timeToLiveMS,
+		TakerFee: spotTakerFee, Ledger: true,
 	}
 	for i := range config.Strategies {
 		c := &config.Strategies[i]

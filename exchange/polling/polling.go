@@ -11,6 +11,7 @@ const (
 	FundingMS   = 60_000 // of a funding rate, for a strategy that watches it and for the paper account
 	OrderBookMS = 2_000  // from an answer with an order book to the next request, for a strategy that watches the order book
 	ClockMS     = 60_000 // of the exchange's clock
+	CloseLagMS  = 2_000  // from a candle's close to the first request for it, by the exchange's clock
 )
 
 // Numbers of requests.

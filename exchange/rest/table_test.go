@@ -53,7 +53,7 @@ func TestADelistedSymbolStaysButIsNotTraded(t *testing.T) {
 	}
 }
 
-func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
+func TestANewSymbolInAListOfItsOwnRefreshesTheTableOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)

@@ -249,7 +249,7 @@ func (j *judge) meet(f *flight) {
 	}
 }
 
-// peerSold reports whether the other process, or an own stop, has just reduced the same position: no read has
+// peerSold reports whether the other process, or botd's own stop, has just reduced the same position: no read has
 // shown a change between the exit and the read on which it is based.
 func (j *judge) peerSold(key exchange.SymbolKey, side exchange.Side) bool {
 	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= maxReadAgeMS {

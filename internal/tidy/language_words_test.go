@@ -51,7 +51,7 @@ var Phrases = map[string]string{
 	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",
 	"asked for twice": "set twice, confirmed", "beside the engine": "without the engine", "worked out": "computed",
 	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
-	"per cent": "percent",
+	"per cent": "percent", "an own order": "botd's own order", "an own stop": "botd's own stop", "an own sale": "botd's own sale",
 }
 
 // Required are names that another module's interface requires.

@@ -222,7 +222,7 @@ var Table = []Row{
 			"runtime/api runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/notation internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets",
-		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
+		impure, "exchange exchange/polling exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
 			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
 			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra"},

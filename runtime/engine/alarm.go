@@ -34,7 +34,7 @@ func unjournalledOrder(id string) string {
 	return "order " + id + " carries this instance's prefix but is not in the journal"
 }
 
-// guardPrefix stands the account down when another instance, or an old backup, trades under botd's
+// guardPrefix stands the account down when another botd, or an old backup, trades under botd's
 // prefix (case 15): the halt's record names the order. If a halt is already in force, a person is
 // notified once.
 func guardPrefix(o *outbox) {

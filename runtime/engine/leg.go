@@ -22,13 +22,13 @@ type leg struct {
 	symbol *reconcile.SymbolState
 	state  *account.Strategy
 
-	// what it reads
+	// market data
 	series   *series
 	others   []*series // of the other symbols that it reads
 	watched  watched
 	schedule callSchedule
 
-	// what it is asked, and has answered
+	// its call and its decision
 	view     strategy.View
 	shown    shownState
 	question question
@@ -39,7 +39,7 @@ type leg struct {
 	reentry  strategy.Reentry // its re-entry policy
 	failure  strategyFailure
 
-	// what is done about it
+	// execution
 	inForce planInForce
 	rounds  legRounds
 	ladder  ladderState

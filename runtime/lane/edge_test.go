@@ -301,7 +301,7 @@ func TestOwnPositionIsClosedDuringPlacements(t *testing.T) {
 	})
 }
 
-// An own order whose fill is unknown keeps the sale, because the asset could be sold twice.
+// botd's own order whose fill is unknown keeps the sale, because the asset could be sold twice.
 func TestSaleWaitsForOwnOrdersToEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -216,7 +216,7 @@ func (m *Metrics) orderFamilies() {
 		"market")
 	m.rounds = m.counter("botd_reconcile_runs_total", "Rounds of the reconciler.", "market", "result")
 	m.roundSeconds = m.histogram("botd_reconcile_duration_seconds", "Time of one round.", requestBuckets, "market")
-	m.roundSuccess = m.gauge("botd_reconcile_last_success_timestamp_seconds", "Time of the last complete pass.", "market")
+	m.roundSuccess = m.gauge("botd_reconcile_last_success_timestamp_seconds", "Time of the last complete round.", "market")
 	m.discrepancyKinds = m.counter("botd_reconcile_discrepancies_total", "Differences between journal and exchange.", "market", "kind")
 	m.discrepancies = m.gauge("botd_reconcile_discrepancies_unresolved", "Differences not yet explained.", "market")
 	// One round reads both markets of the account, hence the label.

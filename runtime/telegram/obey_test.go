@@ -399,7 +399,7 @@ func TestRepliesAreBounded(t *testing.T) {
 		if len(q.replies) != 8 || q.counts[Unsent] != 1 {
 			t.Errorf("want eight at once, have %d, %v", len(q.replies), q.counts)
 		}
-		q.answer(viewer, "x") // each user has an own pace
+		q.answer(viewer, "x") // each user has a pace of its own
 		time.Sleep(1999 * time.Millisecond)
 		q.answer(operator, "x")
 		time.Sleep(time.Millisecond)

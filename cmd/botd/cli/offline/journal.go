@@ -339,7 +339,7 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 		}
 		return
 	}
-	t := shell.NewTable(w, table.Row{"where", "key", "want", "have"})
+	t := shell.NewTable(w, table.Row{"where", "key", "expected", "actual"})
 	for _, p := range found.Problems {
 		t.AppendRow(table.Row{p.Table, printable.Text(p.Key), printable.Text(p.Want), printable.Text(p.Have)})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
+	"botd/exchange/polling"
 	"botd/exchange/rest"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -119,13 +119,13 @@ func verifyText(w io.Writer, rows []tape.Summary) {
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, moment.Minute(r.FromMS), moment.Minute(r.ToMS), r.Map)
 		for _, p := range r.Problems {
-			fmt.Fprintln(w, "  wrong:", p)
+			fmt.Fprintln(w, "  invalid:", p)
 		}
 		for _, h := range r.Holes {
 			fmt.Fprintf(w, "  gap: %d candles from %s to %s\n", h.Candles, moment.Minute(h.FromMS), moment.Minute(h.ToMS))
 		}
 		for _, warning := range r.Warnings {
-			fmt.Fprintln(w, "  odd:", warning)
+			fmt.Fprintln(w, "  anomaly:", warning)
 		}
 		if len(r.Problems)+len(r.Holes)+len(r.Warnings) == 0 {
 			fmt.Fprintln(w, "  ok")
@@ -225,8 +225,7 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	if !found {
 		return failure.New(failure.Usage, "botd markets lists what it trades", "%s trades no %s symbol %q", flags.url, market, flags.series.symbol)
 	}
-	// A candle is closed when the server's time is 2 s past its close.
-	closed := client.ServerNowMS() - 2*time.Second.Milliseconds()
+	closed := client.ServerNowMS() - polling.CloseLagMS
 	if flags.untilMS == 0 || flags.untilMS > closed {
 		flags.untilMS = closed
 	}
