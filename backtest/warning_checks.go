@@ -238,55 +238,77 @@ var paths = map[sim.PathOrder]string{
 	sim.Best:        "the order of low and high that is better for positions and resting orders, so a target comes before a stop",
 }
 
+// sentences are sentences for a person, one after the other.
+type sentences []string
+
+func (s *sentences) add(format string, arguments ...any) {
+	*s = append(*s, fmt.Sprintf(format, arguments...))
+}
+
 // assumptions returns the assumptions behind the figures, a sentence each.
 func (r *run) assumptions() []string {
-	c := &r.config.Costs
-	var list []string
-	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
+	var list sentences
+	r.addFeesAndFills(&list)
+	r.addPaths(&list)
+	r.addFunding(&list)
 	if r.ledger.futures {
-		add("fees: maker %s, taker %s, in USDT", percent(c.Futures.Maker), percent(c.Futures.Taker))
+		list.add("liquidation by the symbols' margin brackets, cross margin, at the mark, with the taker fee")
+	}
+	return list
+}
+
+func (r *run) addFeesAndFills(list *sentences) {
+	c := &r.config.Costs
+	if r.ledger.futures {
+		list.add("fees: maker %s, taker %s, in USDT", percent(c.Futures.Maker), percent(c.Futures.Taker))
 	}
 	if r.ledger.spot != "" {
 		where := "in the asset received"
 		if c.FeeFromQuote {
 			where = "in USDT"
 		}
-		add("fees: maker %s, taker %s, %s", percent(c.Spot.Maker), percent(c.Spot.Taker), where)
+		list.add("fees: maker %s, taker %s, %s", percent(c.Spot.Maker), percent(c.Spot.Taker), where)
 	}
-	add("fill next_open: a decision on a candle's close reaches the market at the next candle's open, at its price")
+	list.add("fill next_open: a decision on a candle's close reaches the market at the next candle's open, at its price")
 	switch {
 	case c.Slippage == 0 && c.Impact == 0:
-		add("slippage 0: the market takes any quantity at its price")
+		list.add("slippage 0: the market takes any quantity at its price")
 	case c.Impact == 0:
-		add("slippage: takers pay %s of the price", percent(c.Slippage))
+		list.add("slippage: takers pay %s of the price", percent(c.Slippage))
 	default:
-		add("slippage: takers pay %s of the price, plus %s times the order's share of the candle's volume", percent(c.Slippage),
+		list.add("slippage: takers pay %s of the price, plus %s times the order's share of the candle's volume", percent(c.Slippage),
 			percent(c.Impact))
 	}
 	if c.VolumeCap > 0 {
-		add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
+		list.add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
 	}
 	if c.LatencyMS > 0 {
-		add("latency %d ms from placement to the book; a taker gets the worst possible price within that time", c.LatencyMS)
+		list.add("latency %d ms from placement to the book; a taker gets the worst possible price within that time", c.LatencyMS)
 	} else {
-		add("latency 0 ms from placement to the book")
+		list.add("latency 0 ms from placement to the book")
 	}
 	if c.Through {
-		add("a resting order fills at its price once the market has traded a tick beyond it")
+		list.add("a resting order fills at its price once the market has traded a tick beyond it")
 	} else {
-		add("a resting order fills when its price is touched")
+		list.add("a resting order fills when its price is touched")
 	}
-	add("path inside a candle: %s; a gap fills at the open", paths[c.Path])
+}
+
+func (r *run) addPaths(list *sentences) {
+	list.add("path inside a candle: %s; a gap fills at the open", paths[r.config.Costs.Path])
 	for i := range r.legs {
 		leg := &r.legs[i]
 		if leg.config.Trades != nil {
-			add("path of %s by %d trades: a trade beyond a resting order's price fills it, a trade at its price fills it by %s of the trade; "+
-				"a taker pays the next trade's price", leg.symbol.Name, leg.config.Trades.Len(), percent(c.Queue))
+			list.add("path of %s by %d trades: a trade beyond a resting order's price fills it, a trade at its price fills it by %s of the trade; "+
+				"a taker pays the next trade's price", leg.symbol.Name, leg.config.Trades.Len(), percent(r.config.Costs.Queue))
 		}
 		if leg.config.Detail != nil {
-			add("path of %s by its candles of %s, as far as they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
+			list.add("path of %s by its candles of %s, as far as they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
 		}
 	}
+}
+
+func (r *run) addFunding(list *sentences) {
 	for i := range r.legs {
 		leg := &r.legs[i]
 		if leg.symbol.Market != exchange.Futures {
@@ -296,16 +318,13 @@ func (r *run) assumptions() []string {
 		if len(r.legs) > 1 {
 			name = " of " + leg.symbol.Name
 		}
+		hours := leg.symbol.FundingIntervalHours
 		if len(leg.config.Funding) == 0 {
-			add("funding%s every %d hours at the open, at a constant %s", name, leg.symbol.FundingIntervalHours, percent(c.Funding))
+			list.add("funding%s every %d hours at the open, at a constant %s", name, hours, percent(r.config.Costs.Funding))
 		} else {
-			add("funding%s every %d hours at the open, %d recorded rates", name, leg.symbol.FundingIntervalHours, len(leg.config.Funding))
+			list.add("funding%s every %d hours at the open, %d recorded rates", name, hours, len(leg.config.Funding))
 		}
 	}
-	if r.ledger.futures {
-		add("liquidation by the symbols' margin brackets, cross margin, at the mark, with the taker fee")
-	}
-	return list
 }
 
 func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + " %" }

@@ -142,7 +142,7 @@ func TestARecordAboutAnOrderThatIsNotLiveNamesItsId(t *testing.T) {
 	}
 }
 
-// Price prefers the mark, MeanEntry averages the position's price, and Traded sums what botd has opened on either
+// Price prefers the mark, MeanEntryPrice averages the position's price, and Traded sums what botd has opened on either
 // side.
 func TestSymbolFigures(t *testing.T) {
 	t.Parallel()
@@ -162,17 +162,17 @@ func TestSymbolFigures(t *testing.T) {
 	}
 	w := explains(t, 0, 0)
 	spot := w.book.Symbol(coin)
-	if !spot.MeanEntry().IsZero() {
-		t.Errorf("want no mean of nothing, have %s", spot.MeanEntry())
+	if !spot.MeanEntryPrice().IsZero() {
+		t.Errorf("want no mean of nothing, have %s", spot.MeanEntryPrice())
 	}
 	order := w.buysUnder(5, 10)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID,
 		Body: record.Ended{State: placement.Filled, OrderID: 5, Filled: 10, Price: exchange.AmountOf(2_400)}})
-	if have := spot.MeanEntry(); have != exchange.AmountOf(2_400) {
+	if have := spot.MeanEntryPrice(); have != exchange.AmountOf(2_400) {
 		t.Errorf("want what was paid where no entry price is reported, have %s", have)
 	}
-	if spot.entryPrice = exchange.AmountOf(2_500); spot.MeanEntry() != exchange.AmountOf(2_500) {
-		t.Errorf("want the entry price that is reported, have %s", spot.MeanEntry())
+	if spot.entryPrice = exchange.AmountOf(2_500); spot.MeanEntryPrice() != exchange.AmountOf(2_500) {
+		t.Errorf("want the entry price that is reported, have %s", spot.MeanEntryPrice())
 	}
 }
 

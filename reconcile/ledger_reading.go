@@ -61,7 +61,7 @@ func (v Readings) Position(p *exchange.Position) ledger.Position {
 		ID:         p.ID,
 		Symbol:     p.Symbol,
 		Short:      p.Side == exchange.Short,
-		Entry:      p.EntryPrice,
+		EntryPrice: p.EntryPrice,
 		Close:      p.ClosePrice,
 		Realized:   p.RealizedPNL,
 		Liquidated: p.Status == exchange.PositionLiquidated,

@@ -27,9 +27,9 @@ func TestSnapshotOfFuturesWallet(t *testing.T) {
 	want := ledger.Reading{AtMS: 5, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(1_000)}},
 		Open: []ledger.Position{
 			{ID: 7, Symbol: "BTC-USDT", Short: true, Opened: exchange.MustAmount("0.3"), Remaining: exchange.MustAmount("0.2"),
-				Entry:    exchange.AmountOf(50_000),
-				Realized: exchange.AmountOf(3), FromMS: 2_000},
-			{ID: 9, Symbol: "NEW-USDT", Entry: exchange.AmountOf(2), FromMS: 1_000},
+				EntryPrice: exchange.AmountOf(50_000),
+				Realized:   exchange.AmountOf(3), FromMS: 2_000},
+			{ID: 9, Symbol: "NEW-USDT", EntryPrice: exchange.AmountOf(2), FromMS: 1_000},
 		}, Instruments: []ledger.Instrument{{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"),
 			Grid: exchange.MustAmount("0.00000000001"), Step: exchange.MustAmount("0.001")}}}
 	if have, all := d.book.Readings().Futures(whole()); !all || !reflect.DeepEqual(have, want) {

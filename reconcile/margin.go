@@ -85,7 +85,7 @@ func (m *margins) fillsExplainMargin() bool {
 		if symbol.rules == nil || symbol.leverage == 0 {
 			return false
 		}
-		price := symbol.rules.PriceOf(symbol.MeanEntry())
+		price := symbol.rules.PriceOf(symbol.MeanEntryPrice())
 		if row, _ := find(m.listed.Items(), symbol.Key().Name); row.Remaining != 0 {
 			price = symbol.rules.PriceOf(row.EntryPrice)
 		}

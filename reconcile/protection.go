@@ -302,7 +302,7 @@ func (s *inputs) protectionPrice(purpose placement.Purpose, distance strategy.Di
 	case distance.Price != 0:
 		return rules.FloorPrice(distance.Price)
 	}
-	base, spot := s.symbol.MeanEntry(), &s.symbol.spot
+	base, spot := s.symbol.MeanEntryPrice(), &s.symbol.spot
 	if base.IsZero() || spot.unlisted.inferred > 0 && s.tooSmall(s.symbol.Known()) { // the entry of a remainder is not that of an unlisted purchase
 		base = rules.PriceAmount(s.symbol.last)
 	}
@@ -321,7 +321,7 @@ func (s *inputs) protectionFrom(base exchange.Amount, purpose placement.Purpose,
 // stopFromLast returns the stop price at the same distance from the last price as the stop has from the entry price, or from the last one without an entry.
 func (s *inputs) stopFromLast(price exchange.Price) exchange.Price {
 	rules := s.symbol.rules
-	far := price - cmp.Or(rules.PriceOf(s.symbol.MeanEntry()), s.symbol.last)
+	far := price - cmp.Or(rules.PriceOf(s.symbol.MeanEntryPrice()), s.symbol.last)
 	if far = max(far, -far, rules.PriceTick); s.long() {
 		return rules.FloorPrice(s.symbol.last - far)
 	}

@@ -92,9 +92,9 @@ func (s *SymbolState) Live() iter.Seq[*account.Placement] { return slices.Values
 // LiveCount returns the number of live placements on the symbol.
 func (s *SymbolState) LiveCount() int { return len(s.live) }
 
-// MeanEntry returns the mean price of the position: the exchange's entry price, or the price paid
+// MeanEntryPrice returns the mean price of the position: the exchange's entry price, or the price paid
 // if it reports none, as on spot. It is zero without a position.
-func (s *SymbolState) MeanEntry() exchange.Amount {
+func (s *SymbolState) MeanEntryPrice() exchange.Amount {
 	switch {
 	case !s.entryPrice.IsZero():
 		return s.entryPrice

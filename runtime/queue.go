@@ -32,8 +32,8 @@ func (q *queue) put(call engine.Call) bool {
 	if q.size == q.capacity {
 		return false
 	}
-	lane := &q.calls[call.Priority-engine.PriorityExit]
-	*lane = append(*lane, call)
+	queued := &q.calls[call.Priority-engine.PriorityExit]
+	*queued = append(*queued, call)
 	q.size++
 	q.added.Broadcast()
 	return true
@@ -46,9 +46,9 @@ func (q *queue) take(served engine.Priority) (call engine.Call, recalled <-chan 
 	defer q.mu.Unlock()
 	for !q.closed {
 		for i := range q.calls[:served] {
-			if lane := &q.calls[i]; len(*lane) > 0 {
-				call := (*lane)[0]
-				*lane = (*lane)[1:]
+			if queued := &q.calls[i]; len(*queued) > 0 {
+				call := (*queued)[0]
+				*queued = (*queued)[1:]
 				q.size--
 				return call, q.begin(&call), true
 			}
@@ -60,7 +60,7 @@ func (q *queue) take(served engine.Priority) (call engine.Call, recalled <-chan 
 
 // begin records that a worker has a call. Only openings are ever recalled.
 func (q *queue) begin(call *engine.Call) <-chan struct{} {
-	if call.Priority != engine.PriorityEntry {
+	if call.Priority != engine.PriorityOpening {
 		return nil
 	}
 	recalled := make(chan struct{})
@@ -85,13 +85,13 @@ func (q *queue) recall(id int64) (call engine.Call, removed bool) {
 		delete(q.begun, id)
 		return engine.Call{}, false
 	}
-	lane := &q.calls[engine.PriorityEntry-engine.PriorityExit]
-	i := slices.IndexFunc(*lane, func(c engine.Call) bool { return c.ID == id })
+	queued := &q.calls[engine.PriorityOpening-engine.PriorityExit]
+	i := slices.IndexFunc(*queued, func(c engine.Call) bool { return c.ID == id })
 	if i < 0 {
 		return engine.Call{}, false
 	}
-	call = (*lane)[i]
-	*lane = slices.Delete(*lane, i, i+1)
+	call = (*queued)[i]
+	*queued = slices.Delete(*queued, i, i+1)
 	q.size--
 	return call, true
 }

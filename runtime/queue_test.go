@@ -35,7 +35,7 @@ func TestQueueIsBounded(t *testing.T) {
 			t.Parallel()
 			q := newQueue(3)
 			wantPut(t, q, 1, engine.PriorityExit, true)
-			wantPut(t, q, 2, engine.PriorityEntry, true)
+			wantPut(t, q, 2, engine.PriorityOpening, true)
 			wantPut(t, q, 3, engine.PriorityMarket, true)
 			wantPut(t, q, 4, engine.PriorityExit, false)
 			leaves(q)
@@ -49,11 +49,11 @@ func TestQueueIsBounded(t *testing.T) {
 func TestAQueueServesTheMostUrgentFirst(t *testing.T) {
 	t.Parallel()
 	q := newQueue(9)
-	for id, priority := range []engine.Priority{engine.PriorityMarket, engine.PriorityEntry, engine.PriorityEntry, engine.PriorityExit} {
+	for id, priority := range []engine.Priority{engine.PriorityMarket, engine.PriorityOpening, engine.PriorityOpening, engine.PriorityExit} {
 		wantPut(t, q, int64(id+1), priority, true)
 	}
 	queued(t, q, engine.PriorityMarket, 4)
-	queued(t, q, engine.PriorityEntry, 2)
+	queued(t, q, engine.PriorityOpening, 2)
 	queued(t, q, engine.PriorityMarket, 3)
 	queued(t, q, engine.PriorityMarket, 1)
 	q.close()
@@ -66,7 +66,7 @@ func TestAQueueServesTheMostUrgentFirst(t *testing.T) {
 func TestARecalledOpeningIsTakenOutOrItsWorkerNotified(t *testing.T) {
 	t.Parallel()
 	q := newQueue(9)
-	for id, priority := range []engine.Priority{engine.PriorityExit, engine.PriorityEntry, engine.PriorityEntry} {
+	for id, priority := range []engine.Priority{engine.PriorityExit, engine.PriorityOpening, engine.PriorityOpening} {
 		wantPut(t, q, int64(id+1), priority, true)
 	}
 	if _, removed := q.recall(1); removed {
@@ -89,7 +89,7 @@ func TestARecalledOpeningIsTakenOutOrItsWorkerNotified(t *testing.T) {
 	default:
 		t.Error("want its worker notified")
 	}
-	wantPut(t, q, 4, engine.PriorityEntry, true)
+	wantPut(t, q, 4, engine.PriorityOpening, true)
 	call, later := queued(t, q, engine.PriorityMarket, 4)
 	q.done(&call)
 	q.recall(4)

@@ -308,7 +308,7 @@ func (d *Driver) first() {
 // begun. Exits, protection and settling continue.
 func (d *Driver) stop() {
 	d.handle(&engine.EventStop{Shutdown: d.config.Shutdown})
-	for _, call := range d.queue.drop(engine.PriorityEntry) {
+	for _, call := range d.queue.drop(engine.PriorityOpening) {
 		d.refuse(&call, "botd is stopping")
 	}
 }

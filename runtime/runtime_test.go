@@ -26,7 +26,7 @@ func TestMoreUrgentCallsAreSentFirst(t *testing.T) {
 			case *engine.EventStart:
 				out.Calls = append(out.Calls, call(1, engine.PriorityMarket, "busy"))
 			case *engine.EventRound:
-				out.Calls = append(out.Calls, call(2, engine.PriorityMarket, "market"), call(3, engine.PriorityEntry, "entry"),
+				out.Calls = append(out.Calls, call(2, engine.PriorityMarket, "market"), call(3, engine.PriorityOpening, "entry"),
 					call(4, engine.PrioritySettle, "settle"), call(5, engine.PriorityExit, "exit"), call(6, engine.PriorityExit, "exit again"))
 			}
 		}
@@ -141,7 +141,7 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 			switch event := event.(type) {
 			case *engine.EventStart:
 				for id, name := range []string{"waits in the client", "waits for a worker", "goes"} {
-					opening := call(int64(id), engine.PriorityEntry, name)
+					opening := call(int64(id), engine.PriorityOpening, name)
 					opening.DeadlineMS = time.Now().Add(time.Minute).UnixMilli()
 					out.Calls = append(out.Calls, opening)
 				}
@@ -188,7 +188,7 @@ func TestAnsweredOpeningsAreNotStored(t *testing.T) {
 			switch event.(type) {
 			case *engine.EventStart:
 				for id := range int64(3) {
-					out.Calls = append(out.Calls, call(id, engine.PriorityEntry, "an opening"))
+					out.Calls = append(out.Calls, call(id, engine.PriorityOpening, "an opening"))
 				}
 			case *engine.EventAnswer:
 				answers++
@@ -256,7 +256,7 @@ func TestACallIsCutOffAtItsTimeout(t *testing.T) {
 		r.config.CallTimeout, r.venue.takes = 2*time.Second, time.Hour
 		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 			if is[*engine.EventStart](event) {
-				out.Calls = append(out.Calls, call(1, engine.PriorityEntry, "slow"))
+				out.Calls = append(out.Calls, call(1, engine.PriorityOpening, "slow"))
 			}
 		}
 		r.start(t)
@@ -481,7 +481,7 @@ func TestARequestIsSentUpToItsTimeToLive(t *testing.T) {
 	for deadlineMS, want := range map[int64]string{0: "", 10_000: "", 10_001: "", 9_999: "its time to live had passed by 1 ms", 9_000: "passed by 1000 ms"} {
 		s := &story{}
 		d := New(Config{Venue: &scriptedVenue{story: s}, Clock: setClock(10_000)})
-		due := call(1, engine.PriorityEntry, "x")
+		due := call(1, engine.PriorityOpening, "x")
 		due.DeadlineMS = deadlineMS
 		_, err := d.perform(t.Context(), &due, nil)
 		if sent := len(s.all()) == 1; sent != (want == "") || (err == nil) != sent || err != nil && !strings.Contains(err.Error(), want) {

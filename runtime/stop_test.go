@@ -82,7 +82,7 @@ func TestStoppingTakesOpeningsOutOfTheQueueAndLetsExitsGo(t *testing.T) {
 			switch event.(type) {
 			case *engine.EventStart:
 				r.machine.inFlight = true
-				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "first"), call(2, engine.PriorityEntry, "entry"),
+				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "first"), call(2, engine.PriorityOpening, "entry"),
 					call(3, engine.PriorityExit, "exit"))
 			case *engine.EventAnswer:
 				answers++

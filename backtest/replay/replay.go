@@ -121,9 +121,9 @@ func (r *Replay) price() {
 			switch {
 			case f.Price != 0 || !same:
 			case f.Buy == long && near(f.AtMS, t.EnteredMS):
-				f.Price = number(t.Entry)
+				f.Price = number(t.EntryPrice)
 			case f.Buy != long && near(f.AtMS, t.LeftMS):
-				f.Price = number(t.Exit)
+				f.Price = number(t.ExitPrice)
 			}
 		}
 	}

@@ -40,7 +40,8 @@ func traded() Traded {
 			{AtMS: at(-30), ClientOrderID: "a", Side: "BUY", Quantity: "0.2", Price: "90", Purpose: "entry"},
 			{AtMS: at(65), ClientOrderID: "b", Side: "BUY", Quantity: "0.5", Price: "100", Purpose: "entry", Fee: "0.07"},
 		},
-		Trips: []view.RoundTrip{{Side: "LONG", Quantity: "0.5", Entry: "100", Exit: "110", EnteredMS: at(65), LeftMS: at(195), Fees: "0.15", Funding: "0.05",
+		Trips: []view.RoundTrip{{Side: "LONG", Quantity: "0.5", EntryPrice: "100", ExitPrice: "110", EnteredMS: at(65), LeftMS: at(195),
+			Fees: "0.15", Funding: "0.05",
 			PNL: "4.8"}},
 		Equity: func(int64) (view.EquitySeries, error) {
 			return view.EquitySeries{TimeMS: []int64{at(0)}, Equity: []view.Decimal{"1500"}, Wallet: []view.Decimal{"400"},
@@ -197,9 +198,9 @@ func TestStartingBalance(t *testing.T) {
 // The round trip has the same quantity, and started or ended within ten seconds of the fill.
 func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 	t.Parallel()
-	long := view.RoundTrip{Side: "LONG", Quantity: "0.5", Entry: "100", Exit: "110", EnteredMS: at(65), LeftMS: at(195)}
+	long := view.RoundTrip{Side: "LONG", Quantity: "0.5", EntryPrice: "100", ExitPrice: "110", EnteredMS: at(65), LeftMS: at(195)}
 	short := long
-	short.Side, short.Entry, short.Exit = "SHORT", "120", "90"
+	short.Side, short.EntryPrice, short.ExitPrice = "SHORT", "120", "90"
 	for _, c := range []struct {
 		what  string
 		trip  view.RoundTrip

@@ -5,9 +5,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TakeRoundTrips applies a record to the round trips and returns those that it ends. Every record of a
+// ApplyToRoundTrips applies a record to the round trips and returns those that it ends. Every record of a
 // journal must be passed exactly once, in order.
-func TakeRoundTrips(trips *ledger.RoundTrips, r *record.Record) []ledger.RoundTrip {
+func ApplyToRoundTrips(trips *ledger.RoundTrips, r *record.Record) []ledger.RoundTrip {
 	switch body := r.Body.(type) {
 	case record.Sending:
 		trips.Send(placementOf(r, &body).booked())

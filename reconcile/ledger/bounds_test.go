@@ -254,7 +254,7 @@ func TestOnlySymbolsThatMayHavePaidPreventLearning(t *testing.T) {
 		a.futures("999.75", []Position{ether}, nil)
 		want := exchange.Rate(50_000)
 		if !vanishes {
-			a.futures("999.5", nil, []Position{{ID: 2, Symbol: "ETH-USDT", Opened: amount("5"), Entry: amount("100"), Close: amount("100")}})
+			a.futures("999.5", nil, []Position{{ID: 2, Symbol: "ETH-USDT", Opened: amount("5"), EntryPrice: amount("100"), Close: amount("100")}})
 			want = 40_000
 		}
 		a.trades(exchange.Buy, 10)

@@ -307,7 +307,7 @@ var unit = exchange.AmountOf(1)
 
 // value returns the value of a quantity at the entry price.
 func (g *Position) value(quantity exchange.Amount) exchange.Amount {
-	return g.Entry.MulQuo(quantity, unit)
+	return g.EntryPrice.MulQuo(quantity, unit)
 }
 
 // proceeds returns the value at which a quantity was closed, from its value at entry and its profit.

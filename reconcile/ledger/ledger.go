@@ -122,7 +122,7 @@ type Position struct {
 	Short      bool            `json:"short,omitempty"`
 	Opened     exchange.Amount `json:"opened"`
 	Remaining  exchange.Amount `json:"remaining,omitzero"`
-	Entry      exchange.Amount `json:"entry"`
+	EntryPrice exchange.Amount `json:"entry"`
 	Close      exchange.Amount `json:"close,omitzero"`
 	Realized   exchange.Amount `json:"realised,omitzero"`
 	Liquidated bool            `json:"liquidated,omitempty"`

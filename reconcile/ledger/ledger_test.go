@@ -93,13 +93,13 @@ func (a *accounts) want(have map[Account]string, want map[Account]string) {
 
 func position(id int64, short bool, opened, remaining, entry, realized string) Position {
 	return Position{
-		ID:        id,
-		Symbol:    "BTC-USDT",
-		Short:     short,
-		Opened:    amount(opened),
-		Remaining: amount(remaining),
-		Entry:     amount(entry),
-		Realized:  amount(realized),
+		ID:         id,
+		Symbol:     "BTC-USDT",
+		Short:      short,
+		Opened:     amount(opened),
+		Remaining:  amount(remaining),
+		EntryPrice: amount(entry),
+		Realized:   amount(realized),
 	}
 }
 

@@ -15,8 +15,8 @@ type RoundTrip struct {
 	PositionID int64  // futures
 	Side       exchange.Side
 	Quantity   exchange.Amount // of the base asset
-	Entry      exchange.Amount // mean prices
-	Exit       exchange.Amount
+	EntryPrice exchange.Amount // mean prices
+	ExitPrice  exchange.Amount
 	Realized   exchange.Amount // price difference only
 	Fees       exchange.Amount
 	Funding    exchange.Amount // paid

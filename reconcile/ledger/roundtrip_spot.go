@@ -62,7 +62,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 		By:        open.by,
 		Whole:     !open.incomplete,
 	}
-	trip.Entry, trip.Exit = open.Prices()
+	trip.EntryPrice, trip.ExitPrice = open.Prices()
 	*open = spotTrip{stock: open.stock}
 	return trip, true
 }

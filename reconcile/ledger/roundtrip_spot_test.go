@@ -59,7 +59,7 @@ func TestExecutionsOfUnknownOrdersAreLeftOut(t *testing.T) {
 	d.post(&Posting{Reading: Reading{Market: exchange.Spot, AtMS: 10,
 		Trades: []Trade{trade(1, 78, "1", "1", "0", ""), trade(2, 77, "50000", "0.01", "0", "")}}})
 	d.executes(20, placement.Exit, exchange.Sell, trade(3, 0, "51000", "0.01", "0", ""))
-	if len(d.ended) != 1 || d.ended[0].Quantity != amount("0.01") || d.ended[0].Entry != amount("50000") {
+	if len(d.ended) != 1 || d.ended[0].Quantity != amount("0.01") || d.ended[0].EntryPrice != amount("50000") {
 		t.Errorf("want the execution of the order that was found on the exchange alone, have %+v", d.ended)
 	}
 }

@@ -127,7 +127,7 @@ func BenchmarkPublish(b *testing.B) {
 			}
 		}()
 	}
-	content := view.PositionChange{AtMS: 1, Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Quantity: "0.02", Entry: "50000", Last: "50100"}
+	content := view.PositionChange{AtMS: 1, Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Quantity: "0.02", EntryPrice: "50000", Last: "50100"}
 	b.ReportAllocs()
 	for b.Loop() {
 		d.server.stream.Publish("position", content)

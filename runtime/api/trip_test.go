@@ -25,7 +25,7 @@ func booked(t testing.TB, atMS int64, fees string, closed ...ledger.Position) re
 // closed is a closed long position of 0.03 that made 10 a unit.
 func closed(t testing.TB, id int64) ledger.Position {
 	a := func(text string) exchange.Amount { return enginetest.Amount(t, text) }
-	return ledger.Position{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realized: a("30"), FromMS: 1_000,
+	return ledger.Position{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), EntryPrice: a("50000"), Close: a("51000"), Realized: a("30"), FromMS: 1_000,
 		UntilMS: 2_000}
 }
 
@@ -61,7 +61,8 @@ func TestRoundTripsAreNetAndExcludeForeignPositions(t *testing.T) {
 	if len(trades) != 1 {
 		t.Fatalf("want one round trip, have %+v", trades)
 	}
-	want := view.RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", Entry: "50000", Exit: "51000",
+	want := view.RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", EntryPrice: "50000",
+		ExitPrice: "51000",
 		EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
 		Realized: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Whole: true, Purpose: "stop_loss", PositionID: 2}
 	if trades[0] != want {

@@ -164,7 +164,8 @@ func TestExitsAreReportedWithTheirResult(t *testing.T) {
 	trades := &trades{log: console, take: func(trade *notify.Trade) { taken = append(taken, trade) }}
 	amount := exchange.MustAmount
 	trip := ledger.RoundTrip{Strategy: "a", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Asset: "USDT", Side: exchange.Buy,
-		Quantity: amount("0.01"), Entry: amount("60000"), Exit: amount("61000"), Realized: amount("10"), Fees: amount("0.605"), Funding: amount("0.1"),
+		Quantity: amount("0.01"), EntryPrice: amount("60000"), ExitPrice: amount("61000"), Realized: amount("10"), Fees: amount("0.605"),
+		Funding:   amount("0.1"),
 		EnteredMS: 1_000, LeftMS: 91_400, By: placement.Exit, Whole: true}
 	short := trip
 	short.Side, short.Realized, short.Funding, short.Liquidated, short.Whole, short.LeftMS = exchange.Sell, amount("-10"), amount("-1"), true, false, 500

@@ -75,7 +75,7 @@ func (t *trades) closed(trip *ledger.RoundTrip) {
 	}
 	cost := trip.Fees.Add(trip.Funding)
 	text := fmt.Sprintf("%s closed by %s: %s %s %s from %s to %s after %s, net %s %s (fees and funding %s)", trip.Strategy, by, side, trip.Quantity,
-		trip.Symbol.Name, trip.Entry, trip.Exit, (time.Duration(max(0, trip.LeftMS-trip.EnteredMS)) * time.Millisecond).Round(time.Second),
+		trip.Symbol.Name, trip.EntryPrice, trip.ExitPrice, (time.Duration(max(0, trip.LeftMS-trip.EnteredMS)) * time.Millisecond).Round(time.Second),
 		notify.Signed(trip.Net()), trip.Asset, cost.Decimal().StringFixed(2))
 	if !trip.Whole {
 		text += "; some of the amounts are unknown"

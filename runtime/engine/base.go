@@ -18,7 +18,7 @@ type base struct {
 	*outbox
 	dueTimes
 	config        Config     // Limits are the limits in force
-	gate          *risk.Gate // applies the limits in force; set by ruleset
+	gate          *risk.Gate // applies the limits in force; set by limitsInForce
 	limitsVersion int        // the number of the last change of the account's limits
 	legs          []*leg     // sorted by name
 	legBySymbol   map[exchange.SymbolKey]*leg

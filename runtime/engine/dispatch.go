@@ -186,7 +186,7 @@ func (d *dispatcher) execute(approved risk.Approved) {
 	case placement.Leverage:
 		d.ask(
 			pendingCall{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: new(attemptOf(&intent))},
-			PriorityEntry,
+			PriorityOpening,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage},
 		)
 	default:
@@ -212,7 +212,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 		operation = exchange.SpotPlace
 	}
 	if intent.Purpose.Opens() {
-		priority = PriorityEntry
+		priority = PriorityOpening
 	}
 	w := queued{
 		sequence:      d.emitted + int64(len(d.unwritten)),

@@ -143,13 +143,13 @@ func TestApprovedOrderRecord(t *testing.T) {
 		priority  Priority
 	}{
 		{"an entry at market", placement.Entry, exchange.NewOrder{Market: exchange.Futures, Quantity: 10}, 50_000e8, "500", exchange.FuturesPlace,
-			PriorityEntry},
+			PriorityOpening},
 		{"at a price above the last", placement.Order, exchange.NewOrder{Market: exchange.Futures, Quantity: 10, Price: 60_000e8}, 50_000e8, "600",
-			exchange.FuturesPlace, PriorityEntry},
+			exchange.FuturesPlace, PriorityOpening},
 		{"at a price below the last", placement.Order, exchange.NewOrder{Market: exchange.Futures, Quantity: 10, Price: 40_000e8}, 50_000e8, "500",
-			exchange.FuturesPlace, PriorityEntry},
+			exchange.FuturesPlace, PriorityOpening},
 		{"for an amount", placement.Entry, exchange.NewOrder{Market: exchange.Spot, QuoteAmount: exchange.AmountOf(77)}, 50_000e8, "77",
-			exchange.SpotPlace, PriorityEntry},
+			exchange.SpotPlace, PriorityOpening},
 		{"an exit", placement.Exit, exchange.NewOrder{Market: exchange.Futures, Quantity: 10}, 50_000e8, "500", exchange.FuturesPlace, PriorityExit},
 		{"a stop", placement.StopLoss, exchange.NewOrder{Market: exchange.Spot, Quantity: 2_000, Price: 49_000e8}, 50_000e8, "1000",
 			exchange.SpotPlace, PriorityExit},

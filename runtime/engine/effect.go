@@ -42,6 +42,6 @@ type Priority uint8
 const (
 	PriorityExit Priority = iota + 1
 	PrioritySettle
-	PriorityEntry
+	PriorityOpening
 	PriorityMarket
 )

@@ -28,23 +28,23 @@ type Engine struct {
 	*manual      // a person's actions on one order or one position
 	*quarantines // a person's decisions about quarantined symbols
 
-	market     *market     // candles, prices, rules and funding rates
-	tick       *tick       // decides: View to Plan
-	reader     *reader     // reads lists, orders, positions and prices for a round
-	round      *round      // converges: settles, acts, and schedules the next
-	dispatcher *dispatcher // derives, has checked, journals and places
-	sender     *sender     // placements on their way to the exchange
-	permission *permission // whether openings may be sent
-	halts      *halts      // the kill switch
-	readHealth *readHealth // whether reads fail
-	breaker    *breaker    // the circuit breaker of unanswered and empty orders
-	protection *protection // how long positions lack their stops
-	backoffs   *backoffs   // the waits of refused intents
-	ruleset    *ruleset    // puts limits in force
-	limits     *limits     // the limits that follow equity
-	results    *results    // the result of each strategy
-	accounting *accounting // the ledger's readings
-	roster     *roster     // the set of strategies
+	market        *market        // candles, prices, rules and funding rates
+	tick          *tick          // decides: View to Plan
+	reader        *reader        // reads lists, orders, positions and prices for a round
+	round         *round         // converges: settles, acts, and schedules the next
+	dispatcher    *dispatcher    // derives, has checked, journals and places
+	sender        *sender        // placements on their way to the exchange
+	permission    *permission    // whether openings may be sent
+	halts         *halts         // the kill switch
+	readHealth    *readHealth    // whether reads fail
+	breaker       *breaker       // the circuit breaker of unanswered and empty orders
+	protection    *protection    // how long positions lack their stops
+	backoffs      *backoffs      // the waits of refused intents
+	limitsInForce *limitsInForce // puts limits in force
+	limits        *limits        // the limits that follow equity
+	results       *results       // the result of each strategy
+	accounting    *accounting    // the ledger's readings
+	roster        *roster        // the set of strategies
 }
 
 // New creates an engine over a book replayed from the journal.
@@ -66,7 +66,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e.ruleset.enforce()
+	e.limitsInForce.enforce()
 	for _, leg := range e.legs {
 		if err := e.roster.watchFor(leg); err != nil {
 			return nil, err
@@ -83,7 +83,7 @@ func assemble(b *base) *Engine {
 	e.protection = &protection{outbox: b.outbox, feed: b.config.Feed, backoffs: e.backoffs, refusals: refusals}
 	e.accounting = &accounting{base: b, limits: e.limits}
 	e.results = &results{base: b, limits: e.limits, accounting: e.accounting}
-	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits}
+	e.limitsInForce = &limitsInForce{base: b, limits: e.limits, results: e.results, written: b.config.Limits}
 	e.halts = &halts{base: b, limits: e.limits, tick: e.tick}
 	e.market = &market{base: b, limits: e.limits, tick: e.tick, strict: map[exchange.SymbolKey]int64{}}
 	e.permission = &permission{base: b, readHealth: e.readHealth, protection: e.protection, conditions: conditions()}
@@ -94,7 +94,7 @@ func assemble(b *base) *Engine {
 	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting,
 		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick,
 		backoffs: e.backoffs, reader: e.reader}
-	e.roster = &roster{base: b, accounting: e.accounting, ruleset: e.ruleset, results: e.results, tick: e.tick, market: e.market, round: e.round}
+	e.roster = &roster{base: b, accounting: e.accounting, limitsInForce: e.limitsInForce, results: e.results, tick: e.tick, market: e.market, round: e.round}
 	e.reporter = &reporter{base: b, readHealth: e.readHealth, protection: e.protection, limits: e.limits, permission: e.permission, halts: e.halts,
 		market: e.market, backoffs: e.backoffs, refusals: refusals}
 	e.previews = &previews{base: b, dispatcher: e.dispatcher, backoffs: e.backoffs, tick: e.tick, reporter: e.reporter}
@@ -135,7 +135,7 @@ func (e *Engine) ReloadObstacles(reload *Reload) (obstacles []string) {
 // PreviewLimits returns the effect of setting limits without setting them. If they cannot be set,
 // it returns the reason as an error, and none of them would be set.
 func (e *Engine) PreviewLimits(t *LimitChange) (lines []string, err error) {
-	return e.ruleset.preview(t)
+	return e.limitsInForce.preview(t)
 }
 
 // Handle takes one event at the exchange's time and adds its effects to out.
@@ -171,7 +171,7 @@ func (e *Engine) refuses(event Event) bool {
 	case *EventReload:
 		return e.roster.refused(event.Reload)
 	case *EventSetLimits:
-		return e.ruleset.tooLoose(event.Change)
+		return e.limitsInForce.tooLoose(event.Change)
 	case *EventTransfer:
 		_, err := e.accounting.previewTransfer(event)
 		return err != nil
@@ -200,7 +200,7 @@ func (e *Engine) route(event Event) {
 	case *EventReload:
 		e.roster.reload(event.Reload)
 	case *EventSetLimits:
-		e.ruleset.tighten(event.Change)
+		e.limitsInForce.tighten(event.Change)
 	case *EventSignal:
 		e.tick.signal(event.Strategy, event.Signal)
 	case *EventPrepareSignal:
@@ -280,7 +280,7 @@ func (e *Engine) start() {
 	for _, leg := range e.legs {
 		e.roster.claim(leg)
 	}
-	e.ruleset.lapse()
+	e.limitsInForce.lapse()
 	e.results.startCoolDowns()
 	e.backoffs.restore()
 	if e.config.ConfigHash != "" {

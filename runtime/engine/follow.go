@@ -16,7 +16,7 @@ type EventFollow struct {
 
 func (*EventFollow) event() {}
 
-// Trails returns the trailing stop of a position on the symbol: its target price, 0 before it trails, and
+// Trails returns the trailing stop of a position on the symbol: its level, 0 before it trails, and
 // the price from which it trails. trails is false if no position there has a trailing stop.
 func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trails bool) {
 	for _, leg := range e.legs {
@@ -28,7 +28,7 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 			continue
 		}
 		if after, trails := follower.Trails(); trails {
-			entry := leg.symbol.MeanEntry()
+			entry := leg.symbol.MeanEntryPrice()
 			side := cmp.Compare(leg.symbol.Position(), 0)
 			from = leg.symbol.Rules().PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long position
 			if stop = leg.state.Plan().Protection().StopLoss.Price; side < 0 {

@@ -446,9 +446,9 @@ func (w *world) wantTrips() {
 	trips, market := ledger.NewRoundTrips(), w.config.Strategies[0].Symbol.Market
 	var realized, fees, funding exchange.Amount
 	for i := range w.records {
-		for _, trip := range account.TakeRoundTrips(trips, &w.records[i]) {
+		for _, trip := range account.ApplyToRoundTrips(trips, &w.records[i]) {
 			realized, fees, funding = realized.Add(trip.Realized), fees.Add(trip.Fees), funding.Add(trip.Funding)
-			if trip.LeftMS < trip.EnteredMS || trip.Quantity.Sign() <= 0 || trip.Entry.Sign() <= 0 || trip.Exit.Sign() <= 0 {
+			if trip.LeftMS < trip.EnteredMS || trip.Quantity.Sign() <= 0 || trip.EntryPrice.Sign() <= 0 || trip.ExitPrice.Sign() <= 0 {
 				w.t.Errorf("a round trip out of order: %+v", trip)
 			}
 		}

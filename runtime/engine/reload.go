@@ -118,7 +118,7 @@ func (r *roster) reload(reload *Reload) {
 	}
 	r.config.Missing = slices.DeleteFunc(r.config.Missing, func(m MissingStrategy) bool { return slices.Contains(reload.Removed, m.Name) })
 	if reload.Limits != nil {
-		r.ruleset.written = *reload.Limits
+		r.limitsInForce.written = *reload.Limits
 	}
 	var replaced []*StrategyConfig
 	for _, config := range reload.Strategies {
@@ -136,8 +136,8 @@ func (r *roster) reload(reload *Reload) {
 			panic("engine: " + err.Error()) // obstacles would have refused it
 		}
 	}
-	r.ruleset.lapse()
-	r.ruleset.apply()
+	r.limitsInForce.lapse()
+	r.limitsInForce.apply()
 }
 
 // replace replaces a running strategy with another version: its code, parameters, size, protection,
@@ -151,7 +151,7 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	inForce := leg.config.Limits
 	leg.config, leg.limits.configured = *config, config.Limits
 	leg.config.Limits = inForce // until they are enforced
-	leg.limits.version = r.ruleset.newLimitsVersion()
+	leg.limits.version = r.limitsInForce.newLimitsVersion()
 	r.claim(leg)
 	leg.view.Size, leg.view.Leverage = config.Size, config.Leverage
 	leg.failure.why = ""
@@ -204,7 +204,7 @@ func (r *roster) join(config *StrategyConfig) {
 	}
 	r.round.abandonRound()
 	leg.config.Limits = risk.Limits{} // until they are enforced
-	leg.limits.version = r.ruleset.newLimitsVersion()
+	leg.limits.version = r.limitsInForce.newLimitsVersion()
 	leg.symbol.Forget()
 	r.claim(leg)
 	r.start(leg)
@@ -222,7 +222,7 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	r.tick.withdraw(leg)
 	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{},
 		Protection: leg.config.Protection, Removed: true}
-	leg.limits.configured, leg.limits.version, leg.failure.why, leg.schedule.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", never
+	leg.limits.configured, leg.limits.version, leg.failure.why, leg.schedule.nextMS = risk.Limits{}, r.limitsInForce.newLimitsVersion(), "", never
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.removalObstacle(leg) == "" {
 		r.forget(leg)

@@ -440,7 +440,7 @@ func TestTrailingStopPrice(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(10)
 	stop, from, trails := w.engine.Trails(bitcoin)
-	entry := w.symbol().Rules().PriceOf(w.symbol().MeanEntry())
+	entry := w.symbol().Rules().PriceOf(w.symbol().MeanEntryPrice())
 	if last := w.symbol().Last(); !trails || stop != last-500e8 || from != entry+1 {
 		t.Errorf("want it at %d, from %d on, have %d, %d, %t", last-500e8, entry+1, stop, from, trails)
 	}

@@ -308,7 +308,7 @@ func TestResultsAreFollowedIfNeeded(t *testing.T) {
 		if have := r.follows(); have != c.follows {
 			t.Errorf("%s: want results followed %t, have %t", c.name, c.follows, have)
 		}
-		rules := &ruleset{base: r.base, limits: r.limits, results: r, written: c.account}
+		rules := &limitsInForce{base: r.base, limits: r.limits, results: r, written: c.account}
 		rules.enforce()
 		if r.following != c.follows || r.limits.watching != c.watches {
 			t.Errorf("%s: want results followed %t and limits watched %t, have %t, %t", c.name, c.follows, c.watches, r.following, r.limits.watching)

@@ -18,12 +18,12 @@ import (
 // and removes.
 type roster struct {
 	*base
-	accounting *accounting
-	ruleset    *ruleset
-	results    *results
-	tick       *tick
-	market     *market
-	round      *round
+	accounting    *accounting
+	limitsInForce *limitsInForce
+	results       *results
+	tick          *tick
+	market        *market
+	round         *round
 }
 
 // add adds a strategy; start makes it run.

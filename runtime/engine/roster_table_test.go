@@ -348,7 +348,7 @@ func TestSetLimitText(t *testing.T) {
 			}
 			w.out.Reset()
 			w.engine.out = &w.out
-			w.engine.ruleset.tighten(change)
+			w.engine.limitsInForce.tighten(change)
 			notes := facts[NoteLimitSet](w.out.Notes)
 			if len(notes) != 1 || notes[0].Rule != rule || notes[0].Ended != (value == "") {
 				t.Errorf("%s: want it reported once, have %+v", scope, notes)

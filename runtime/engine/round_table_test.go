@@ -568,7 +568,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.quarantines.resolve(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "a test"})
 		}, 0},
 		{"a reload", func(w *world, _ *leg) { w.engine.roster.reload(&Reload{}) }, 0},
-		{"a limit is set", func(w *world, _ *leg) { w.engine.ruleset.tighten(&LimitChange{}) }, 0},
+		{"a limit is set", func(w *world, _ *leg) { w.engine.limitsInForce.tighten(&LimitChange{}) }, 0},
 		{"a decision", func(w *world, one *leg) {
 			one.plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}
 			w.engine.tick.adopt(one)

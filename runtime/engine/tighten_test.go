@@ -118,7 +118,7 @@ func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: strategy, Body: record.Limit{Rule: risk.MaxOpenOrders, Value: value, By: "somebody"}})
 	}
 	w.engine.legs[0].limits.configured = risk.Limits{MaxOpenOrders: 5} // the configuration is tighter by now
-	w.engine.ruleset.lapse()
+	w.engine.limitsInForce.lapse()
 	if have := w.engine.book.SetLimits(); len(have) != 1 || have[0].Strategy != "gone" {
 		t.Errorf("want that of the one that is gone alone, have %+v", have)
 	}

@@ -45,7 +45,7 @@ func (t *tick) fillView(leg *leg) {
 	leg.view.Version = leg.shown.version + 1
 	leg.view.Position = strategy.Position{}
 	if quantity := leg.symbol.DecisionPosition(); quantity != 0 {
-		leg.view.Position = strategy.Position{Quantity: quantity, EntryPrice: leg.symbol.MeanEntry(), SinceMS: leg.symbol.SinceMS()}
+		leg.view.Position = strategy.Position{Quantity: quantity, EntryPrice: leg.symbol.MeanEntryPrice(), SinceMS: leg.symbol.SinceMS()}
 	}
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()

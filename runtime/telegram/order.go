@@ -242,7 +242,7 @@ func (o *order) positions() (string, bool) {
 	var lines []string
 	for i := range page.Items {
 		p := &page.Items[i]
-		line := fmt.Sprintf("%s %s %s %s at %s, last %s, unrealized %s", p.Strategy, p.Market, p.Quantity, p.Symbol, p.Entry, p.Last, p.Unrealized)
+		line := fmt.Sprintf("%s %s %s %s at %s, last %s, unrealized %s", p.Strategy, p.Market, p.Quantity, p.Symbol, p.EntryPrice, p.Last, p.Unrealized)
 		if !p.Protected {
 			line += ", no stop on the exchange"
 		}

@@ -112,16 +112,16 @@ func changed(before, now *ledger.Position) []part {
 	case now.ID == 0, opened.Sign() < 0 || exited.Sign() < 0:
 		return nil
 	case exited.IsZero():
-		value := times(now.Remaining, now.Entry).Sub(times(before.Remaining, before.Entry))
+		value := times(now.Remaining, now.EntryPrice).Sub(times(before.Remaining, before.EntryPrice))
 		return []part{{enters, opened, value}}
 	case opened.IsZero(): // the exchange sums the results of partial exits
 		gained := now.Realized.Sub(before.Realized)
 		if now.Short {
 			gained = gained.Neg()
 		}
-		return []part{{exits, exited, times(exited, before.Entry).Add(gained)}}
+		return []part{{exits, exited, times(exited, before.EntryPrice).Add(gained)}}
 	case before.ID == 0 && now.Remaining.IsZero():
-		return []part{{enters, opened, times(opened, now.Entry)}, {exits, exited, times(exited, now.Close)}}
+		return []part{{enters, opened, times(opened, now.EntryPrice)}, {exits, exited, times(exited, now.Close)}}
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func (p *pricing) reads(fee string, open, closed []ledger.Position) {
 
 func position(opened, remaining, entry, closed, realized string) []ledger.Position {
 	a := exchange.MustAmount
-	return []ledger.Position{{ID: 7, Symbol: "BTC-USDT", Opened: a(opened), Remaining: a(remaining), Entry: a(entry), Close: a(closed), Realized: a(realized)}}
+	return []ledger.Position{{ID: 7, Symbol: "BTC-USDT", Opened: a(opened), Remaining: a(remaining), EntryPrice: a(entry), Close: a(closed),
+		Realized: a(realized)}}
 }
 
 func (p *pricing) want(t *testing.T, want ...string) {

@@ -24,7 +24,7 @@ type Position struct {
 	Settled          bool         `json:"settled"`
 	Quarantine       string       `json:"quarantine,omitempty"`
 	Contradiction    *Degraded    `json:"contradiction,omitempty"` // the state contradicted of its symbol: its cause, since when, and what ends it
-	Entry            Decimal      `json:"entry_price"`
+	EntryPrice       Decimal      `json:"entry_price"`
 	Last             Decimal      `json:"last_price"`
 	Mark             Decimal      `json:"mark_price,omitempty"`
 	LiqPrice         Decimal      `json:"liq_price"`
@@ -80,7 +80,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 		Quantity:   s.QuantityDecimal(t.Position + t.Unshown + t.Ignored).String(),
 		Journal:    s.QuantityDecimal(t.Position - t.Residual).String(),
 		Difference: s.QuantityDecimal(t.Residual).String(), Ignored: s.QuantityDecimal(t.Ignored).String(), Settled: t.Settled, Quarantine: t.Quarantine,
-		Entry: t.EntryPrice.String(), Last: s.PriceDecimal(t.Last).String(), LiqPrice: t.LiqPrice.String(),
+		EntryPrice: t.EntryPrice.String(), Last: s.PriceDecimal(t.Last).String(), LiqPrice: t.LiqPrice.String(),
 		Notional:   s.Notional(t.Last, t.Position+t.Unshown+t.Ignored).String(),
 		Unrealized: "0", Leverage: t.Leverage, SinceMS: t.SinceMS, Protection: []Protection{}}
 	if t.Mark > 0 {
@@ -108,7 +108,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 		}
 	}
 	if t.EntryPrice.IsZero() && t.Position != 0 && t.Key.Market == exchange.Spot { // spot reports none: the cost by the ledger
-		p.Entry = readable(s.AverageCost(p.value.Sub(p.unrealized), t.Position))
+		p.EntryPrice = readable(s.AverageCost(p.value.Sub(p.unrealized), t.Position))
 	}
 	var reducing exchange.Quantity
 	for i := range b.status.Live {
@@ -176,13 +176,13 @@ func protectionOf(o *account.Placement, s *exchange.Symbol) Protection {
 
 // PositionChange is the event of a changed position.
 type PositionChange struct {
-	AtMS     int64   `json:"at_ms"`
-	Strategy string  `json:"strategy"`
-	Market   string  `json:"market"`
-	Symbol   string  `json:"symbol"`
-	Quantity Decimal `json:"quantity"`
-	Entry    Decimal `json:"entry_price"`
-	Last     Decimal `json:"last_price"`
+	AtMS       int64   `json:"at_ms"`
+	Strategy   string  `json:"strategy"`
+	Market     string  `json:"market"`
+	Symbol     string  `json:"symbol"`
+	Quantity   Decimal `json:"quantity"`
+	EntryPrice Decimal `json:"entry_price"`
+	Last       Decimal `json:"last_price"`
 }
 
 func positionEvent(n *engine.Note, fact *engine.NotePosition) PositionChange {

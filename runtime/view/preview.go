@@ -26,18 +26,18 @@ type TickPreview struct {
 
 // PreviewData is the data that the strategy decides on.
 type PreviewData struct {
-	Candles  int     `json:"candles"` // the number of processed candles
-	Warmup   int     `json:"warmup"`
-	Open     Decimal `json:"open,omitempty"` // the open of the newest closed candle
-	High     Decimal `json:"high,omitempty"`
-	Low      Decimal `json:"low,omitempty"`
-	Close    Decimal `json:"close,omitempty"`
-	CloseMS  int64   `json:"candle_close_ms"`
-	Last     Decimal `json:"last_price"`
-	LastMS   int64   `json:"last_price_ms"`
-	Position Decimal `json:"position"`
-	Entry    Decimal `json:"entry_price"`
-	Equity   Decimal `json:"equity"` // the equity of the market's account
+	Candles    int     `json:"candles"` // the number of processed candles
+	Warmup     int     `json:"warmup"`
+	Open       Decimal `json:"open,omitempty"` // the open of the newest closed candle
+	High       Decimal `json:"high,omitempty"`
+	Low        Decimal `json:"low,omitempty"`
+	Close      Decimal `json:"close,omitempty"`
+	CloseMS    int64   `json:"candle_close_ms"`
+	Last       Decimal `json:"last_price"`
+	LastMS     int64   `json:"last_price_ms"`
+	Position   Decimal `json:"position"`
+	EntryPrice Decimal `json:"entry_price"`
+	Equity     Decimal `json:"equity"` // the equity of the market's account
 }
 
 // Condition is one condition that a strategy decides by.
@@ -85,7 +85,7 @@ func TickPreviewOf(o *engine.TickPreview) TickPreview {
 	out := TickPreview{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS,
 		NextMS: o.NextMS, Changes: o.Changes, Data: PreviewData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(),
 			LastMS:   o.LastMS,
-			Position: s.QuantityDecimal(o.Position).String(), Entry: o.EntryPrice.String(), Equity: o.Equity.String()},
+			Position: s.QuantityDecimal(o.Position).String(), EntryPrice: o.EntryPrice.String(), Equity: o.Equity.String()},
 		InForce: planOf(&o.InForce, s, o.InForce.Remembered()), Plan: planOf(&o.Plan, s, o.Plan.Remembered()),
 		Conditions: []Condition{}, Steps: []PreviewedIntent{}, Blocks: []Block{}}
 	if o.CandleMS != 0 {

@@ -294,8 +294,9 @@ func TestWhatARoundTripShows(t *testing.T) {
 	t.Parallel()
 	a := exchange.MustAmount
 	trip := ledger.RoundTrip{Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", PositionID: 7, Side: exchange.Sell, Quantity: a("0.02"),
-		Entry: a("50000"),
-		Exit:  a("49900"), Realized: a("2"), Fees: a("1.25"), Funding: a("-0.5"), EnteredMS: 10, LeftMS: 20, By: placement.StopLoss, Derived: true, Whole: true}
+		EntryPrice: a("50000"),
+		ExitPrice:  a("49900"), Realized: a("2"), Fees: a("1.25"), Funding: a("-0.5"), EnteredMS: 10, LeftMS: 20, By: placement.StopLoss,
+		Derived: true, Whole: true}
 	manual, liquidated := trip, trip
 	manual.Strategy, manual.By, manual.Side = "", 0, exchange.Buy
 	liquidated.Liquidated, liquidated.Asset = true, "BTC"

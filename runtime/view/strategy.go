@@ -21,7 +21,7 @@ type Strategy struct {
 	PlanReason  string  `json:"reason,omitempty"` // the reason of the plan in force
 	Target      Decimal `json:"target"`
 	Position    Decimal `json:"position"`
-	Entry       Decimal `json:"entry_price"`
+	EntryPrice  Decimal `json:"entry_price"`
 	LiqPrice    Decimal `json:"liq_price"`
 	Last        Decimal `json:"last_price"`
 	PriceMS     int64   `json:"last_price_ms"`
@@ -44,8 +44,8 @@ type Strategy struct {
 func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) Strategy {
 	one := Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(),
 		State: t.State, StateReason: t.StateReason, PlanReason: t.PlanReason, Target: t.Symbol.QuantityDecimal(t.Target).String(),
-		Position: t.Symbol.QuantityDecimal(t.Position).String(),
-		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
+		Position:   t.Symbol.QuantityDecimal(t.Position).String(),
+		EntryPrice: t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
 		Unrealized: made.Unrealized.String(), Realized: made.Net.String(),
 		Profit: made.Net.Add(made.Unrealized).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
 		LastMS: t.TickMS, NextMS: t.NextMS, key: t.Symbol.Key(), ownPosition: t.Position}

@@ -15,8 +15,8 @@ type RoundTrip struct {
 	Symbol     string  `json:"symbol"`
 	Side       string  `json:"side"` // LONG | SHORT
 	Quantity   Decimal `json:"quantity"`
-	Entry      Decimal `json:"entry_price"` // the mean price
-	Exit       Decimal `json:"exit_price"`
+	EntryPrice Decimal `json:"entry_price"` // the mean price
+	ExitPrice  Decimal `json:"exit_price"`
 	EnteredMS  int64   `json:"entered_ms"`
 	LeftMS     int64   `json:"left_ms"`
 	Asset      string  `json:"asset"`    // the asset of the amounts of money
@@ -39,7 +39,7 @@ type EndedPosition struct {
 	Symbol     string  `json:"symbol"`
 	Side       string  `json:"side"` // LONG | SHORT
 	Quantity   Decimal `json:"quantity"`
-	Entry      Decimal `json:"entry_price"`
+	EntryPrice Decimal `json:"entry_price"`
 	Exit       Decimal `json:"close_price"`
 	Realized   Decimal `json:"realised"` // the result of the price difference, before fees and funding
 	Fees       Decimal `json:"fees"`
@@ -55,7 +55,7 @@ type EndedPosition struct {
 
 // tripped lists the positions that a record of the ledger closes.
 func (h *History) tripped(r *record.Record) {
-	for _, trip := range account.TakeRoundTrips(h.trips, r) {
+	for _, trip := range account.ApplyToRoundTrips(h.trips, r) {
 		h.closed.add(trip)
 		if trip.Asset == ledger.FuturesAsset {
 			h.closedNet[trip.Strategy] = h.closedNet[trip.Strategy].Add(trip.Net())
@@ -86,16 +86,17 @@ func (h *History) Closed(sinceMS int64, take func(*ledger.RoundTrip)) {
 
 func roundTripOf(n int64, t *ledger.RoundTrip) RoundTrip {
 	return RoundTrip{ID: number(n), Strategy: t.Strategy, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Side: sideOf(t),
-		Quantity: t.Quantity.String(),
-		Entry:    t.Entry.String(), Exit: t.Exit.String(), EnteredMS: t.EnteredMS, LeftMS: t.LeftMS, Asset: t.Asset, Realized: t.Realized.String(),
-		Fees:    t.Fees.String(),
-		Funding: t.Funding.String(), PNL: t.Net().String(), Derived: t.Derived, Whole: t.Whole, Purpose: ExitPurpose(t), PositionID: t.PositionID}
+		Quantity:   t.Quantity.String(),
+		EntryPrice: t.EntryPrice.String(), ExitPrice: t.ExitPrice.String(), EnteredMS: t.EnteredMS, LeftMS: t.LeftMS, Asset: t.Asset,
+		Realized: t.Realized.String(),
+		Fees:     t.Fees.String(),
+		Funding:  t.Funding.String(), PNL: t.Net().String(), Derived: t.Derived, Whole: t.Whole, Purpose: ExitPurpose(t), PositionID: t.PositionID}
 }
 
 func endedPositionOf(n int64, t *ledger.RoundTrip) EndedPosition {
 	return EndedPosition{ID: number(n), PositionID: t.PositionID, Strategy: t.Strategy, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name,
 		Side:     sideOf(t),
-		Quantity: t.Quantity.String(), Entry: t.Entry.String(), Exit: t.Exit.String(), Realized: t.Realized.String(),
+		Quantity: t.Quantity.String(), EntryPrice: t.EntryPrice.String(), Exit: t.ExitPrice.String(), Realized: t.Realized.String(),
 		Fees: t.Fees.String(), Funding: t.Funding.String(), PNL: t.Net().String(), Asset: t.Asset, Whole: t.Whole, Liquidated: t.Liquidated,
 		Purpose: ExitPurpose(t), FromMS: t.EnteredMS, UntilMS: t.LeftMS}
 }

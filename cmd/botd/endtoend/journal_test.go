@@ -61,11 +61,11 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	sending.Body = record.Sending{Order: order, Purpose: placement.Entry}
 	ended.Body = record.Ended{State: placement.Filled, OrderID: 7, Filled: 10, Evidence: "fetched FILLED"}
 	leg := ledger.Position{
-		ID:        1,
-		Symbol:    "BTC-USDT",
-		Opened:    exchange.MustAmount("0.01"),
-		Remaining: exchange.MustAmount("0.01"),
-		Entry:     exchange.AmountOf(50_000),
+		ID:         1,
+		Symbol:     "BTC-USDT",
+		Opened:     exchange.MustAmount("0.01"),
+		Remaining:  exchange.MustAmount("0.01"),
+		EntryPrice: exchange.AmountOf(50_000),
 	}
 	add(record.Record{AtMS: start, Body: record.Boot{Epoch: 1, Account: binding.Text()}})
 	entry(start, "10000")

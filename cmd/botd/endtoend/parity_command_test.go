@@ -118,7 +118,7 @@ func TestLiveTradingIsComparedWithBacktest(t *testing.T) {
 	n := len(daemon.fills)
 	entry, side := &daemon.fills[0], map[string]string{"BUY": "LONG", "SELL": "SHORT"}
 	daemon.trips = []view.RoundTrip{{EnteredMS: entry.AtMS + 2_000, LeftMS: entry.AtMS + 5_000, Side: side[entry.Side], Quantity: entry.Quantity,
-		Entry: entry.Price, PNL: "12.5", Fees: "2.5"}}
+		EntryPrice: entry.Price, PNL: "12.5", Fees: "2.5"}}
 	entry.Price = "0" // the round trip has the price
 	daemon.fills[2].Side = map[string]string{"BUY": "SELL", "SELL": "BUY"}[daemon.fills[2].Side]
 	daemon.fills = append(daemon.fills, live(n+1, &parity.Execution{AtMS: monday + 400*3_600_000, Quantity: 1, Price: 1, Purpose: "exit"})) // after the candles

@@ -201,8 +201,8 @@ func dataText(w io.Writer, d *view.PreviewData, atMS int64) {
 	position := "none"
 	if d.Position != "0" {
 		position = d.Position
-		if d.Entry != "0" {
-			position += " at " + d.Entry
+		if d.EntryPrice != "0" {
+			position += " at " + d.EntryPrice
 		}
 	}
 	fmt.Fprintf(w, "\n  position  %s\n  equity    %s USDT\n", position, d.Equity)

@@ -36,7 +36,7 @@ func positionList() *cobra.Command {
 				total = total.Add(made)
 			}
 			t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Symbol + " " + r.Market, positionOf(r.Quantity),
-				rounded(r.Entry, placesOf(r.Last)), r.Last, gain(r.Profit), percent(r.ProfitRatio), stopText(r),
+				rounded(r.EntryPrice, placesOf(r.Last)), r.Last, gain(r.Profit), percent(r.ProfitRatio), stopText(r),
 				rounded(r.LiqPrice, placesOf(r.Last)) + away(r.Distance), age(r.SinceMS, time.Now().UnixMilli())})
 		}
 		t.Render()
@@ -67,7 +67,7 @@ func newPositionHistory() *cobra.Command {
 			for i := range p.Items {
 				o := &p.Items[i]
 				t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,
-					o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), gain(o.PNL) + partly(o.Whole), costs(o.Fees, o.Funding), o.Purpose})
+					o.Side, o.Quantity, asRead(o.EntryPrice), asRead(o.Exit), gain(o.PNL) + partly(o.Whole), costs(o.Fees, o.Funding), o.Purpose})
 			}
 			t.Render()
 		})

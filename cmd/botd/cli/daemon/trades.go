@@ -55,7 +55,8 @@ func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 		}
 		net = net.Add(made)
 		held := (time.Duration(r.LeftMS-r.EnteredMS) * time.Millisecond).Round(time.Second)
-		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.Entry), asRead(r.Exit), held, r.Purpose,
+		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.EntryPrice), asRead(r.ExitPrice),
+			held, r.Purpose,
 			asRead(r.Realized), asRead(r.Fees), asRead(r.Funding), withSign(asRead(r.PNL)), strings.Join(notes, ", ")})
 	}
 	t.Render()

@@ -23,8 +23,8 @@ type LimitChange struct {
 // Setting is one limit's value in configuration syntax.
 type Setting struct{ Rule, Value string }
 
-// ruleset puts limits in force: those of the configuration, tightened by people.
-type ruleset struct {
+// limitsInForce puts limits in force: those of the configuration, tightened by people.
+type limitsInForce struct {
 	*base
 	limits  *limits
 	results *results
@@ -33,7 +33,7 @@ type ruleset struct {
 }
 
 // preview describes the effect of setting limits, or returns why it is impossible.
-func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
+func (r *limitsInForce) preview(t *LimitChange) (lines []string, err error) {
 	written, scope := r.written, "the account"
 	leg := r.configured(t.Strategy)
 	if t.Strategy != "" {
@@ -80,13 +80,13 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 }
 
 // tooLoose reports whether the limits cannot be set, and sets the request's error.
-func (r *ruleset) tooLoose(t *LimitChange) bool {
+func (r *limitsInForce) tooLoose(t *LimitChange) bool {
 	_, t.Err = r.preview(t)
 	return t.Err != nil
 }
 
 // tighten journals the limits and puts them in force.
-func (r *ruleset) tighten(t *LimitChange) {
+func (r *limitsInForce) tighten(t *LimitChange) {
 	for _, s := range t.Limits {
 		if written := (risk.Limits{}); s.Value != "" && written.Tighten(t.Strategy, s.Rule, s.Value) == nil {
 			s.Value = written.Text(s.Rule) // in one form, however it was typed
@@ -97,13 +97,13 @@ func (r *ruleset) tighten(t *LimitChange) {
 }
 
 // apply puts changed limits in force and checks them.
-func (r *ruleset) apply() {
+func (r *limitsInForce) apply() {
 	r.enforce()
 	r.limits.watchLimits(false)
 	r.roundMS = r.nowMS
 }
 
-func (r *ruleset) set(s account.SetLimit) {
+func (r *limitsInForce) set(s account.SetLimit) {
 	r.record(record.Record{Strategy: s.Strategy, Body: record.Limit{Rule: s.Rule, Value: s.Value, By: s.By, Reason: s.Reason}})
 	what := s.Value + ", set by " + s.By
 	if s.Value == "" {
@@ -125,7 +125,7 @@ func (b *base) setLimit(strategy, rule string) *account.SetLimit {
 
 // lapse removes limits set by people that the configuration has reached. If the configuration is
 // loosened later, that is intended.
-func (r *ruleset) lapse() {
+func (r *limitsInForce) lapse() {
 	for _, s := range r.book.SetLimits() {
 		written := r.written
 		if s.Strategy != "" {
@@ -143,7 +143,7 @@ func (r *ruleset) lapse() {
 }
 
 // enforce puts the configured limits in force, tightened by people.
-func (r *ruleset) enforce() {
+func (r *limitsInForce) enforce() {
 	limits := r.tightened("", r.written)
 	if before := r.config.Limits; limits != before {
 		r.config.Limits, r.gate = limits, risk.NewGate(limits)
@@ -168,7 +168,7 @@ func (r *ruleset) enforce() {
 }
 
 // tightened returns the configured limits of a scope, tightened by people.
-func (r *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
+func (r *limitsInForce) tightened(strategy string, limits risk.Limits) risk.Limits {
 	for _, s := range r.book.SetLimits() {
 		if s.Strategy == strategy {
 			_ = limits.Tighten(s.Strategy, s.Rule, s.Value) // a value that is not tighter changes nothing
@@ -187,7 +187,7 @@ func (b *base) limitsVersionOf(strategy string) int {
 }
 
 // newLimitsVersion numbers such a change. Numbers are never reused.
-func (r *ruleset) newLimitsVersion() int {
+func (r *limitsInForce) newLimitsVersion() int {
 	r.changes++
 	return r.changes
 }
