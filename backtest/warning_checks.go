@@ -248,67 +248,67 @@ func (s *sentences) add(format string, arguments ...any) {
 // assumptions returns the assumptions behind the figures, a sentence each.
 func (r *run) assumptions() []string {
 	var list sentences
-	r.addFeesAndFills(&list)
-	r.addPaths(&list)
-	r.addFunding(&list)
+	list.addFeesAndFills(r)
+	list.addPaths(r)
+	list.addFunding(r)
 	if r.ledger.futures {
 		list.add("liquidation by the symbols' margin brackets, cross margin, at the mark, with the taker fee")
 	}
 	return list
 }
 
-func (r *run) addFeesAndFills(list *sentences) {
+func (s *sentences) addFeesAndFills(r *run) {
 	c := &r.config.Costs
 	if r.ledger.futures {
-		list.add("fees: maker %s, taker %s, in USDT", percent(c.Futures.Maker), percent(c.Futures.Taker))
+		s.add("fees: maker %s, taker %s, in USDT", percent(c.Futures.Maker), percent(c.Futures.Taker))
 	}
 	if r.ledger.spot != "" {
 		where := "in the asset received"
 		if c.FeeFromQuote {
 			where = "in USDT"
 		}
-		list.add("fees: maker %s, taker %s, %s", percent(c.Spot.Maker), percent(c.Spot.Taker), where)
+		s.add("fees: maker %s, taker %s, %s", percent(c.Spot.Maker), percent(c.Spot.Taker), where)
 	}
-	list.add("fill next_open: a decision on a candle's close reaches the market at the next candle's open, at its price")
+	s.add("fill next_open: a decision on a candle's close reaches the market at the next candle's open, at its price")
 	switch {
 	case c.Slippage == 0 && c.Impact == 0:
-		list.add("slippage 0: the market takes any quantity at its price")
+		s.add("slippage 0: the market takes any quantity at its price")
 	case c.Impact == 0:
-		list.add("slippage: takers pay %s of the price", percent(c.Slippage))
+		s.add("slippage: takers pay %s of the price", percent(c.Slippage))
 	default:
-		list.add("slippage: takers pay %s of the price, plus %s times the order's share of the candle's volume", percent(c.Slippage),
+		s.add("slippage: takers pay %s of the price, plus %s times the order's share of the candle's volume", percent(c.Slippage),
 			percent(c.Impact))
 	}
 	if c.VolumeCap > 0 {
-		list.add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
+		s.add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
 	}
 	if c.LatencyMS > 0 {
-		list.add("latency %d ms from placement to the book; a taker gets the worst possible price within that time", c.LatencyMS)
+		s.add("latency %d ms from placement to the book; a taker gets the worst possible price within that time", c.LatencyMS)
 	} else {
-		list.add("latency 0 ms from placement to the book")
+		s.add("latency 0 ms from placement to the book")
 	}
 	if c.Through {
-		list.add("a resting order fills at its price once the market has traded a tick beyond it")
+		s.add("a resting order fills at its price once the market has traded a tick beyond it")
 	} else {
-		list.add("a resting order fills when its price is touched")
+		s.add("a resting order fills when its price is touched")
 	}
 }
 
-func (r *run) addPaths(list *sentences) {
-	list.add("path inside a candle: %s; a gap fills at the open", paths[r.config.Costs.Path])
+func (s *sentences) addPaths(r *run) {
+	s.add("path inside a candle: %s; a gap fills at the open", paths[r.config.Costs.Path])
 	for i := range r.legs {
 		leg := &r.legs[i]
 		if leg.config.Trades != nil {
-			list.add("path of %s by %d trades: a trade beyond a resting order's price fills it, a trade at its price fills it by %s of the trade; "+
+			s.add("path of %s by %d trades: a trade beyond a resting order's price fills it, a trade at its price fills it by %s of the trade; "+
 				"a taker pays the next trade's price", leg.symbol.Name, leg.config.Trades.Len(), percent(r.config.Costs.Queue))
 		}
 		if leg.config.Detail != nil {
-			list.add("path of %s by its candles of %s, as far as they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
+			s.add("path of %s by its candles of %s, as far as they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
 		}
 	}
 }
 
-func (r *run) addFunding(list *sentences) {
+func (s *sentences) addFunding(r *run) {
 	for i := range r.legs {
 		leg := &r.legs[i]
 		if leg.symbol.Market != exchange.Futures {
@@ -320,9 +320,9 @@ func (r *run) addFunding(list *sentences) {
 		}
 		hours := leg.symbol.FundingIntervalHours
 		if len(leg.config.Funding) == 0 {
-			list.add("funding%s every %d hours at the open, at a constant %s", name, hours, percent(r.config.Costs.Funding))
+			s.add("funding%s every %d hours at the open, at a constant %s", name, hours, percent(r.config.Costs.Funding))
 		} else {
-			list.add("funding%s every %d hours at the open, %d recorded rates", name, hours, len(leg.config.Funding))
+			s.add("funding%s every %d hours at the open, %d recorded rates", name, hours, len(leg.config.Funding))
 		}
 	}
 }

@@ -352,9 +352,9 @@ func (t *formerPurchase) follow(p *account.Placement, before priorBalance, fille
 	return formerPurchase{clientOrderID: p.ClientOrderID(), order: p.Order(), sentMS: p.SentMS(), filledMS: filledMS, before: before}
 }
 
-// executedAgain returns the quantity that a second execution of the newest ended purchase has bought according to the wallet, although a history read
-// later shows no purchase of others. It counts until a fill is booked on the symbol, which may be that execution. If it persists, a person must check.
-// Another botd with the same plan buys the same amount in the same second: while lists omit ids, or one is known, the wallet proves nothing.
+// executedAgain returns the quantity that a second execution of the newest ended purchase has bought: the wallet shows it, and a history read later shows
+// no purchase of others. It counts until a fill is booked on the symbol, because that may be this execution. If it persists, a person must check.
+// Another botd with the same plan buys the same amount in the same second, so while lists omit ids, or such a botd is known, the wallet proves nothing.
 func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 	t := &symbol.spot.ended
 	if t.before.atMS == 0 {

@@ -71,11 +71,9 @@ func (s reductions) exits() bool {
 	return slices.ContainsFunc(s.derived, func(i Intent) bool { return i.Purpose == placement.Exit })
 }
 
-// exitsWhole reports whether an exit of a whole position is in flight. The part of an exit that is
-// already visible in the position, although its fill is not booked, no longer counts. An uncertain exit
-// counts only until its repetition is due, not until its fence: a stop for the whole position ends with
-// the position, whenever the exit executes. While only a list shows less than the fills explain, a new
-// exit must be of all that they explain.
+// exitsWhole reports whether an exit of a whole position is in flight. It does not count the part of an exit that the position already shows, even
+// before the fill is booked. It counts an uncertain exit only until its repetition is due, not until its fence: a stop for the whole position ends with
+// the position, whenever the exit executes. While only a list shows less than the fills explain, a new exit must cover all that they explain.
 func (s reductions) exitsWhole(position exchange.Quantity) bool {
 	ahead := s.symbol.Ahead()
 	for _, p := range s.targetOrders {

@@ -92,10 +92,10 @@ func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
 	}
 }
 
-// A spot sale that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history, even for minutes. The wallet
-// still shows it: since the order was sent, some of the asset is missing, no more than the order's quantity, and the money for it has arrived. A
-// wallet that is wrong about the asset shows no money, a withdrawal brings none, and one that shows asset and money of an earlier read is old. Until
-// the wallet shows everything again that fills explain, no more is sold than it has beyond a person's holdings.
+// The exchange may refuse a spot sale and execute it all the same (exactly-once.md, case 3). The order history may then omit the sale for minutes, but
+// the wallet shows it: since the order was sent, some of the asset has left, at most the order's quantity, and the money for it has arrived. Nothing
+// else looks like this: a wallet that is wrong about the asset, or a withdrawal, shows no money. Until the wallet again shows everything that the fills
+// explain, botd sells no more than the wallet holds beyond a person's coins.
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
 func (s unlistedOrders) noteRefusedSales(symbol *SymbolState) {

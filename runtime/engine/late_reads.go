@@ -8,12 +8,10 @@ import (
 	"botd/exchange"
 )
 
-// A round waits for a read only twice as long as the last such read took, but at least a second; then it
-// continues without it and acts on the other reads. An answer may be lost: if a read that was sent no
-// earlier has been answered, the unanswered one is repeated once before that time, and the first answer
-// counts. Later rounds send it again and wait for a shorter time, as long as few copies are in flight.
-// Until one copy is answered, nothing is concluded in its domain. The answer of a late read is not used,
-// because it is older than the others; it only shows how long to wait.
+// A round waits for a read at most twice as long as the last such read took, but at least a second; then it continues without it and acts on the other
+// reads. Because an answer may be lost, the round repeats an unanswered read once within that time if a read that was sent no earlier has been answered;
+// the first answer counts. Later rounds send the read again and wait for a shorter time, as long as few copies are in flight. Until one copy is answered,
+// nothing is concluded in its domain. The answer to a late read only shows how long to wait: it is older than the other reads, so it is not used.
 
 var errLate = errors.New("no answer yet")
 

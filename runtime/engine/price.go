@@ -8,12 +8,11 @@ import (
 	"botd/reconcile"
 )
 
-// A round reads the prices of the symbols on which it could act. For many symbols of a market it reads
-// the list of tickers, which is a single request, otherwise one ticker each: a list contains all symbols
-// of a venue, often hundreds of kilobytes, unlike three small answers. If a list fails or omits a
-// symbol, single tickers replace it in the same round. A late list is awaited no longer than any other
-// read, and counts as failed after 10 s. A late single ticker is replaced by the list: with an old
-// price, botd would send a stop that the exchange refuses, because the price has passed its level.
+// A round reads the prices of the symbols on which it could act: by a ticker each or, for many symbols of a market, by the list of tickers. The list is
+// a single request, but it contains all symbols of a venue, often hundreds of kilobytes, so for a few symbols their tickers cost less. If the list fails
+// or omits a symbol, single tickers replace it in the same round. A round awaits a late list no longer than any other read, and the list counts as
+// failed after 10 s. If a single ticker is late, the list replaces it: with an old price, botd might send a stop whose level the price has already
+// passed, and the exchange would refuse it.
 
 const listAgainMS = 60_000 // time after a failed list for which single tickers are read
 

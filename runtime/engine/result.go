@@ -84,12 +84,10 @@ func (r *results) hold(leg *leg) {
 	leg.money.closed, leg.money.closedFor = leg.money.closed+change, leg.money.closedFor.Add(rules.Notional(leg.symbol.Price(), change))
 }
 
-// waits reports whether the futures money is left for a later round. It waits until a wallet read has
-// been stable for the maximum age of a read since the last known fill, and until the fills explain the
-// positions: before that, the wallet may lack the result of a known fill or include an unknown one, and
-// the change would be assigned to the wrong strategy. An apparent external transfer alongside a trade
-// may be the trade's result: the ledger decides that. The money waits for at most a minute, because a
-// market may never be stable.
+// waits reports whether the futures money is left for a later round. Before the wallet has been stable for the maximum age of a read since the last
+// known fill, it may lack the money of that fill; before the fills explain the positions, it may include the money of an unknown fill. Either would
+// credit a change to the wrong strategy. If a transfer from outside coincides with a trade, the change may be the trade's result, which the ledger
+// decides. A market may never be stable, so the money waits for at most a minute.
 func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if r.config.Feed {
 		return false // everything is read at the same moment

@@ -40,11 +40,10 @@ type queued struct {
 	limitsVersion int // version of the limits that approved it (limitsVersionOf)
 }
 
-// recallLate recalls a symbol's unanswered exits that were passed on at least a second ago: the kill
-// switch sends them again, and an exit that still waits, for its record or for the request budget, must
-// not be sent together with the next one. It reports whether one may still wait, or may have been sent
-// less than two seconds ago: if a round's reads are slow, it may have waited long after that second,
-// first for its record and then for the request budget, until it was recalled (case 20).
+// recallLate recalls a symbol's unanswered exits that were passed on at least a second ago, because the kill switch sends them again. It reports whether
+// the kill switch must wait: an exit may still be queued for its record or for the request budget, and must not be sent together with the next one, or
+// it may have been sent less than two seconds ago. With slow reads that is possible long after its second, because the exit may have been queued until
+// it was recalled (case 20).
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
 	for order := range s.book.InFlightOn(key) {
