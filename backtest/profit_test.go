@@ -31,7 +31,7 @@ type booked struct{ history *view.History }
 
 func (b booked) Append(_ context.Context, records []record.Record) error {
 	for i := range records {
-		b.history.Take(&records[i])
+		b.history.Apply(&records[i])
 	}
 	return nil
 }

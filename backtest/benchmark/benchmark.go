@@ -109,7 +109,7 @@ func (b *Benchmark) best(what string, candles int, do func() (fills int, err err
 		if err != nil {
 			return m, fmt.Errorf("%s: %w", what, err)
 		}
-		m.take(before, read())
+		m.add(before, read())
 		m.Fills = fills
 	}
 	m.Speed = float64(candles) / m.Processor / 1e6
@@ -129,8 +129,8 @@ func ownUsage() usage {
 	return usage{time.Now(), processorTime(), memory.Mallocs}
 }
 
-// take takes the usage before and after a run.
-func (m *measured) take(before, after usage) {
+// add adds the usage before and after a run.
+func (m *measured) add(before, after usage) {
 	elapsed, spent := after.at.Sub(before.at).Seconds(), (after.processor - before.processor).Seconds()
 	if after.processor == 0 {
 		spent = elapsed

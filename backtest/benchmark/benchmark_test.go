@@ -562,7 +562,7 @@ func TestUsageIsTheDifferenceOfTwoReadings(t *testing.T) {
 		t.Errorf("want the shorter times, the last allocations, 2 million a second, have %+v (%v)", m, err)
 	}
 	silent := measured{Seconds: 9, Processor: 9}
-	silent.take(usage{at: began}, usage{at: began.Add(3 * time.Second), allocs: 4})
+	silent.add(usage{at: began}, usage{at: began.Add(3 * time.Second), allocs: 4})
 	if silent.Seconds != 3 || silent.Processor != 3 || silent.Allocs != 4 {
 		t.Errorf("without processor time: want the time on the wall, have %+v", silent)
 	}

@@ -256,13 +256,13 @@ func (c *Coordinator) handle(ctx context.Context, b *batch, a *arrival) error {
 		c.checks[a.job].second = &a.row
 		return c.compare(a.job)
 	case "row":
-		return c.take(ctx, b, a)
+		return c.endTrials(ctx, b, a)
 	}
 	return nil
 }
 
-// take ends the trials of a row. The row of a job that is not requested yet waits.
-func (c *Coordinator) take(ctx context.Context, b *batch, a *arrival) error {
+// endTrials ends the trials of a row. The row of a job that is not requested yet waits.
+func (c *Coordinator) endTrials(ctx context.Context, b *batch, a *arrival) error {
 	trials := b.trials[a.job]
 	if trials == nil {
 		if !c.done[a.job] && !c.known(a.job) {

@@ -230,7 +230,7 @@ func TestARowEndsItsTrialsOnce(t *testing.T) {
 	for _, text := range []string{`{`, `{"job":"j0","is":{}}`, `{"job":"j1"}`} {
 		bad := rowOf(t, "j1", "one")
 		bad.Trial = json.RawMessage(text)
-		err := c.take(t.Context(), b, &arrival{kind: "row", job: "j1", row: bad})
+		err := c.endTrials(t.Context(), b, &arrival{kind: "row", job: "j1", row: bad})
 		if err == nil || err.Error() != "worker one: the row of job j1 is not a trial" {
 			t.Errorf("%s: have %v", text, err)
 		}

@@ -145,14 +145,14 @@ func (c *cache) place(ctx context.Context, s *store, found *Sweep, folder string
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(stored, path)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return received, err
 		}
-		takeFile(into, f, path)
+		addFile(into, f, path)
 	}
 	into.From, into.To, into.Repair = found.Spec.From, found.Spec.To, found.Spec.Repair
 	return received, nil
 }
 
-// takeFile adds a file to the inputs of a backtest, by its role.
-func takeFile(into *inputs.Files, f *file, path string) {
+// addFile adds a file to the inputs of a backtest, by its role.
+func addFile(into *inputs.Files, f *file, path string) {
 	switch f.Role {
 	case roleData:
 		into.Data = append(into.Data, path)

@@ -27,7 +27,7 @@ func TestFilesOfASweepTakeTheirPlaceByRole(t *testing.T) {
 		{Role: roleTrades, Name: "d.csv"}, {Role: roleFunding, Name: "e.csv"}, {Role: roleSignals, Name: "f.csv"}, {Role: roleColumns, Name: "g.csv"},
 		{Role: roleColumns, Name: "h.csv", Prefix: "fear"}, {Role: roleSymbols, Name: "i.json"}, {Role: roleStrategy, Name: "strategy.yaml"},
 		{Role: roleStrategy, Name: "rules.star"}} {
-		takeFile(&have, &f, "/cache/"+f.Name)
+		addFile(&have, &f, "/cache/"+f.Name)
 	}
 	want := inputs.Files{Data: []string{"/cache/a.csv", "ETH-USDT=/cache/b.csv"}, Detail: []string{"/cache/c.csv"}, Trades: []string{"/cache/d.csv"},
 		Funding: []string{"/cache/e.csv"}, Signals: []string{"/cache/f.csv"}, Columns: []string{"/cache/g.csv", "/cache/h.csv=fear"}, Symbols: "/cache/i.json",

@@ -94,7 +94,7 @@ func (v *Venue) pollAll(ctx context.Context) {
 		group.Go(func() {
 			seen, err := v.ask(limited, key)
 			if ctx.Err() == nil {
-				v.take(key, seen, err)
+				v.observe(key, seen, err)
 			}
 		})
 	}
@@ -155,8 +155,8 @@ func (v *Venue) fundingDue(key exchange.SymbolKey) bool {
 	return true
 }
 
-// take applies an observation, or its failure, to the market.
-func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
+// observe applies an observation, or its failure, to the market.
+func (v *Venue) observe(key exchange.SymbolKey, seen observation, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	defer v.wakeClock()

@@ -21,13 +21,13 @@ type notices struct {
 	all []string
 }
 
-func (n *notices) take(event, text string) {
+func (n *notices) add(event, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.all = append(n.all, event+": "+text)
 }
 
-func (n *notices) taken() []string {
+func (n *notices) drain() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	taken := n.all
@@ -41,13 +41,13 @@ func TestNoticesSayHowOldTheDataAreAndWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard notices
 		public := newVenue()
-		v, err := silent(t, func(c *Config) { c.Public, c.Notify = public, heard.take })
+		v, err := silent(t, func(c *Config) { c.Public, c.Notify = public, heard.add })
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := func(when string, lines ...string) {
 			t.Helper()
-			if have := heard.taken(); !slices.Equal(have, lines) {
+			if have := heard.drain(); !slices.Equal(have, lines) {
 				t.Errorf("%s: want %q, have %q", when, lines, have)
 			}
 		}
@@ -101,12 +101,12 @@ func TestAnAnswerThatWasOvertakenChangesNothing(t *testing.T) {
 			}
 			return v.positions()[0].EntryPrice.String()
 		}
-		v.take(btcFutures, priced(now-1, 50_000*usd), nil)
-		v.take(btcFutures, priced(now-2, 40_000*usd), nil)
+		v.observe(btcFutures, priced(now-1, 50_000*usd), nil)
+		v.observe(btcFutures, priced(now-2, 40_000*usd), nil)
 		if have := entry(); have != "50001" || v.feeds[btcFutures].asOfMS != now-1 {
 			t.Errorf("want a purchase at 50001, data of %d, have %s, %d", now-1, have, v.feeds[btcFutures].asOfMS)
 		}
-		v.take(btcFutures, priced(now-1, 60_000*usd), nil) // of the same millisecond: the later one counts
+		v.observe(btcFutures, priced(now-1, 60_000*usd), nil) // of the same millisecond: the later one counts
 		if have := entry(); have != "55001" {
 			t.Errorf("want a second purchase at 60001, have an entry of %s", have)
 		}
@@ -134,7 +134,7 @@ func TestASymbolThatHangsDoesNotMakeTheOthersStale(t *testing.T) {
 		var heard notices
 		public := &hanging{newVenue(), "ETH-USDT"}
 		v, err := silent(t, func(c *Config) {
-			c.Public, c.Watch, c.Notify = public, []exchange.SymbolKey{btcFutures, etherFutures}, heard.take
+			c.Public, c.Watch, c.Notify = public, []exchange.SymbolKey{btcFutures, etherFutures}, heard.add
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestASymbolThatHangsDoesNotMakeTheOthersStale(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		v.Run(ctx)
-		if have := heard.taken(); len(have) != 0 {
+		if have := heard.drain(); len(have) != 0 {
 			t.Errorf("want nothing stale that was fresh, have %q", have)
 		}
 		if rounds := public.asked[exchange.FuturesTicker]; rounds < 12 || rounds > 14 {
@@ -301,7 +301,7 @@ func TestPaymentsAreMissedByTheSymbolsInterval(t *testing.T) {
 			store := &bench{}
 			var heard notices
 			public := newVenue()
-			change := func(c *Config) { c.Public, c.Symbols, c.Store, c.Notify = public, symbols, store, heard.take }
+			change := func(c *Config) { c.Public, c.Symbols, c.Store, c.Notify = public, symbols, store, heard.add }
 			first, err := silent(t, change)
 			if err != nil {
 				t.Fatal(err)
@@ -318,7 +318,7 @@ func TestPaymentsAreMissedByTheSymbolsInterval(t *testing.T) {
 			}
 			words := []string{fmt.Sprintf("paper.funding_missed: BTC-USDT: %d funding payments were due while botd was not running; "+
 				"their rates are unknown and not charged", want)}
-			if have := heard.taken(); want == 0 && len(have) != 0 || want > 0 && !slices.Equal(have, words) {
+			if have := heard.drain(); want == 0 && len(have) != 0 || want > 0 && !slices.Equal(have, words) {
 				t.Errorf("every %d hours: want %q, have %q", hours, words, have)
 			}
 		})
@@ -336,7 +336,7 @@ func TestAnAnswerIsJudgedByTheTimeOfItsArrival(t *testing.T) {
 		}
 		asked := clock{}.ServerNowMS()
 		pass(11 * time.Second)
-		v.take(btcFutures, observation{asOfMS: asked, ticker: exchange.Ticker{Last: 50_000 * usd}}, nil)
+		v.observe(btcFutures, observation{asOfMS: asked, ticker: exchange.Ticker{Last: 50_000 * usd}}, nil)
 		if !last.Stale || last.Reason != "the answers took 11s" || v.feeds[btcFutures].asOfMS != 0 {
 			t.Errorf("want it refused for its age, have %+v", last)
 		}

@@ -172,7 +172,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		p.limits()
 	}
 	p.report.RateLimits, p.report.Requests, p.report.RateLimited, p.report.NullLists = p.headers, p.calls, p.limited, p.habits.seen[habitNull]
-	p.report.take(p.habits)
+	p.report.addHabits(p.habits)
 	p.report.deriveSettings()
 	return p.report, nil
 }
@@ -232,8 +232,8 @@ func (p *prober) signed(ctx context.Context) {
 	p.delays(ctx)
 }
 
-// take copies the observed habits into the report.
-func (r *Report) take(h *habits) {
+// addHabits copies the observed habits into the report.
+func (r *Report) addHabits(h *habits) {
 	for _, list := range r.Lists {
 		switch {
 		case list.Echoes:

@@ -325,12 +325,12 @@ func TestStatusWordsAreLearnedFromOwnOrders(t *testing.T) {
 	h := newHabits()
 	h.words[exchange.Spot]["DONE"], h.unknownWords["spot DONE"], h.unknownWords["spot B"], h.unknownWords["futures A"] = exchange.StatusFilled, true, true, true
 	r := Report{Lists: []List{{"spot_history", false, 1}, {"futures_order", true, 1}}}
-	if r.take(h); !slices.Equal(r.UnknownWords, []string{"futures A", "spot B"}) || r.Words["spot DONE"] != "FILLED" || len(r.Words) != 1 ||
+	if r.addHabits(h); !slices.Equal(r.UnknownWords, []string{"futures A", "spot B"}) || r.Words["spot DONE"] != "FILLED" || len(r.Words) != 1 ||
 		!slices.Equal(r.Habits, []string{habitHistoryIDs}) {
 		t.Errorf("want a word that was learned later to be known, have %+v", r)
 	}
 	r = Report{Lists: []List{{"spot_open", false, 1}}}
-	if r.take(newHabits()); !slices.Equal(r.Habits, []string{habitOpenIDs}) || len(r.UnknownWords) != 0 {
+	if r.addHabits(newHabits()); !slices.Equal(r.Habits, []string{habitOpenIDs}) || len(r.UnknownWords) != 0 {
 		t.Errorf("want an open list without ids, have %+v", r)
 	}
 }

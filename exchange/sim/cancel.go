@@ -64,7 +64,7 @@ func (c *call) cancelSpot() *exchange.Refusal {
 	if o.orderBook != b {
 		return refuse(c.request.Operation, CodeUnknownOrder, "order %d is unknown on %s", c.request.OrderID, b.symbol.Name)
 	}
-	c.answer.Order = c.exchange.takeOutAndCancel(o)
+	c.answer.Order = c.exchange.removeAndCancel(o)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (c *call) cancelAllSpot() *exchange.Refusal {
 	for o := c.account.spotList.first; o != nil; {
 		next := o.after
 		if o.orderBook == b && !o.dead {
-			canceling = append(canceling, c.exchange.takeOutAndCancel(o))
+			canceling = append(canceling, c.exchange.removeAndCancel(o))
 		}
 		o = next
 	}
@@ -88,12 +88,12 @@ func (c *call) cancelAllSpot() *exchange.Refusal {
 	return nil
 }
 
-// takeOutAndCancel removes a spot order from the order book at once and cancels it after the delay.
-func (x *Exchange) takeOutAndCancel(o *order) exchange.Order {
+// removeAndCancel removes a spot order from the order book at once and cancels it after the delay.
+func (x *Exchange) removeAndCancel(o *order) exchange.Order {
 	reported := o.report()
 	reported.Status = canceled
 	o.dead = true
-	o.orderBook.takeOut(o)
+	o.orderBook.remove(o)
 	x.cancel(o)
 	return reported
 }

@@ -197,7 +197,7 @@ func (b *orderBook) moveTo(price exchange.Price, timeMS int64) {
 		}
 	}
 	for o := b.reachedBefore(timeMS); o != nil; o = b.reachedBefore(timeMS) {
-		b.takeOut(o)
+		b.remove(o)
 		b.activate(o, b.last)
 	}
 }

@@ -85,9 +85,9 @@ func (m *tradeTape) trade(b *orderBook, at int) {
 
 // fillPassed fills the resting orders that a trade passed.
 func (b *orderBook) fillPassed(price exchange.Price) {
-	for o := b.bids.best(); o != nil && o.Price > price && b.take(o, false); o = b.bids.best() {
+	for o := b.bids.best(); o != nil && o.Price > price && b.executeResting(o, false); o = b.bids.best() {
 	}
-	for o := b.asks.best(); o != nil && o.Price < price && b.take(o, false); o = b.asks.best() {
+	for o := b.asks.best(); o != nil && o.Price < price && b.executeResting(o, false); o = b.asks.best() {
 	}
 }
 
@@ -97,7 +97,7 @@ func (b *orderBook) fillAt(price exchange.Price, sold bool) {
 	if sold {
 		side = &b.bids
 	}
-	for o := side.best(); o != nil && o.Price == price && b.take(o, false); o = side.best() {
+	for o := side.best(); o != nil && o.Price == price && b.executeResting(o, false); o = side.best() {
 	}
 }
 

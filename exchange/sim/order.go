@@ -149,7 +149,7 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 	o.Status = status
 	x.noteOrder(o)
 	x.noteAccount(o.account)
-	o.orderBook.takeOut(o)
+	o.orderBook.remove(o)
 	o.account.open(o.Market).remove(o)
 	if o.Market == exchange.Futures {
 		x.clearing.releaseFutures(o)
@@ -159,8 +159,8 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 	x.version++
 }
 
-// takeOut removes an order from its ladder, if it is in one.
-func (b *orderBook) takeOut(o *order) {
+// remove removes an order from its ladder, if it is in one.
+func (b *orderBook) remove(o *order) {
 	if o.ladder != nil {
 		o.ladder.remove(o)
 		o.turn = 0

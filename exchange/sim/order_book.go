@@ -184,7 +184,7 @@ func (b *orderBook) react(gap bool) {
 	}
 	b.fillCrossed(gap)
 	for o := b.reachedOrder(); o != nil; o = b.reachedOrder() {
-		b.takeOut(o)
+		b.remove(o)
 		if o.worst == 0 {
 			o.worst = b.last
 		}
@@ -210,7 +210,7 @@ func (b *orderBook) fillCrossed(gap bool) {
 		if ask, ok := b.ask(); !ok || o.Price < ask+b.through() {
 			break
 		}
-		if !b.take(o, gap) {
+		if !b.executeResting(o, gap) {
 			break
 		}
 	}
@@ -218,7 +218,7 @@ func (b *orderBook) fillCrossed(gap bool) {
 		if bid, ok := b.bid(); !ok || o.Price > bid-b.through() {
 			break
 		}
-		if !b.take(o, gap) {
+		if !b.executeResting(o, gap) {
 			break
 		}
 	}
@@ -232,12 +232,12 @@ func (b *orderBook) through() exchange.Price {
 	return 0
 }
 
-// take fills a resting order, completely or as far as the candle's volume allows. The order is the
+// executeResting fills a resting order, completely or as far as the candle's volume allows. The order is the
 // maker, a quote the taker. At a gap with quotes at the price itself, an order fills at the gap's
 // price if a touch fills; otherwise its own price applies, as for the rest of an order that was
 // passed earlier, because in a market without time gaps a price never jumps over a resting order.
 // It reports whether more may fill.
-func (b *orderBook) take(o *order, gap bool) bool {
+func (b *orderBook) executeResting(o *order, gap bool) bool {
 	price := o.Price
 	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through && !o.delayed && !o.triggered {
 		price = b.last

@@ -57,7 +57,7 @@ func (d Download) Run(ctx context.Context, source Source) (Saved, error) {
 			to := min(g.toMS, from+int64(d.Page)*int64(d.Interval))
 			page, err := source.Candles(ctx, d.Interval, from, to)
 			if err == nil {
-				err = d.take(fetched, page, from, to)
+				err = d.appendPage(fetched, page, from, to)
 			}
 			if err != nil {
 				return sum, errors.Join(err, flush())
@@ -76,8 +76,8 @@ func (d Download) Run(ctx context.Context, source Source) (Saved, error) {
 	return sum, flush()
 }
 
-// take checks a page and adds its candles.
-func (d Download) take(fetched, page *exchange.Candles, fromMS, toMS int64) error {
+// appendPage checks a page and appends its candles.
+func (d Download) appendPage(fetched, page *exchange.Candles, fromMS, toMS int64) error {
 	lastMS := fromMS - 1
 	for i := range page.Len() {
 		candle := page.At(i)

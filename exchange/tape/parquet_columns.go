@@ -334,7 +334,7 @@ func (b *batch) release() {
 func (p *parser) batch(b *batch) (finer int, err error) {
 	p.reserve(b.rows-b.first, 0)
 	for i := b.first; i < b.rows; i++ {
-		if !p.take(b, i) {
+		if !p.storePlain(b, i) {
 			line := b.line(i)
 			if finer, err = p.slow(line[:len(line)-1], b.line(i+1)); err != nil || finer > 0 {
 				return finer, err
@@ -345,8 +345,8 @@ func (p *parser) batch(b *batch) (finer int, err error) {
 	return 0, nil
 }
 
-// take stores a row that is a plain successor of the previous candle, and leaves any other to slow.
-func (p *parser) take(b *batch, i int) bool {
+// storePlain stores a row that is a plain successor of the previous candle, and leaves any other to slow.
+func (p *parser) storePlain(b *batch, i int) bool {
 	for k, c := range b.layout {
 		part := b.parts[k]
 		switch {

@@ -27,12 +27,12 @@ func (p *parser) preview(body []byte) (g preview) {
 			continue
 		}
 		g.rows++
-		g.take(p)
+		g.addRow(p)
 	}
 	return g
 }
 
-func (g *preview) take(p *parser) {
+func (g *preview) addRow(p *parser) {
 	for k, c := range p.layout {
 		switch text := p.fields[k]; {
 		case c == openTime || c == closeTime:

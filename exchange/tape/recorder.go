@@ -81,16 +81,16 @@ func newRecorder(config RecorderConfig) *Recorder {
 
 // Candles stores closed candles, which must no longer change.
 func (r *Recorder) Candles(symbol *exchange.Symbol, candles *exchange.Candles) {
-	r.take(recorded{symbol: *symbol, candles: candles})
+	r.enqueue(recorded{symbol: *symbol, candles: candles})
 }
 
 // Funding stores the rate of a payment.
-func (r *Recorder) Funding(row FundingRow) { r.take(recorded{funding: row}) }
+func (r *Recorder) Funding(row FundingRow) { r.enqueue(recorded{funding: row}) }
 
 // Signal stores a signal that a strategy has accepted.
-func (r *Recorder) Signal(row SignalRow) { r.take(recorded{signal: &row}) }
+func (r *Recorder) Signal(row SignalRow) { r.enqueue(recorded{signal: &row}) }
 
-func (r *Recorder) take(row recorded) {
+func (r *Recorder) enqueue(row recorded) {
 	select {
 	case r.queue <- row:
 	default:

@@ -82,7 +82,7 @@ func (w *world) restoreBackup() bool {
 	w.disk.records = w.disk.records[:restored]
 	w.inspector.story = newStory()
 	for i := range w.disk.records {
-		w.inspector.story.take(&w.disk.records[i])
+		w.inspector.story.add(&w.disk.records[i])
 	}
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]

@@ -59,7 +59,7 @@ func (s *roleResult) worth(market exchange.Market, price *big.Rat) *big.Rat {
 }
 
 func (c *curve) add(atMS int64, equity *big.Rat) {
-	c.Take(atMS, equity)
+	c.Add(atMS, equity)
 	if old := slices.IndexFunc(c.recent, func(v valued) bool { return atMS-v.atMS < recentlyMS }); old > 0 {
 		c.recent = c.recent[old:]
 	}

@@ -118,10 +118,10 @@ func (f *figures) filled(h *held, fill *sim.Fill, own bool) {
 			one := &tally.Fill{Buy: fill.Side == exchange.Buy, Price: fraction(int64(fill.Price), h.rules.PriceScale),
 				Quantity: fraction(int64(fill.Quantity), h.rules.QuantityScale), Fee: ratOf(fill.Fee), FeeInBase: fill.FeeAsset == h.rules.Base}
 			if h.key.Market == exchange.Futures {
-				s.Take(one)
+				s.Add(one)
 				continue
 			}
-			s.take(&s.Strategy, one, restOf(h.rules))
+			s.addFill(&s.Strategy, one, restOf(h.rules))
 		}
 	}
 }

@@ -15,12 +15,12 @@ type others struct {
 	low, high        *big.Rat // prices of the sales since the last purchase
 }
 
-// take adds a spot fill to the strategy's fills, without the part that sold others' coins. A remainder that
+// addFill adds a spot fill to the strategy's fills, without the part that sold others' coins. A remainder that
 // no order can sell does not count as such a part.
-func (o *others) take(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
+func (o *others) addFill(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
 	if fill.Buy {
 		o.low, o.high = nil, nil
-		s.Take(fill)
+		s.Add(fill)
 		return
 	}
 	if o.low == nil || fill.Price.Cmp(o.low) < 0 {
@@ -35,12 +35,12 @@ func (o *others) take(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
 	}
 	beyond := new(big.Rat).Sub(fill.Quantity, own)
 	if beyond.Cmp(rest) <= 0 {
-		s.Take(fill)
+		s.Add(fill)
 		return
 	}
 	part := *fill
 	part.Quantity = own
-	s.Take(&part)
+	s.Add(&part)
 	value := new(big.Rat).Mul(beyond, fill.Price)
 	s.SoldFor.Add(&s.SoldFor, value)
 	s.Value.Add(&s.Value, value)

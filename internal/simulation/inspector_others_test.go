@@ -30,11 +30,11 @@ func TestProceedsOfOthersCoinsAreNoGain(t *testing.T) {
 	} {
 		var s tally.Strategy
 		var o others
-		o.take(&s, &tally.Fill{Buy: true, Price: number("100"), Quantity: number("10"), Fee: new(big.Rat)}, number("1"))
+		o.addFill(&s, &tally.Fill{Buy: true, Price: number("100"), Quantity: number("10"), Fee: new(big.Rat)}, number("1"))
 		for i, quantity := range []string{c.sold, c.second} {
 			if quantity != "" {
 				price := number([]string{"110", "105"}[i])
-				o.take(&s, &tally.Fill{Price: price, Quantity: number(quantity), Fee: new(big.Rat)}, number("1"))
+				o.addFill(&s, &tally.Fill{Price: price, Quantity: number(quantity), Fee: new(big.Rat)}, number("1"))
 			}
 		}
 		if s.Cash.Cmp(number(c.cash)) != 0 || o.proceeds.Cmp(number(c.proceeds)) != 0 || o.either.Cmp(number(c.either)) != 0 {

@@ -17,7 +17,7 @@ func (i *inspector) record(r *record.Record) {
 	if i.w.process.number > 0 {
 		return // the story follows only the first process
 	}
-	i.story.take(r)
+	i.story.add(r)
 	if i.w.beyond != nil {
 		i.w.judge.liquidated(r)
 		return
@@ -120,7 +120,7 @@ func (i *inspector) booted() {
 	i.story = newStory()
 	for n := range i.w.disk.records {
 		r := &i.w.disk.records[n]
-		i.story.take(r)
+		i.story.add(r)
 		if filled, _, ok := r.Filled(); ok {
 			i.booked[r.ClientOrderID] = max(i.booked[r.ClientOrderID], filled)
 		}
@@ -171,7 +171,7 @@ func (s *story) halted(strategy string, key exchange.SymbolKey) bool {
 	return false
 }
 
-func (s *story) take(r *record.Record) {
+func (s *story) add(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Sending:
 		if body.Purpose.Protects() {

@@ -29,8 +29,8 @@ type Strategy struct {
 	SoldFor  big.Rat // of the sales only
 }
 
-// Take adds a fill.
-func (s *Strategy) Take(f *Fill) {
+// Add adds a fill.
+func (s *Strategy) Add(f *Fill) {
 	value := new(big.Rat).Mul(f.Price, f.Quantity)
 	s.Value.Add(&s.Value, value)
 	signed := new(big.Rat).Set(f.Quantity)
@@ -106,8 +106,8 @@ type Curve struct {
 	Drawdown big.Rat // the largest fall from a peak
 }
 
-// Take adds a value.
-func (c *Curve) Take(atMS int64, equity *big.Rat) {
+// Add adds a value.
+func (c *Curve) Add(atMS int64, equity *big.Rat) {
 	if c.Values == 0 || equity.Cmp(&c.Peak) > 0 {
 		c.Peak.Set(equity)
 	}

@@ -28,7 +28,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 		{true, "90", "1", "-1", "120", "60", "58"},
 		{true, "90", "1", "0", "0", "90", "87.5"},
 	} {
-		s.Take(&Fill{Buy: step.buy, Price: rat(step.price), Quantity: rat(step.quantity), Fee: rat("0.5")})
+		s.Add(&Fill{Buy: step.buy, Price: rat(step.price), Quantity: rat(step.quantity), Fee: rat("0.5")})
 		for name, pair := range map[string][2]*big.Rat{"quantity": {rat(step.wantQuantity), &s.Quantity}, "entry": {rat(step.wantEntry), s.Entry()},
 			"realized": {rat(step.wantRealized), &s.Realized}, "net": {rat(step.wantNet), s.Net()}} {
 			if pair[0].Cmp(pair[1]) != 0 {
@@ -45,7 +45,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 func TestFeeInBaseRaisesCostOfPosition(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}
-	s.Take(&Fill{Buy: true, Price: rat("3"), Quantity: rat("10"), Fee: rat("1"), FeeInBase: true})
+	s.Add(&Fill{Buy: true, Price: rat("3"), Quantity: rat("10"), Fee: rat("1"), FeeInBase: true})
 	if s.Quantity.Cmp(rat("9")) != 0 || s.Fees.Sign() != 0 || s.Unrealized(rat("3")).Cmp(rat("-3")) != 0 || s.Cash.Cmp(rat("-30")) != 0 {
 		t.Errorf("want 9 held, no fee in money, 3 lost, 30 paid, have %+v", s)
 	}
@@ -55,10 +55,10 @@ func TestFeeInBaseRaisesCostOfPosition(t *testing.T) {
 func TestFundingReducesNetResult(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}
-	s.Take(&Fill{Buy: true, Price: rat("100"), Quantity: rat("2"), Fee: rat("0.5")})
+	s.Add(&Fill{Buy: true, Price: rat("100"), Quantity: rat("2"), Fee: rat("0.5")})
 	s.Pay(rat("0.75"))
 	s.Pay(rat("-0.25"))
-	s.Take(&Fill{Price: rat("103"), Quantity: rat("2"), Fee: rat("0.5")})
+	s.Add(&Fill{Price: rat("103"), Quantity: rat("2"), Fee: rat("0.5")})
 	if s.Funding.Cmp(rat("0.5")) != 0 || s.Net().Cmp(rat("4.5")) != 0 || s.Cash.Cmp(rat("4.5")) != 0 || s.Realized.Cmp(rat("6")) != 0 {
 		t.Errorf("want 6 realized, 0.5 of funding and 4.5 in all, have %+v", s)
 	}
@@ -81,7 +81,7 @@ func TestCurveFollowsDayPeakAndDrawdown(t *testing.T) {
 		{9*dayMS + 7, "105", 9 * dayMS, "105", "105", "0", "7"},
 		{9*dayMS + 8, "-2", 9 * dayMS, "105", "105", "107", "107"},
 	} {
-		c.Take(step.atMS, rat(step.equity))
+		c.Add(step.atMS, rat(step.equity))
 		for name, pair := range map[string][2]*big.Rat{"start of the day": {rat(step.began), &c.Began},
 			"peak": {rat(step.peak), &c.Peak}, "fall": {rat(step.fall), c.Fall()}, "drawdown": {rat(step.drawdown), &c.Drawdown}} {
 			if pair[0].Cmp(pair[1]) != 0 || c.StartMS != step.start {
@@ -91,7 +91,7 @@ func TestCurveFollowsDayPeakAndDrawdown(t *testing.T) {
 		}
 	}
 	below := &Curve{}
-	if below.Take(1, rat("-5")); below.Peak.Cmp(rat("-5")) != 0 {
+	if below.Add(1, rat("-5")); below.Peak.Cmp(rat("-5")) != 0 {
 		t.Errorf("want the first value to be the peak, have %s", below.Peak.FloatString(2))
 	}
 }

@@ -45,7 +45,7 @@ func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
 		return nil, fmt.Errorf("read the newest checkpoint: %w", err)
 	}
 	l := link{j.key, c.Sequence - 1, previous}
-	stored, err := l.take(c.Sequence, body, previous, c.Hash)
+	stored, err := l.decode(c.Sequence, body, previous, c.Hash)
 	if err != nil {
 		return nil, err
 	}

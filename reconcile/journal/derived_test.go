@@ -128,13 +128,13 @@ func TestALinkFitsItsKeyAlone(t *testing.T) {
 		}
 	}
 	l := link{key, 4, "first"}
-	if _, err := l.take(6, string(body), "first", plain); err == nil || err.Error() != "journal record 5 was altered or one before it is missing" {
+	if _, err := l.decode(6, string(body), "first", plain); err == nil || err.Error() != "journal record 5 was altered or one before it is missing" {
 		t.Errorf("a record after the next: have %v", err)
 	}
-	if _, err := l.take(5, string(body), "second", none.link("second", body)); err == nil || !strings.Contains(err.Error(), "record 5 was altered") {
+	if _, err := l.decode(5, string(body), "second", none.link("second", body)); err == nil || !strings.Contains(err.Error(), "record 5 was altered") {
 		t.Errorf("a record of another chain: have %v", err)
 	}
-	if _, err := l.take(5, string(body), "first", plain); err == nil || !strings.HasPrefix(err.Error(),
+	if _, err := l.decode(5, string(body), "first", plain); err == nil || !strings.HasPrefix(err.Error(),
 		"journal record 5: ") || l.sequence != 5 || l.hash != plain {
 		t.Errorf("a record that fits and is no JSON: have %v, %+v", err, l)
 	}

@@ -46,8 +46,8 @@ type link struct {
 	hash     string
 }
 
-// take checks one record against the chain and decodes it.
-func (l *link) take(sequence int64, body, previous, hash string) (Stored, error) {
+// decode checks one record against the chain and decodes it.
+func (l *link) decode(sequence int64, body, previous, hash string) (Stored, error) {
 	err := l.key.fits(previous, []byte(body), hash)
 	if sequence != l.sequence+1 || previous != l.hash {
 		err = errAltered
@@ -100,7 +100,7 @@ func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, 
 func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) error) error {
 	const query = "SELECT sequence, body, previous, hash FROM record WHERE sequence > ? ORDER BY sequence"
 	return eachRow(ctx, conn, query, []any{l.sequence}, func(sequence int64, body, previous, hash string) error {
-		stored, err := l.take(sequence, body, previous, hash)
+		stored, err := l.decode(sequence, body, previous, hash)
 		if err != nil {
 			return err
 		}
@@ -267,7 +267,7 @@ func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, fil
 	}
 	return eachRow(ctx, conn, query, arguments, func(sequence int64, body, previous, hash string) error {
 		l := link{j.key, sequence - 1, previous}
-		stored, err := l.take(sequence, body, previous, hash)
+		stored, err := l.decode(sequence, body, previous, hash)
 		if err != nil {
 			return err
 		}

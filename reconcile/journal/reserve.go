@@ -56,14 +56,14 @@ func (r *reserve) refill() string {
 	if err := unix.Statfs(filepath.Dir(r.path), &disk); err != nil || disk.Bavail*uint64(disk.Bsize) < uint64(2*r.size) {
 		return r.low
 	}
-	if r.take() == nil {
+	if r.create() == nil {
 		r.low = ""
 	}
 	return r.low
 }
 
-// take creates the file with its blocks.
-func (r *reserve) take() (err error) {
+// create creates the file with its blocks.
+func (r *reserve) create() (err error) {
 	file, err := private.Open(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return err

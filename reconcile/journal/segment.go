@@ -121,7 +121,7 @@ func (s *segment) each(l *link, take func(*Stored) error) (err error) {
 			return &AlteredError{l.sequence + 1, fmt.Errorf("cannot be read from segment %s: %w", s.path, err)}
 		}
 		hash, body, _ := bytes.Cut(line, []byte(" "))
-		stored, err := l.take(l.sequence+1, string(body), l.hash, string(hash))
+		stored, err := l.decode(l.sequence+1, string(body), l.hash, string(hash))
 		if err != nil {
 			return err
 		}

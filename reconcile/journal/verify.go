@@ -65,8 +65,8 @@ func newVerifier() *verifier {
 	return &verifier{report: Report{Problems: []Problem{}, Proves: ProvesConsistency}, want: newMemoryTables(), book: reconcile.NewBook(placement.Settle{})}
 }
 
-// take handles one record whose link has been checked.
-func (v *verifier) take(s *Stored) error {
+// verify verifies one record whose link has been checked.
+func (v *verifier) verify(s *Stored) error {
 	v.report.Records, v.report.Hash = int(s.Sequence), s.Hash
 	if c := checkpointOf(s); v.blind && c != nil {
 		if book, err := reconcile.Restore(placement.Settle{}, c); err == nil {
@@ -207,7 +207,7 @@ func (v *verifier) records(ctx context.Context, conn *sql.Conn, l link, older bo
 		); err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
-		s, err := l.take(sequence, body, previous, hash)
+		s, err := l.decode(sequence, body, previous, hash)
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (v *verifier) records(ctx context.Context, conn *sql.Conn, l link, older bo
 		if want != have {
 			v.report.add(Problem{"record", sequenceText(sequence), fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", have)})
 		}
-		if err := v.take(&s); err != nil {
+		if err := v.verify(&s); err != nil {
 			return err
 		}
 	}

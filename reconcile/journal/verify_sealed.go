@@ -31,7 +31,7 @@ func (v *verifier) sealed(ctx context.Context, conn *sql.Conn, j *Journal) (link
 	for i := range segments {
 		s := &segments[i]
 		v.reach(&l, s.First-1, s.Previous, &s.Rows, "segment "+s.name())
-		if err := s.each(&l, v.take); err != nil {
+		if err := s.each(&l, v.verify); err != nil {
 			return l, err
 		}
 	}

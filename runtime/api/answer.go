@@ -34,7 +34,7 @@ func Items[T any](items []T) List[T] { return listOf(items, "") }
 func answer(w http.ResponseWriter, r *http.Request, value any) {
 	text := encode(value)
 	sum := sha256.Sum256(text)
-	zips := len(text) >= worthZipping && takesGzip(r)
+	zips := len(text) >= worthZipping && acceptsGzip(r)
 	tag := hex.EncodeToString(sum[:8])
 	if zips { // another form is another tag
 		tag += "-gzip"

@@ -43,7 +43,7 @@ func TestInternalCallersHaveRolesAndAreAudited(t *testing.T) {
 	if d.server.Journaled("telegram-2") {
 		t.Error("before it is in the journal: want it not known")
 	}
-	d.history.Take(&record.Record{AtMS: 1, Body: *d.sent[0].Audit})
+	d.history.Apply(&record.Record{AtMS: 1, Body: *d.sent[0].Audit})
 	if !d.server.Journaled("telegram-2") || d.server.Journaled("telegram-1") || d.server.Journaled("") {
 		t.Error("afterwards: want it known, and no other")
 	}

@@ -132,7 +132,7 @@ func (v *visitor) live() {
 		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Object: "account",
 			Detail: "pause: news", RequestID: "X"}},
 	} {
-		v.history.Take(&r)
+		v.history.Apply(&r)
 	}
 	s := v.status
 	s.NowMS = v.market.NowMS()

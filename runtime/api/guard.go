@@ -99,7 +99,7 @@ func (m *idempotency) once(serve http.HandlerFunc) http.HandlerFunc {
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		name := requester(r).By + " " + requester(r).From + " " + key
 		digest := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
-		known, first := m.take(name, digest, time.Now())
+		known, first := m.begin(name, digest, time.Now())
 		if !first {
 			known.again(w, r, digest)
 			return

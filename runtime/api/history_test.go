@@ -20,7 +20,7 @@ import (
 
 func (d *desk) take(records ...record.Record) {
 	for i := range records {
-		d.history.Take(&records[i])
+		d.history.Apply(&records[i])
 	}
 }
 

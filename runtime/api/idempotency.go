@@ -35,8 +35,8 @@ type repeat struct {
 	body   []byte
 }
 
-// take returns the entry of a key; first reports that the caller is to perform the change.
-func (m *idempotency) take(key string, digest [32]byte, now time.Time) (known *repeat, first bool) {
+// begin returns the entry of a key; first reports that the caller is to perform the change.
+func (m *idempotency) begin(key string, digest [32]byte, now time.Time) (known *repeat, first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {

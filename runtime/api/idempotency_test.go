@@ -21,7 +21,7 @@ func TestAThousandChangesAreRememberedForADay(t *testing.T) {
 	began := time.Unix(1_800_000_000, 0)
 	var m idempotency
 	first := func(key string, at time.Duration) bool {
-		_, first := m.take(key, [32]byte{}, began.Add(at))
+		_, first := m.begin(key, [32]byte{}, began.Add(at))
 		return first
 	}
 	for n := range 1_000 {
@@ -219,7 +219,7 @@ func TestFailedIdempotencyWritesAreRetried(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gone", RepeatsFile)
 	var m idempotency
 	for _, name := range []string{"a", "b", "c"} {
-		m.take(name, sha256.Sum256([]byte(name)), time.Unix(1_800_000_000, 0))
+		m.begin(name, sha256.Sum256([]byte(name)), time.Unix(1_800_000_000, 0))
 	}
 	writes, ended, failures := make(chan repeatWrite), make(chan struct{}), 0
 	go func() { defer close(ended); m.write(path, writes, func(error) { failures++ }) }()

@@ -22,9 +22,9 @@ func handled(t *testing.T) *desk {
 	d := newDesk(t)
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bitcoin.PriceTick * 400_000,
 		Quantity: 20 * bitcoin.QuantityTick, ClientOrderID: "bx-1-5"}
-	d.history.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order,
+	d.history.Apply(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order,
 		Purpose: placement.Order}})
-	d.history.Take(&record.Record{AtMS: 3, ClientOrderID: "bx-1-5", Body: record.Acknowledged{OrderID: 77}})
+	d.history.Apply(&record.Record{AtMS: 3, ClientOrderID: "bx-1-5", Body: record.Acknowledged{OrderID: 77}})
 	d.action = engine.ManualAction{Scope: account.Scope{Strategy: "trend"}, Level: record.LevelFlatten, Lines: []string{"strategy trend is halted"},
 		Steps: closingSteps()}
 	return d
@@ -112,7 +112,7 @@ func TestAManualOrderIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	t.Parallel()
 	d := handled(t)
-	d.history.Take(&record.Record{AtMS: 4, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5",
+	d.history.Apply(&record.Record{AtMS: 4, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5",
 		Body: record.Withdrawn{OrderID: 77, Reason: "news"}})
 	if body := d.want(200, "/api/v1/orders/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) {
 		t.Errorf("want its step, have %s", body)

@@ -137,7 +137,7 @@ type shown struct {
 func (j shown) Append(ctx context.Context, records []record.Record) error {
 	err := j.Journal.Append(ctx, records)
 	for i := range records {
-		j.history.Take(&records[i])
+		j.history.Apply(&records[i])
 	}
 	return err
 }

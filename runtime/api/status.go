@@ -77,7 +77,7 @@ func (s *Server) document(w http.ResponseWriter, r *request) error {
 	}
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Vary", "Accept-Encoding")
-	deliver(w, text, takesGzip(r.Request))
+	deliver(w, text, acceptsGzip(r.Request))
 	return nil
 }
 

@@ -96,7 +96,7 @@ type subscriber struct {
 	slow      chan struct{} // closed when it was dropped
 }
 
-func (s *subscriber) takes(topic string) bool {
+func (s *subscriber) subscribes(topic string) bool {
 	if s.topics == nil {
 		return topic != "log"
 	}
@@ -124,7 +124,7 @@ func (s *Stream) Publish(topic string, content any) {
 	e := event{s.last, topic, frame(s.id(s.last), topic, text)}
 	s.hold(e)
 	for client := range s.clients {
-		if !client.takes(topic) {
+		if !client.subscribes(topic) {
 			continue
 		}
 		select {
@@ -224,7 +224,7 @@ func (s *Stream) join(requester *auth.Identity, topics []string, after string) (
 		return client, nil, &Gap{after, s.id(s.last), why}, hello, nil
 	}
 	for i := sequence - oldest; i < int64(len(s.ring)); i++ {
-		if e := s.ring[i]; client.takes(e.topic) {
+		if e := s.ring[i]; client.subscribes(e.topic) {
 			missed = append(missed, e)
 		}
 	}

@@ -17,8 +17,8 @@ var zippers = sync.Pool{New: func() any {
 	return w
 }}
 
-// takesGzip reports whether a client reads compressed answers.
-func takesGzip(r *http.Request) bool {
+// acceptsGzip reports whether a client reads compressed answers.
+func acceptsGzip(r *http.Request) bool {
 	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(coding), ";")
 		if name == "gzip" && strings.Trim(strings.TrimPrefix(strings.TrimSpace(quality), "q="), "0.") != "" || name == "gzip" && quality == "" {

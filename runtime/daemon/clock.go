@@ -25,12 +25,12 @@ func newClockwork(config *configs.Config, metrics *ops.Metrics, board *view.Boar
 	windowMS, _, _ := config.SettleBounds()
 	c := &clockwork{metrics: metrics, board: board, console: console, window: time.Duration(windowMS) * time.Millisecond}
 	offset, bound := client.Offset()
-	c.take(rest.ClockReading{Offset: offset, Bound: bound})
+	c.observe(rest.ClockReading{Offset: offset, Bound: bound})
 	return c
 }
 
-// take takes one reading.
-func (c *clockwork) take(r rest.ClockReading) {
+// observe reports one reading of the clock.
+func (c *clockwork) observe(r rest.ClockReading) {
 	c.metrics.Clock(r.Offset, r.Bound)
 	if r.Jumped != 0 {
 		c.metrics.ClockJumped()

@@ -44,7 +44,7 @@ func (j timedJournal) Append(ctx context.Context, records []record.Record) error
 	j.metrics.Commit(time.Since(began), err)
 	if err == nil {
 		for i := range records {
-			j.history.Take(&records[i])
+			j.history.Apply(&records[i])
 		}
 	}
 	return err
@@ -95,7 +95,7 @@ func (p *process) drive(ctx context.Context) error {
 	}
 	stopBackground := inBackground(context.WithoutCancel(ctx), // stopping still signs
 		func(ctx context.Context) {
-			p.venue.Client.TrackClock(ctx, polling.ClockMS*time.Millisecond, clock.take)
+			p.venue.Client.TrackClock(ctx, polling.ClockMS*time.Millisecond, clock.observe)
 		},
 		p.reloads.Run,
 		p.lane.Run,

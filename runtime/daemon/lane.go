@@ -33,7 +33,7 @@ func (p *process) openLane(ctx context.Context, account *engine.Config, book *re
 		return failure.Wrap(failure.IO, errors.Join(err, file.Close()))
 	}
 	for i := range records {
-		p.history.Take(&records[i])
+		p.history.Apply(&records[i])
 	}
 	p.laneFile, p.laneStart = file, placement.Start{Epoch: account.Epoch, Random: account.Lane}
 	return nil

@@ -36,13 +36,13 @@ func (p *process) startNotices() (stop func(), err error) {
 	var tally notify.Tally
 	p.logs.Offer(func(l ops.LogLine) {
 		e := eventOf(&l)
-		tally.Take(&e)
+		tally.Count(&e)
 		if !strings.HasPrefix(e.Name, incidentEvents) && !strings.HasPrefix(e.Name, tradeEvents) { // those are sent by their own reporters
 			notifier.Notify(e)
 		}
 	})
 	digests := &notify.Trades{Notify: p.notifyTrade}
-	p.trades.take = digests.Take
+	p.trades.notify = digests.Report
 	ctx, cancel := context.WithCancel(context.Background())
 	sending, end := context.WithCancel(context.Background())
 	var all, sender sync.WaitGroup

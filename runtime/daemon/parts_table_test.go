@@ -99,17 +99,17 @@ func TestTheHistoryHasEachRecordInItsOrder(t *testing.T) {
 		t.Errorf("want each once in its order, have %v", have)
 	}
 	whole := &backlog{history: view.NewHistory(), path: "/nowhere"}
-	whole.Take(&entries("five")[0])
+	whole.Apply(&entries("five")[0])
 	if whole.run(t.Context()); !slices.Equal(actors(whole.history), []string{"five"}) {
 		t.Errorf("with all records read: want the next taken at once, have %v", actors(whole.history))
 	}
 	first := &backlog{history: view.NewHistory(), path: filepath.Join(directory, journal.FileName), until: 1}
-	first.Take(&entries("new")[0])
+	first.Apply(&entries("new")[0])
 	if first.run(t.Context()); !slices.Equal(actors(first.history), []string{"one", "new"}) {
 		t.Errorf("one record before the start: want it and the newer one, have %v", actors(first.history))
 	}
 	lost := &backlog{history: view.NewHistory(), path: filepath.Join(directory, "nothing.db"), until: 2}
-	lost.Take(&entries("six")[0])
+	lost.Apply(&entries("six")[0])
 	if lost.run(t.Context()); !slices.Equal(actors(lost.history), []string{"six"}) {
 		t.Errorf("an unreadable journal: want the newer ones taken, have %v", actors(lost.history))
 	}

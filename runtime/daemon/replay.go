@@ -49,7 +49,7 @@ func (r *reading) step(now func() time.Time) {
 }
 
 // restore makes the book from the newest checkpoint and the records after it, or from all records;
-// the history takes the other records while botd trades.
+// the history applies the other records while botd trades.
 func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	settle := engineconfig.Settle(p.config)
 	unreadable := func(err error) error {
@@ -61,19 +61,19 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	}
 	p.backlog, p.replayed = &backlog{history: p.history, path: p.path(), key: p.key}, 0
 	book := reconcile.NewBook(settle)
-	take := func(r *record.Record) { book.Apply(r); p.history.Take(r) }
+	apply := func(r *record.Record) { book.Apply(r); p.history.Apply(r) }
 	replay := p.store.Replay
 	if checkpoint != nil {
 		if book, err = reconcile.Restore(settle, &checkpoint.Checkpoint); err != nil {
 			return nil, unreadable(err)
 		}
 		p.backlog.until = p.store.Records()
-		take = book.Apply
+		apply = book.Apply
 		replay = func(ctx context.Context, take func(*record.Record) error) error {
 			return p.store.ReplayAfter(ctx, checkpoint, take)
 		}
 	}
-	if err := p.replay(ctx, replay, take); err != nil {
+	if err := p.replay(ctx, replay, apply); err != nil {
 		return nil, unreadable(err)
 	}
 	return book, nil
@@ -82,16 +82,16 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 // path returns the journal's file.
 func (p *process) path() string { return filepath.Join(p.directory, journal.FileName) }
 
-// replay passes replayed records to take, and logs its progress.
+// replay passes replayed records to apply, and logs its progress.
 func (p *process) replay(
-	ctx context.Context, replay func(context.Context, func(*record.Record) error) error, take func(*record.Record),
+	ctx context.Context, replay func(context.Context, func(*record.Record) error) error, apply func(*record.Record),
 ) error {
 	progress := reading{total: p.store.Records(), next: time.Now().Add(firstReportAfter), notify: p.supervisor.Notify,
 		say: func(text string) {
 			p.console.Say("journal.reading", "journal   %s; nothing is sent until all are read", text)
 		}}
 	return replay(ctx, func(r *record.Record) error {
-		take(r)
+		apply(r)
 		if p.replayed++; r.Kind() == record.KindCheckpoint {
 			p.replayed = 0
 		}
@@ -109,22 +109,22 @@ type backlog struct {
 	until   int64 // sequence of the last record from before the start; 0 when the history has all
 
 	mu    sync.Mutex      // guards all below
-	later []record.Record // durable since, and not taken yet
+	later []record.Record // durable since, and not applied yet
 	done  bool
 }
 
-// Take takes the next durable record.
-func (b *backlog) Take(r *record.Record) {
+// Apply applies the next durable record, or keeps it until those before it are applied.
+func (b *backlog) Apply(r *record.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.until == 0 || b.done {
-		b.history.Take(r)
+		b.history.Apply(r)
 		return
 	}
 	b.later = append(b.later, *r)
 }
 
-// run takes the records from before the start. Unreadable records are left out: the history is only
+// run applies the records from before the start. Unreadable records are left out: the history is only
 // shown, and no decision depends on it.
 func (b *backlog) run(ctx context.Context) {
 	if b.until == 0 {
@@ -133,7 +133,7 @@ func (b *backlog) run(ctx context.Context) {
 	if store, err := journal.ReadKeyed(ctx, b.path, b.key); err == nil {
 		_ = store.Select(ctx, journal.Filter{}, func(s *journal.Stored) error {
 			if s.Sequence <= b.until {
-				b.history.Take(&s.Record)
+				b.history.Apply(&s.Record)
 			}
 			return nil
 		})
@@ -142,7 +142,7 @@ func (b *backlog) run(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.later {
-		b.history.Take(&b.later[i])
+		b.history.Apply(&b.later[i])
 	}
 	b.later, b.done = nil, true
 }

@@ -75,7 +75,7 @@ func TestTheClockIsCheckedByItsAgeAndItsBound(t *testing.T) {
 				[]string{"warn clock.jumped clock     the local clock jumped by 1m30s (it was set, or the machine slept); reading the exchange's clock again"}},
 		} {
 			<-time.After(step.wait)
-			c.take(step.reading)
+			c.observe(step.reading)
 			checks := board.Checks()
 			have := checks[len(checks)-1]
 			if have != (ops.Check{Name: "clock", OK: step.ok, Detail: step.detail}) {
@@ -112,7 +112,7 @@ func TestEntriesAndChangesAreReported(t *testing.T) {
 	console, lines := logged(t)
 	futures, spot := symbolOf(t, exchange.Futures, "BTC-USDT"), symbolOf(t, exchange.Spot, "BTC-USDT")
 	var taken []string
-	trades := &trades{positions: map[string]exchange.Quantity{}, log: console, take: func(trade *notify.Trade) {
+	trades := &trades{positions: map[string]exchange.Quantity{}, log: console, notify: func(trade *notify.Trade) {
 		taken = append(taken, fmt.Sprintf("%s %s %s %d", trade.Name, trade.Strategy, trade.Text, trade.At.UnixMilli()))
 	}}
 	for _, c := range []struct {
@@ -161,7 +161,7 @@ func TestExitsAreReportedWithTheirResult(t *testing.T) {
 	t.Parallel()
 	console, lines := logged(t)
 	var taken []*notify.Trade
-	trades := &trades{log: console, take: func(trade *notify.Trade) { taken = append(taken, trade) }}
+	trades := &trades{log: console, notify: func(trade *notify.Trade) { taken = append(taken, trade) }}
 	amount := exchange.MustAmount
 	trip := ledger.RoundTrip{Strategy: "a", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Asset: "USDT", Side: exchange.Buy,
 		Quantity: amount("0.01"), EntryPrice: amount("60000"), ExitPrice: amount("61000"), Realized: amount("10"), Fees: amount("0.605"),

@@ -15,7 +15,7 @@ import (
 // trades reports entries and exits: a line of the log each, and a notification.
 type trades struct {
 	positions map[string]exchange.Quantity // by strategy; from the journal at the start, then from the notes
-	take      func(*notify.Trade)          // nil without channels
+	notify    func(*notify.Trade)          // nil without channels
 	log       *ops.Console
 }
 
@@ -94,7 +94,7 @@ func (t *trades) report(symbol exchange.SymbolKey, trade *notify.Trade) {
 	case "trade.closed":
 		log.Say("trade.closed", "trade     %s", trade.Text)
 	}
-	if t.take != nil {
-		t.take(trade)
+	if t.notify != nil {
+		t.notify(trade)
 	}
 }

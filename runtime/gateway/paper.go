@@ -65,7 +65,7 @@ func (v *Exchange) openAccount(ctx context.Context, config *configs.Config, dire
 		Public: v.Client, Clock: v.Client, Symbols: v.Client.Symbols().All(), Watch: Traded(config),
 		Deposit: simulatedAccount(paper.Account, &config.Simulated), DelayMS: sim.DefaultOrderDelayMS,
 		PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
-		State: state, Store: store, Notify: v.messages.log, OnStale: v.stale.take,
+		State: state, Store: store, Notify: v.messages.log, OnStale: v.stale.record,
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
@@ -92,8 +92,8 @@ type staleFeeds struct {
 	all []engine.Degraded
 }
 
-// take records that a symbol's data are too old, or fresh again.
-func (f *staleFeeds) take(seen paper.Staleness) {
+// record notes that a symbol's data are too old, or fresh again.
+func (f *staleFeeds) record(seen paper.Staleness) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	scope := account.Scope{Symbol: seen.Key}

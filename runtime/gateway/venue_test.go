@@ -329,7 +329,7 @@ func TestFeedsThatAreTooOldAreDeclared(t *testing.T) {
 		{paper.Staleness{Key: bitcoin}, "stale ETH-USDT since now, the venue has sent no data yet"},
 		{paper.Staleness{Key: ether}, ""},
 	} {
-		if v.stale.take(step.seen); states() != step.want {
+		if v.stale.record(step.seen); states() != step.want {
 			t.Errorf("after %+v: want %q, have %q", step.seen, step.want, states())
 		}
 	}

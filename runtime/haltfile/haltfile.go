@@ -185,7 +185,7 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 		return failure.Wrap(failure.IO, err)
 	}
 	for i := range records {
-		history.Take(&records[i])
+		history.Apply(&records[i])
 	}
 	for _, path := range paths {
 		err = errors.Join(err, os.Remove(path))
@@ -225,7 +225,7 @@ func (h *Watcher) Run(ctx context.Context) {
 	defer poll.Stop()
 	for {
 		for _, path := range h.list() {
-			h.take(ctx, path)
+			h.enforce(ctx, path)
 		}
 		select {
 		case <-ctx.Done():
@@ -249,10 +249,10 @@ func (h *Watcher) list() []string {
 	return paths
 }
 
-// take applies a halt, once: a person may have rearmed since. Its file is deleted when the halt is
+// enforce applies a halt, once: a person may have rearmed since. Its file is deleted when the halt is
 // durable; records become durable in their order, so that a later one proves it. A file that could
 // not be read paused everything, once; its halt is applied once the file is repaired.
-func (h *Watcher) take(ctx context.Context, path string) {
+func (h *Watcher) enforce(ctx context.Context, path string) {
 	before, known := h.done[path]
 	if known && time.Now().Before(before.again) {
 		return
@@ -274,7 +274,7 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	}
 	err := h.Send(ctx, event)
 	if err != nil && !errors.Is(err, runtime.ErrNotDurable) {
-		return // not taken: it is tried again
+		return // not enforced: it is tried again
 	}
 	h.done[path] = pending{time.Now().Add(durableEvery), unread != nil}
 	if err == nil && unread == nil {

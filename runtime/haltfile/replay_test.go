@@ -335,7 +335,7 @@ func TestStoredHaltIsExecutedOnce(t *testing.T) {
 			},
 			[]string{"0s pause of account: a stored halt cannot be read: read the halt PATH: it names no level", "30s " + full}, false},
 		"removed meanwhile": {func(t *testing.T, w *watched) string {
-			w.take(t.Context(), filepath.Join(w.Directory, "halt-1-1.json"))
+			w.enforce(t.Context(), filepath.Join(w.Directory, "halt-1-1.json"))
 			return filepath.Join(w.Directory, "halt-1-1.json")
 		}, time.Minute, nil, nil, false},
 	} {

@@ -74,8 +74,8 @@ func (q Quiet) left(now time.Time) time.Duration {
 	return following(now, q.Until%day).Sub(now)
 }
 
-// takes reports whether the channel accepts an event.
-func (r *Route) takes(e *Event) bool {
+// accepts reports whether the channel accepts an event.
+func (r *Route) accepts(e *Event) bool {
 	switch {
 	case strings.HasPrefix(e.Name, own) || matches(r.Never, e.Name):
 		return false
@@ -151,7 +151,7 @@ func New(config Config) *Notifier {
 // Notify offers an event to every channel and returns at once.
 func (n *Notifier) Notify(e Event) {
 	for _, c := range n.channels {
-		if c.route.takes(&e) {
+		if c.route.accepts(&e) {
 			c.offer(e)
 		}
 	}

@@ -124,7 +124,7 @@ func TestChannelFiltersBySeverityAndName(t *testing.T) {
 		{"trading.halted", Error, true}, {"order.uncertain", Warning, false}, {"order.fill", Info, true}, {"daemon.started", Info, true},
 		{"order.filled", Info, false}, {"symbol.quarantined", Error, false}, {"notify.failed", Error, false},
 	} {
-		if have := r.takes(&Event{Name: c.name, Severity: c.severity}); have != c.want {
+		if have := r.accepts(&Event{Name: c.name, Severity: c.severity}); have != c.want {
 			t.Errorf("%s %s: want %t, have %t", c.severity, c.name, c.want, have)
 		}
 	}
@@ -142,7 +142,7 @@ func TestIncidentEventsAreSentOnce(t *testing.T) {
 		{"a route that names the event, too", Route{MinSeverity: Error, Also: []string{"incident.*", "exchange.*"}}, true},
 		{"a route without incidents", Route{MinSeverity: Error}, true},
 	} {
-		if have := c.route.takes(&covered); have != c.want {
+		if have := c.route.accepts(&covered); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -48,8 +48,8 @@ type Tally struct {
 	fills, refused, warnings, wrong int
 }
 
-// Take counts one event.
-func (t *Tally) Take(e *Event) {
+// Count counts one event.
+func (t *Tally) Count(e *Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

@@ -68,7 +68,7 @@ func TestSummaryReportsStateAndRecentEvents(t *testing.T) {
 	var tally Tally
 	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning}, {Name: "order.refused", Severity: Warning},
 		{Name: "trading.halted", Severity: Error}} {
-		tally.Take(&e)
+		tally.Count(&e)
 	}
 	want := `daily summary: equity 9950 USDT, -50 since midnight UTC
 since the last one: 2 fills, 2 orders refused, 2 warnings, 1 errors

@@ -49,8 +49,8 @@ type tradeSum struct {
 	net             exchange.Amount
 }
 
-// Take passes a trade on, or counts it for the digest.
-func (t *Trades) Take(trade *Trade) {
+// Report passes a trade on, or counts it for the digest.
+func (t *Trades) Report(trade *Trade) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if trade.At.Sub(t.began) >= digestEvery && t.rest == nil {

@@ -27,8 +27,8 @@ func TestFewTradesAreALineEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var have []string
 		trades := &Trades{Notify: func(e Event) { have = append(have, e.Name+": "+e.Text) }}
-		trades.Take(entry(1))
-		trades.Take(exit("stop_loss"))
+		trades.Report(entry(1))
+		trades.Report(exit("stop_loss"))
 		want := "trade.opened: grid opened 1\ntrade.closed: grid closed by stop_loss"
 		if text := strings.Join(have, "\n"); text != want {
 			t.Errorf("want\n%s\nhave\n%s", want, text)
@@ -48,11 +48,11 @@ func TestManyTradesAreADigest(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); trades.Run(ctx) }()
 		for n := range 30 {
-			trades.Take(entry(n))
-			trades.Take(exit("exit"))
+			trades.Report(entry(n))
+			trades.Report(exit("exit"))
 			time.Sleep(time.Minute)
 		}
-		trades.Take(exit("stop_loss"))
+		trades.Report(exit("stop_loss"))
 		if have := sent(); len(have) != tradesAlone+1 || have[tradesAlone].Text != "grid closed by stop_loss" {
 			t.Errorf("want %d trades and the stop, have %d: %v", tradesAlone, len(have), have)
 		}
@@ -63,7 +63,7 @@ func TestManyTradesAreADigest(t *testing.T) {
 		if last := have[len(have)-1]; last.Name != "trade.digest" || last.Text != want {
 			t.Errorf("want\n%s\nhave\n%s", want, last.Text)
 		}
-		if trades.Take(entry(99)); len(sent()) != len(have)+1 {
+		if trades.Report(entry(99)); len(sent()) != len(have)+1 {
 			t.Error("want the next hour to begin with lines again")
 		}
 		cancel()
@@ -77,7 +77,7 @@ func TestRestOfDigestIsSentAtStop(t *testing.T) {
 		var have []Event
 		trades := &Trades{Notify: func(e Event) { have = append(have, e) }}
 		for n := range tradesAlone + 1 {
-			trades.Take(entry(n))
+			trades.Report(entry(n))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -100,7 +100,7 @@ func TestHowManyTradesAreAlone(t *testing.T) {
 		trades := &Trades{Notify: func(Event) { sent++ }}
 		began := time.UnixMilli(1_700_000_000_000)
 		take := func(after time.Duration) {
-			trades.Take(&Trade{At: began.Add(after), Name: "trade.closed", Strategy: "grid", By: c.by})
+			trades.Report(&Trade{At: began.Add(after), Name: "trade.closed", Strategy: "grid", By: c.by})
 		}
 		for range c.alone + 3 {
 			take(0)
@@ -133,7 +133,7 @@ func TestADigestHasALineForEachStrategyAndAsset(t *testing.T) {
 	trades := &Trades{Notify: func(e Event) { last = e }}
 	at := time.UnixMilli(1_700_000_000_000) // 22:13:20 UTC
 	for range tradesAlone {
-		trades.Take(&Trade{At: at, Name: "trade.opened"})
+		trades.Report(&Trade{At: at, Name: "trade.opened"})
 	}
 	for _, trade := range []Trade{
 		{Name: "trade.opened", Strategy: "trend"}, {Name: "trade.changed", Strategy: "trend"}, {Name: "trade.changed", Strategy: "trend"},
@@ -143,7 +143,7 @@ func TestADigestHasALineForEachStrategyAndAsset(t *testing.T) {
 		{Name: "trade.changed", Strategy: "grid"},
 	} {
 		trade.At = at
-		trades.Take(&trade)
+		trades.Report(&trade)
 	}
 	trades.flush(at, true)
 	want := Event{At: at, Name: "trade.digest", Subject: "digest of trades", Text: "trades since 22:13 beyond those listed\n" +

@@ -87,11 +87,11 @@ func (r *Reloader) Run(ctx context.Context) {
 			if !asked.trial {
 				seen, settling = Fingerprint(r.Current.Load()), ""
 			}
-			does, err := r.take(ctx, r.load, "botd config reload", asked.trial, asked.audit)
+			does, err := r.apply(ctx, r.load, "botd config reload", asked.trial, asked.audit)
 			asked.answer <- answer{does, err}
 		case <-r.Loaded:
 			if r.awaits(ctx) && Fingerprint(r.Current.Load()) == seen { // changed files are read as a whole
-				_, _ = r.take(ctx, r.ReadLoaded, "a process has answered", false, fileAudit()) // logged
+				_, _ = r.apply(ctx, r.ReadLoaded, "a process has answered", false, fileAudit()) // logged
 			}
 		case <-poll.C:
 			now := Fingerprint(r.Current.Load())
@@ -137,7 +137,7 @@ func Fingerprint(config *configs.Config) string {
 
 // reload reads the configuration again and applies its changes: all at one moment, or none.
 func (r *Reloader) reload(ctx context.Context, why string) {
-	_, _ = r.take(ctx, r.load, why, false, fileAudit()) // logged
+	_, _ = r.apply(ctx, r.load, why, false, fileAudit()) // logged
 }
 
 func fileAudit() *record.Audit {
@@ -150,8 +150,8 @@ func (r *Reloader) awaits(ctx context.Context) (awaits bool) {
 	return awaits
 }
 
-// take performs a reload of what read returns, or a trial that changes and reports nothing.
-func (r *Reloader) take(ctx context.Context, read func() (*configs.Config, configs.Problems, error), why string, trial bool,
+// apply performs a reload of what read returns, or a trial that changes and reports nothing.
+func (r *Reloader) apply(ctx context.Context, read func() (*configs.Config, configs.Problems, error), why string, trial bool,
 	audit *record.Audit) (does []string, err error) {
 	refused := func(event, format string, err error) ([]string, error) {
 		if !trial {

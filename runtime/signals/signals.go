@@ -71,7 +71,7 @@ type Config struct {
 	Record  func(strategy string, s *strategy.Signal) // an accepted signal
 }
 
-// Server takes signals.
+// Server accepts signals.
 type Server struct {
 	config Config
 	token  [32]byte
@@ -109,7 +109,7 @@ type Answer struct {
 	Detail   string `json:"detail,omitempty"`
 }
 
-// ServeHTTP takes one signal.
+// ServeHTTP accepts one signal.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path != Path:
@@ -150,11 +150,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, http.StatusBadRequest, Answer{Result: Malformed, Detail: err.Error()})
 		return
 	}
-	s.take(w, r, message)
+	s.accept(w, r, message)
 }
 
-// take passes a signal to its strategy.
-func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
+// accept passes a signal to its strategy.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, m *message) {
 	a := Answer{Strategy: m.Strategy, ID: string(m.ID)}
 	signal, err := m.signal()
 	traded := s.config.Symbol(m.Strategy)

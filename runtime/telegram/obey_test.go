@@ -315,8 +315,8 @@ func TestMessageIsObeyedOnceWithinTwoMinutes(t *testing.T) {
 			-121 * time.Second: Old} {
 			api := &answers{status: http.StatusOK, text: "{}"}
 			q := newQuiet(api)
-			q.take(t.Context(), nil, typedMessage(5, "/pause", ago))
-			q.take(t.Context(), nil, typedMessage(5, "/pause", ago))
+			q.handle(t.Context(), nil, typedMessage(5, "/pause", ago))
+			q.handle(t.Context(), nil, typedMessage(5, "/pause", ago))
 			want := map[string]int{result: 1, Repeated: 1}
 			if fmt.Sprint(q.counts) != fmt.Sprint(want) || len(api.calls) != map[string]int{Done: 1}[result] {
 				t.Errorf("%s old: want %v, have %v, %q", ago, want, q.counts, api.calls)
@@ -328,15 +328,15 @@ func TestMessageIsObeyedOnceWithinTwoMinutes(t *testing.T) {
 			}
 		}
 		q := newQuiet(&answers{panics: true})
-		q.take(t.Context(), nil, typedMessage(6, "/pause", 0))
+		q.handle(t.Context(), nil, typedMessage(6, "/pause", 0))
 		if len(q.logged) != 1 || !strings.HasPrefix(q.logged[0], "telegram.failed a message could not be handled: a fault with ") ||
 			strings.Contains(q.logged[0], token) {
 			t.Errorf("a fault: want it logged without the token, have %q", q.logged)
 		}
 		for _, none := range []*models.Update{nil, {}, {Message: &models.Message{}}} {
-			q.take(t.Context(), nil, none)
+			q.handle(t.Context(), nil, none)
 		}
-		q.take(t.Context(), nil, typedMessage(7, "hello", 0))
+		q.handle(t.Context(), nil, typedMessage(7, "hello", 0))
 		if fmt.Sprint(q.counts) != fmt.Sprint(map[string]int{Refused: 1}) {
 			t.Errorf("want the help counted as refused, have %v", q.counts)
 		}

@@ -111,7 +111,7 @@ func (b *Bot) Run(ctx context.Context) {
 	group.Go(func() { b.send(ctx) })
 	for ctx.Err() == nil {
 		limited, cancel := context.WithTimeout(ctx, freshStart)
-		b.client(bot.WithDefaultHandler(b.take)).Start(limited)
+		b.client(bot.WithDefaultHandler(b.handle)).Start(limited)
 		cancel()
 	}
 	group.Wait()
@@ -129,8 +129,8 @@ func (b *Bot) client(options ...bot.Option) *bot.Bot {
 	return client
 }
 
-// take handles one update. A failure does not affect other updates.
-func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
+// handle carries out one update. A failure does not affect other updates.
+func (b *Bot) handle(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			b.config.Warn("telegram.failed", b.transport.hide(fmt.Errorf("a message could not be handled: %v", cause)))

@@ -61,13 +61,13 @@ func TestSpotFillsHaveTheFeesOfTheirExecutions(t *testing.T) {
 	h := NewHistory()
 	spot := record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Quantity: 30}}
 	for id, orderID := range map[string]int64{"a": 7, "b": 8} {
-		h.Take(&record.Record{AtMS: 1, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: id, Body: spot})
-		h.Take(&record.Record{AtMS: 2, ClientOrderID: id, Body: record.Fill{OrderID: orderID, Filled: 30, Price: exchange.AmountOf(3_000)}})
+		h.Apply(&record.Record{AtMS: 1, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: id, Body: spot})
+		h.Apply(&record.Record{AtMS: 2, ClientOrderID: id, Body: record.Fill{OrderID: orderID, Filled: 30, Price: exchange.AmountOf(3_000)}})
 	}
 	trade := func(orderID int64, fee, asset string) ledger.Trade {
 		return ledger.Trade{OrderID: orderID, Fee: exchange.MustAmount(fee), FeeAsset: asset}
 	}
-	h.Take(&record.Record{AtMS: 3, Body: record.Posting{Posting: ledger.Posting{Reading: ledger.Reading{Market: exchange.Spot,
+	h.Apply(&record.Record{AtMS: 3, Body: record.Posting{Posting: ledger.Posting{Reading: ledger.Reading{Market: exchange.Spot,
 		Trades: []ledger.Trade{trade(7, "0.001", "ETH"), trade(7, "0.002", "ETH"), trade(7, "5", "BNB"), trade(9, "1", "ETH"), trade(8, "0.5", "USDT")}}}}})
 	for id, want := range map[string]string{"a": "0.003 ETH", "b": "0.5 USDT"} {
 		fills, _ := h.Fills(Page{Limit: 9}, func(f *Fill) bool { return f.ClientOrderID == id })

@@ -19,13 +19,13 @@ type pricing struct {
 func (p *pricing) fills(side exchange.Side, thousandths exchange.Quantity) {
 	p.next++
 	id := fmt.Sprint("b", p.next)
-	p.h.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
+	p.h.Apply(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
 		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder, Quantity: thousandths}}})
-	p.h.Take(&record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: thousandths}})
+	p.h.Apply(&record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: thousandths}})
 }
 
 func (p *pricing) reads(fee string, open, closed []ledger.Position) {
-	p.h.Take(&record.Record{AtMS: 4, Body: record.Posting{Posting: ledger.Posting{
+	p.h.Apply(&record.Record{AtMS: 4, Body: record.Posting{Posting: ledger.Posting{
 		Reading: ledger.Reading{Market: exchange.Futures, Open: open, Closed: closed, Instruments: []ledger.Instrument{ledger.InstrumentOf(bitcoin)}},
 		Lines:   []ledger.Line{{Account: ledger.Fees, Symbol: bitcoin.Key(), Asset: "USDT", Amount: exchange.MustAmount(fee)}}}}})
 }

@@ -63,8 +63,8 @@ func NewHistory() *History {
 		symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
 }
 
-// Take takes the next record.
-func (h *History) Take(r *record.Record) {
+// Apply applies the next record.
+func (h *History) Apply(r *record.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.recordCount++

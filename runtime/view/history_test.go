@@ -16,13 +16,13 @@ func TestHistoryIsBoundedAndKeepsLiveOrders(t *testing.T) {
 		return &record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 	}
-	h.Take(sent("lives"))
+	h.Apply(sent("lives"))
 	for i := range maxOrders + 10 {
 		id := fmt.Sprint("x", i)
 		ended := record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: 30}}
-		h.Take(sent(id))
-		h.Take(&ended)
-		h.Take(&record.Record{AtMS: 4, Body: record.Halt{Level: record.LevelPause}})
+		h.Apply(sent(id))
+		h.Apply(&ended)
+		h.Apply(&record.Record{AtMS: 4, Body: record.Halt{Level: record.LevelPause}})
 	}
 	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills.all) > maxFills || len(h.audits.all) > maxAudits {
 		t.Errorf("want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudits, len(h.byTime), len(h.fills.all),

@@ -171,11 +171,11 @@ func TestAnIntentHasTheJournalsSteps(t *testing.T) {
 	noted(b, 10, engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NotePlaced{NoteOrder: sent("a", 0, entry)},
 		engine.NoteAcknowledged{NoteOrder: sent("a", 7, entry)})
 	for _, id := range []string{"old", "a"} {
-		h.Take(&record.Record{AtMS: 12, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
+		h.Apply(&record.Record{AtMS: 12, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
 			Order: entry.Order}})
-		h.Take(&record.Record{AtMS: 13, ClientOrderID: id, Body: record.Acknowledged{OrderID: 7}})
-		h.Take(&record.Record{AtMS: 20, ClientOrderID: id, Body: record.Withdrawn{Reason: "by hand"}})
-		h.Take(&record.Record{AtMS: 21, ClientOrderID: id, Body: record.Ended{OrderID: 7, State: placement.Canceled, Evidence: "GET"}})
+		h.Apply(&record.Record{AtMS: 13, ClientOrderID: id, Body: record.Acknowledged{OrderID: 7}})
+		h.Apply(&record.Record{AtMS: 20, ClientOrderID: id, Body: record.Withdrawn{Reason: "by hand"}})
+		h.Apply(&record.Record{AtMS: 21, ClientOrderID: id, Body: record.Ended{OrderID: 7, State: placement.Canceled, Evidence: "GET"}})
 	}
 	one, _ := b.Intent("1", h)
 	want := "10 derived crossed, 11 checked 0 checks passed, 12 journalled durable before its first byte, 12 sent as a, 13 acknowledged order 7, after 0 ms, " +

@@ -254,12 +254,12 @@ func (m *MarketData) read(ctx context.Context, symbol *exchange.Symbol, out *One
 		if err != nil {
 			return err
 		}
-		out.take(&answer, symbol)
+		out.addAnswer(&answer, symbol)
 	}
 	return nil
 }
 
-func (m *OneMarket) take(answer *exchange.Answer, s *exchange.Symbol) {
+func (m *OneMarket) addAnswer(answer *exchange.Answer, s *exchange.Symbol) {
 	switch answer.Operation {
 	case exchange.FuturesTicker, exchange.SpotTicker:
 		for _, t := range answer.Tickers.Items() {

@@ -36,7 +36,7 @@ func journalled() (h *History, published *[]string) {
 // takes has a history take records of one order, a second after another from the second given on.
 func takes(h *History, id string, atMS int64, bodies ...record.Body) {
 	for i, body := range bodies {
-		h.Take(&record.Record{AtMS: atMS + 1_000*int64(i), Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: body})
+		h.Apply(&record.Record{AtMS: atMS + 1_000*int64(i), Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: body})
 	}
 }
 
@@ -187,7 +187,7 @@ func TestWhatTheAuditShows(t *testing.T) {
 	t.Parallel()
 	h, published := journalled()
 	of := func(strategy string, key exchange.SymbolKey, body record.Body) {
-		h.Take(&record.Record{AtMS: 5, Strategy: strategy, Symbol: key, ClientOrderID: "a", Body: body})
+		h.Apply(&record.Record{AtMS: 5, Strategy: strategy, Symbol: key, ClientOrderID: "a", Body: body})
 	}
 	none := exchange.SymbolKey{}
 	for _, c := range []struct {
@@ -245,7 +245,7 @@ func TestMarksOfAChart(t *testing.T) {
 	h, _ := journalled()
 	for i, body := range []record.Body{record.Boot{}, record.Halt{Reason: "early"}, record.Breaker{}, record.Config{}, record.Breach{Rule: "x"}, record.Audit{},
 		record.Halt{}} {
-		h.Take(&record.Record{AtMS: int64(i), Body: body})
+		h.Apply(&record.Record{AtMS: int64(i), Body: body})
 	}
 	for _, c := range []struct {
 		from, to int64
@@ -267,14 +267,14 @@ func TestWhatADifferenceShows(t *testing.T) {
 	h, _ := journalled()
 	other := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 	of := func(atMS int64, key exchange.SymbolKey, body record.Body) {
-		h.Take(&record.Record{AtMS: atMS, Symbol: key, Body: body})
+		h.Apply(&record.Record{AtMS: atMS, Symbol: key, Body: body})
 	}
 	of(1, other, record.Quarantined{Reason: "no list"})
 	of(2, bitcoin.Key(), record.Quarantined{Reason: "5 steps more"})
 	of(3, bitcoin.Key(), record.Ignored{Quantity: -5, OrderID: 9, Evidence: "by hand"})
 	of(4, bitcoin.Key(), record.Adopted{Quantity: 5, Evidence: "two snapshots"})
 	of(5, bitcoin.Key(), record.Found{OrderID: 7, Evidence: "its id"})
-	h.Take(&record.Record{AtMS: 6, Body: record.Posting{Posting: ledger.Posting{Lines: []ledger.Line{
+	h.Apply(&record.Record{AtMS: 6, Body: record.Posting{Posting: ledger.Posting{Lines: []ledger.Line{
 		{Account: ledger.Fees, Symbol: bitcoin.Key(), Asset: "USDT", Amount: exchange.AmountOf(1)},
 		{Account: ledger.Unexplained, Symbol: exchange.SymbolKey{Market: future}, Asset: "USDT", Amount: exchange.AmountOf(-12)}}}}})
 	all, _ := h.Differences(Page{Limit: 9}, func(*Difference) bool { return true })

@@ -125,8 +125,8 @@ func (r *Remote) prepared(plans []json.RawMessage, candles int) error {
 	return nil
 }
 
-// take returns the next prepared decision. The view must be the one for which it was made.
-func (b *batch) take(v *strategy.View) (json.RawMessage, error) {
+// next returns the next prepared decision. The view must be the one for which it was made.
+func (b *batch) next(v *strategy.View) (json.RawMessage, error) {
 	equity := b.equity
 	if b.varies != nil {
 		equity = b.varies(b.from + b.at)
@@ -141,7 +141,7 @@ func (b *batch) take(v *strategy.View) (json.RawMessage, error) {
 
 // decidePrepared writes a prepared decision.
 func (r *Remote) decidePrepared(v *strategy.View, plan *strategy.Plan) {
-	text, err := r.batch.take(v)
+	text, err := r.batch.next(v)
 	if err != nil {
 		panic(err)
 	}

@@ -101,7 +101,7 @@ func TestTheOtherEndHoldsTheNewestCandles(t *testing.T) {
 	others := newReceivedOthers([]exchange.SymbolKey{{Market: exchange.Spot, Name: "X-USDT"}})
 	for i := range 10 {
 		row := fmt.Sprintf("[[%d,1,1,1,1,1,1,1,1,1]]", i)
-		if err := others.take([]otherRows{{Market: exchange.Spot, Symbol: "X-USDT", Candles: json.RawMessage(row)}}, 2); err != nil {
+		if err := others.store([]otherRows{{Market: exchange.Spot, Symbol: "X-USDT", Candles: json.RawMessage(row)}}, 2); err != nil {
 			t.Fatal(err)
 		}
 		if have := others.all[0].Candles; have.Len() > 3 || have.OpenMS[have.Len()-1] != int64(i) {

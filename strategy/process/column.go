@@ -45,8 +45,8 @@ func (c *receivedColumns) At(name string, atMS int64) (value float64, known bool
 	return *c.values[i], true
 }
 
-// take stores the rows of a message.
-func (c *receivedColumns) take(rows []columnRow) { c.shown, c.given = rows, 0 }
+// store stores the rows of a message.
+func (c *receivedColumns) store(rows []columnRow) { c.shown, c.given = rows, 0 }
 
 // next advances to the next candle of the message.
 func (c *receivedColumns) next(candle *exchange.Candle, interval exchange.Interval) {

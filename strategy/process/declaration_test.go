@@ -342,7 +342,7 @@ func TestOnlyTheNewestValueOfADeclaredColumnIsThere(t *testing.T) {
 	t.Parallel()
 	value := 4.5
 	c := receivedColumns{names: []string{"a", "b", "c"}, read: []string{"b", "c"}}
-	c.take([]columnRow{{nil, &value}, {&value}})
+	c.store([]columnRow{{nil, &value}, {&value}})
 	at := func(name string, atMS int64, want float64, wantKnown bool) {
 		t.Helper()
 		if have, known := c.At(name, atMS); have != want || known != wantKnown {

@@ -240,7 +240,7 @@ func TestAPreparedDecisionIsOfItsStateAlone(t *testing.T) {
 		v.SetHistory(candles, 2)
 		b := batch{plans: []json.RawMessage{absent, same}, openMS: v.Candle().OpenMS, version: v.Version, equity: v.Equity}
 		c.change(&v)
-		if plan, err := b.take(&v); (err != nil) != c.fails || err == nil && (string(plan) != "null" || b.at != 1 || !b.left()) {
+		if plan, err := b.next(&v); (err != nil) != c.fails || err == nil && (string(plan) != "null" || b.at != 1 || !b.left()) {
 			t.Errorf("%s: want it refused %t, have %s, %v", c.name, c.fails, plan, err)
 		}
 		v = tasks[1].View
@@ -248,7 +248,7 @@ func TestAPreparedDecisionIsOfItsStateAlone(t *testing.T) {
 		b = batch{plans: []json.RawMessage{absent, same}, at: 1, from: 40, version: v.Version, equity: exchange.AmountOf(-1),
 			varies: func(at int) exchange.Amount { return exchange.AmountOf(int64(at)) }}
 		v.Equity = exchange.AmountOf(41)
-		if plan, err := b.take(&v); err != nil || string(plan) != "true" || b.left() {
+		if plan, err := b.next(&v); err != nil || string(plan) != "true" || b.left() {
 			t.Errorf("want the plan at an equity of 41, have %s, %v", plan, err)
 		}
 	}

@@ -74,8 +74,8 @@ func newReceivedOthers(keys []exchange.SymbolKey) *receivedOthers {
 	return o
 }
 
-// take stores the rows of a message. It retains at least keep candles of each symbol.
-func (o *receivedOthers) take(rows []otherRows, keep int) error {
+// store stores the rows of a message. It retains at least keep candles of each symbol.
+func (o *receivedOthers) store(rows []otherRows, keep int) error {
 	for i := range rows {
 		at := slices.Index(o.keys, pairName{rows[i].Market, rows[i].Symbol})
 		if at < 0 {

@@ -37,7 +37,7 @@ func Serve(r io.Reader, w io.Writer, load Load) error {
 		if err != nil {
 			return ended(err)
 		}
-		if err := s.take(text); err != nil {
+		if err := s.receive(text); err != nil {
 			return s.fail(err)
 		}
 	}
@@ -136,7 +136,8 @@ func caught(err *error) {
 	}
 }
 
-func (s *server) take(text []byte) (err error) {
+// receive stores the data of a message, and answers its question if it asks one.
+func (s *server) receive(text []byte) (err error) {
 	defer caught(&err)
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
@@ -146,9 +147,9 @@ func (s *server) take(text []byte) (err error) {
 		return errors.New("the hello named no symbol")
 	}
 	if s.columns != nil {
-		s.columns.take(q.Columns)
+		s.columns.store(q.Columns)
 	}
-	if err := s.others.take(q.Others, s.keep()); err != nil {
+	if err := s.others.store(q.Others, s.keep()); err != nil {
 		return err
 	}
 	if q.Candles != nil {

@@ -122,7 +122,7 @@ func appendBatch(rows []byte, columns []featherColumn, message, body []byte) ([]
 	count, begin := batch.list(2)
 	next, unpacked := 0, 0
 	buffers := batch.Bytes[begin:][:16*count]
-	take := func() ([]byte, error) { // the next buffer, unpacked
+	nextBuffer := func() ([]byte, error) { // the next buffer, unpacked
 		at := buffers[16*next:]
 		next++
 		raw := body[binary.LittleEndian.Uint64(at):][:binary.LittleEndian.Uint64(at[8:])]
@@ -136,7 +136,7 @@ func appendBatch(rows []byte, columns []featherColumn, message, body []byte) ([]
 	}
 	values := make([]featherValues, len(columns))
 	for c := range columns {
-		if err := values[c].take(columns[c].buffers, take); err != nil {
+		if err := values[c].read(columns[c].buffers, nextBuffer); err != nil {
 			return nil, fmt.Errorf("column %s: %w", columns[c].name, err)
 		}
 	}

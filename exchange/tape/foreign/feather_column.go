@@ -128,7 +128,7 @@ func appendTime(size int, of func(int64) time.Time) func([]byte, *featherValues,
 // featherValues are a column's buffers in one batch.
 type featherValues struct{ present, ends, data []byte }
 
-func (v *featherValues) take(buffers int, next func() ([]byte, error)) (err error) {
+func (v *featherValues) read(buffers int, next func() ([]byte, error)) (err error) {
 	all := []*[]byte{&v.present, &v.ends, &v.data}
 	if buffers < len(all) {
 		all = []*[]byte{&v.present, &v.data}[:buffers]
