@@ -92,7 +92,7 @@ func (p *planned) trials() int {
 	return all
 }
 
-// planned resolves and validates a request.
+// planned completes and validates a request.
 func (s *Sweeps) planned(given *api.SweepRequest) (*planned, error) {
 	p := &planned{given: given, strategy: s.Runner.Current().Strategy(given.Strategy)}
 	if p.strategy == nil {

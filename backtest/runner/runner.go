@@ -179,7 +179,7 @@ func (l *Runner) Plan(request *api.BacktestRequest) ([]string, error) {
 	return append(does, "its report is saved as "+request.Name), nil
 }
 
-// trial resolves and validates a request.
+// trial completes and validates a request.
 func (l *Runner) trial(request *api.BacktestRequest) (*planned, error) {
 	t := &planned{request: request, config: l.Current()}
 	given := t.config.Strategy(request.Strategy)
