@@ -108,7 +108,7 @@ func TestStopInFlightRevealsNoPath(t *testing.T) {
 		config.Costs.LatencyMS = int64(fine.Candles.Interval) / 2
 		leg := &config.Legs[0].Strategy
 		leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
-		leg.Strategy = overlay.Wrap(seen, overlay.Rules{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{Distance: distance}}})
+		leg.Strategy = overlay.Wrap(seen, overlay.TradeSettings{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{Distance: distance}}})
 		config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return leg.Strategy, nil }
 		leg.Schedule = every(fine.Candles.Interval)
 		result, err := backtest.Run(t.Context(), config)

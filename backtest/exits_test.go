@@ -24,11 +24,11 @@ func TestExitsByTheEntryPriceWorkOnSpot(t *testing.T) {
 	}{
 		{"a return", overlay.Exit{Returns: []overlay.Return{{Profit: 2 * tenth}}, Reentry: strategy.ReentryImmediate}},
 		{"a trailing stop", overlay.Exit{Trailing: overlay.Trailing{Distance: tenth, After: tenth}, Reentry: strategy.ReentryImmediate}},
-		{"targets", overlay.Exit{Targets: []overlay.Step{{Away: tenth, Share: exchange.RateOne / 2}, {Away: 2 * tenth, Share: exchange.RateOne / 2}},
+		{"targets", overlay.Exit{ProfitTargets: []overlay.Step{{Away: tenth, Share: exchange.RateOne / 2}, {Away: 2 * tenth, Share: exchange.RateOne / 2}},
 			Reentry: strategy.ReentryImmediate}},
 		{"targets beside a stop", overlay.Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 5 * tenth}},
-			Targets: []overlay.Step{{R: exchange.RateOne / 5, Share: exchange.RateOne / 2}, {R: exchange.RateOne / 2, Share: exchange.RateOne / 2}},
-			Reentry: strategy.ReentryImmediate}},
+			ProfitTargets: []overlay.Step{{R: exchange.RateOne / 5, Share: exchange.RateOne / 2}, {R: exchange.RateOne / 2, Share: exchange.RateOne / 2}},
+			Reentry:       strategy.ReentryImmediate}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +40,7 @@ func TestExitsByTheEntryPriceWorkOnSpot(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := backtest.Config{Cash: exchange.AmountOf(100_000), Costs: fees(0, 0), Legs: []backtest.Leg{{
-				Strategy: engine.StrategyConfig{Name: "cell", Symbol: s, Interval: exchange.Minute1, Strategy: overlay.Wrap(made, overlay.Rules{Exit: c.exit}),
+				Strategy: engine.StrategyConfig{Name: "cell", Symbol: s, Interval: exchange.Minute1, Strategy: overlay.Wrap(made, overlay.TradeSettings{Exit: c.exit}),
 					Size: setting.Size, Protection: c.exit.Base, Reentry: strategy.ReentryImmediate},
 				Kind: "buy_and_hold", Tape: &tape.Tape{Symbol: s, Candles: candles}}}}
 			if result := mustRun(t, config); result.Fills < 10 {

@@ -295,11 +295,11 @@ func pausedAndWentOn(t *testing.T, c *candidate, result *backtest.Result, candle
 
 // inParts wraps a strategy as its YAML would: on_insufficient: reduce for each, scale_in and targets for one with a size.
 func inParts(c *candidate, made strategy.Strategy) strategy.Strategy {
-	rules := overlay.Rules{Sizing: overlay.Sizing{Reduce: true}}
+	rules := overlay.TradeSettings{Sizing: overlay.Sizing{Reduce: true}}
 	if c.size && c.kind != "buy_and_hold" {
 		const half = exchange.RateOne / 2
 		rules.Sizing.Steps = []overlay.Step{{Share: half}, {Away: -exchange.RateOne / 1_000, Share: half}}
-		rules.Exit.Targets = []overlay.Step{{Away: exchange.RateOne / 1_000, Share: half}, {Away: exchange.RateOne / 500, Share: half}}
+		rules.Exit.ProfitTargets = []overlay.Step{{Away: exchange.RateOne / 1_000, Share: half}, {Away: exchange.RateOne / 500, Share: half}}
 	}
 	return overlay.Wrap(made, rules)
 }

@@ -92,7 +92,7 @@ func paritySetting(t *testing.T, symbol *exchange.Symbol, rules overlay.Exit) en
 	built := build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: size},
 		strategy.Values{"fast": "3", "slow": "8", "mode": "long_short"})
 	return engine.StrategyConfig{Name: "parity", Symbol: symbol, Interval: exchange.Minute1, Leverage: 3, Size: size,
-		Protection: rules.Base, Strategy: overlay.Wrap(built, overlay.Rules{Exit: rules})}
+		Protection: rules.Base, Strategy: overlay.Wrap(built, overlay.TradeSettings{Exit: rules})}
 }
 
 // TestBacktestOfRecordingEqualsDaemon lets the live driver trade a market that has a past, with a

@@ -62,7 +62,7 @@ func TestMovingExitKeepsTarget(t *testing.T) {
 			exit overlay.Exit
 		}{
 			{"a trailing stop", overlay.Exit{Trailing: overlay.Trailing{Distance: percent}}},
-			{"targets, and a stop", overlay.Exit{Targets: []overlay.Step{{Away: percent, Share: exchange.RateOne / 4}}}},
+			{"targets, and a stop", overlay.Exit{ProfitTargets: []overlay.Step{{Away: percent, Share: exchange.RateOne / 4}}}},
 			{"returns, and a stop", overlay.Exit{Returns: []overlay.Return{{Profit: exchange.RateOne}}}},
 		} {
 			t.Run(market.String()+" "+c.name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestMovingExitKeepsTarget(t *testing.T) {
 				leg := &config.Legs[0].Strategy
 				leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: percent}}
 				c.exit.Base = leg.Protection
-				leg.Strategy = overlay.Wrap(inner, overlay.Rules{Exit: c.exit})
+				leg.Strategy = overlay.Wrap(inner, overlay.TradeSettings{Exit: c.exit})
 				if result := mustRun(t, config); entries(result) != 1 || result.OpenPosition != nil {
 					t.Errorf("want one entry and its stop, have %+v", result.Executions)
 				}

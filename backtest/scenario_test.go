@@ -179,7 +179,7 @@ func (s *scenario) run(t *testing.T) *backtest.Result {
 	config := caseConfig(recorded, &scripted{})
 	config.Costs = backtest.Costs{Path: sim.Worst}
 	leg := &config.Legs[0].Strategy
-	var rules overlay.Rules
+	var rules overlay.TradeSettings
 	if stop := s.set["stop"]; stop != "" {
 		leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: percentOf(t, stop)}}
 	}

@@ -94,7 +94,7 @@ func TestExitRulesKnowTheEntryPriceOnBothMarkets(t *testing.T) {
 				rules := c.rules
 				rules.SellsProfit = market == exchange.Spot && !rules.Base.TakeProfit.IsZero()
 				targets := hold(t, symbol, strings.ReplaceAll("Q . . 0 Q . . .", "Q", run.quantity))
-				leg.Strategy = overlay.Wrap(&scripted{targets: targets}, overlay.Rules{Exit: rules})
+				leg.Strategy = overlay.Wrap(&scripted{targets: targets}, overlay.TradeSettings{Exit: rules})
 				result := mustRun(t, config)
 				have := []string{}
 				for _, trip := range result.Trips {
@@ -171,7 +171,7 @@ func TestAScriptsOwnTakeProfitSellsOnSpot(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := caseConfig(candlesOf(t, symbol, exchange.Hour1, midnight, rows), nil)
-			config.Legs[0].Strategy.Strategy = overlay.Wrap(made, overlay.Rules{Exit: overlay.Exit{SellsProfit: strategy.TakesProfit(made)}})
+			config.Legs[0].Strategy.Strategy = overlay.Wrap(made, overlay.TradeSettings{Exit: overlay.Exit{SellsProfit: strategy.TakesProfit(made)}})
 			if result := mustRun(t, config); len(result.Trips) != 1 || result.Trips[0].Exit != c.exit {
 				t.Errorf("want one trip that ends at %s, have %+v", c.exit, result.Executions)
 			}

@@ -38,7 +38,7 @@ func trailedTrip(t *testing.T, seed uint64, latencyMS int64) (profit float64, ca
 	config.Costs = backtest.Costs{Path: sim.Worst, Through: true, LatencyMS: latencyMS}
 	leg := &config.Legs[0].Strategy
 	leg.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
-	leg.Strategy = overlay.Wrap(leg.Strategy, overlay.Rules{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{
+	leg.Strategy = overlay.Wrap(leg.Strategy, overlay.TradeSettings{Exit: overlay.Exit{Base: leg.Protection, Trailing: overlay.Trailing{
 		Distance: exchange.RateOne / 1_000 * exchange.Rate(1+random.Int64N(4)), After: exchange.RateOne / 500 * exchange.Rate(random.Int64N(4))}}})
 	result := mustRun(t, config)
 	if len(result.Trips) == 0 || result.OpenPosition != nil {

@@ -21,48 +21,48 @@ func TestStrategyFollowsItsFile(t *testing.T) {
 	whole := overlay.Sizing{Max: exchange.RateOne}
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2 * percent}}
 	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Share: 4 * percent}}
-	by := func(change func(*overlay.Rules)) overlay.Rules {
-		rules := overlay.Rules{Sizing: whole, Entry: usual, Exit: overlay.Exit{Reentry: strategy.ReentrySignal}}
+	by := func(change func(*overlay.TradeSettings)) overlay.TradeSettings {
+		rules := overlay.TradeSettings{Sizing: whole, Entry: usual, Exit: overlay.Exit{Reentry: strategy.ReentrySignal}}
 		change(&rules)
 		return rules
 	}
 	for _, c := range []struct {
 		market, file string
 		size         strategy.Size
-		want         overlay.Rules
+		want         overlay.TradeSettings
 	}{
-		{"futures", "", strategy.Size{}, by(func(*overlay.Rules) {})},
-		{"futures", "size: {equity: 40%}\n", strategy.Size{Equity: 40 * percent}, by(func(*overlay.Rules) {})},
-		{"futures", "size: {quantity: 0.5}\n", strategy.Size{Quantity: 500}, by(func(*overlay.Rules) {})},
-		{"futures", "size: {quote: 50}\n", strategy.Size{Quote: exchange.AmountOf(50)}, by(func(*overlay.Rules) {})},
-		{"futures", "size: {risk: 1%}\nprotect: {stop_loss: 2%}\n", strategy.Size{Equity: exchange.RateOne}, by(func(r *overlay.Rules) {
+		{"futures", "", strategy.Size{}, by(func(*overlay.TradeSettings) {})},
+		{"futures", "size: {equity: 40%}\n", strategy.Size{Equity: 40 * percent}, by(func(*overlay.TradeSettings) {})},
+		{"futures", "size: {quantity: 0.5}\n", strategy.Size{Quantity: 500}, by(func(*overlay.TradeSettings) {})},
+		{"futures", "size: {quote: 50}\n", strategy.Size{Quote: exchange.AmountOf(50)}, by(func(*overlay.TradeSettings) {})},
+		{"futures", "size: {risk: 1%}\nprotect: {stop_loss: 2%}\n", strategy.Size{Equity: exchange.RateOne}, by(func(r *overlay.TradeSettings) {
 			r.Sizing.Risk, r.Sizing.Stop, r.Exit.Base = percent, stop.StopLoss, stop
 		})},
-		{"futures", "size: {volatility: 15%, max: 200%}\n", strategy.Size{Equity: exchange.RateOne}, by(func(r *overlay.Rules) {
+		{"futures", "size: {volatility: 15%, max: 200%}\n", strategy.Size{Equity: exchange.RateOne}, by(func(r *overlay.TradeSettings) {
 			r.Sizing.Volatility, r.Sizing.Max = 15*percent, 2*exchange.RateOne
 		})},
-		{"futures", "size: {kelly: 25%}\n", strategy.Size{Equity: exchange.RateOne}, by(func(r *overlay.Rules) { r.Sizing.Kelly = 25 * percent })},
-		{"futures", "protect: {take_profit: 4%}\n", strategy.Size{}, by(func(r *overlay.Rules) {
+		{"futures", "size: {kelly: 25%}\n", strategy.Size{Equity: exchange.RateOne}, by(func(r *overlay.TradeSettings) { r.Sizing.Kelly = 25 * percent })},
+		{"futures", "protect: {take_profit: 4%}\n", strategy.Size{}, by(func(r *overlay.TradeSettings) {
 			r.Exit.Base, r.Sizing.TakeProfit = profit, profit.TakeProfit
 		})},
-		{"spot", "protect: {take_profit: 4%}\n", strategy.Size{}, by(func(r *overlay.Rules) {
+		{"spot", "protect: {take_profit: 4%}\n", strategy.Size{}, by(func(r *overlay.TradeSettings) {
 			r.Exit.Base, r.Sizing.TakeProfit, r.Exit.SellsProfit = profit, profit.TakeProfit, true
 		})},
-		{"spot", "protect: {stop_loss: 2%}\n", strategy.Size{}, by(func(r *overlay.Rules) { r.Exit.Base, r.Sizing.Stop = stop, stop.StopLoss })},
+		{"spot", "protect: {stop_loss: 2%}\n", strategy.Size{}, by(func(r *overlay.TradeSettings) { r.Exit.Base, r.Sizing.Stop = stop, stop.StopLoss })},
 		{"futures", "protect: {trailing: {distance: 1%, offset: 3%}, time_limit: 3d, cooldown: 2h, returns: {1d: 1%, 4h: 3%}}\nreentry: never\n",
 			strategy.Size{},
-			by(func(r *overlay.Rules) {
+			by(func(r *overlay.TradeSettings) {
 				r.Exit = overlay.Exit{Trailing: overlay.Trailing{Distance: percent, After: 3 * percent}, TimeLimitMS: 3 * 86_400 * second,
 					CooldownMS: 2 * 3_600 * second, Reentry: strategy.ReentryNever,
 					Returns: []overlay.Return{{AgeMS: 4 * 3_600 * second, Profit: 3 * percent}, {AgeMS: 86_400 * second, Profit: percent}}}
 			})},
-		{"futures", "entry: {order: limit}\nschedule: '@every 5s'\n", strategy.Size{}, by(func(r *overlay.Rules) { r.Entry.Resting = true })},
+		{"futures", "entry: {order: limit}\nschedule: '@every 5s'\n", strategy.Size{}, by(func(r *overlay.TradeSettings) { r.Entry.Resting = true })},
 		{"futures", "entry: {order: post_only, patience: 1m, tries: 5, then: give_up}\nschedule: '@every 5s'\n", strategy.Size{},
-			by(func(r *overlay.Rules) {
+			by(func(r *overlay.TradeSettings) {
 				r.Entry = overlay.Entry{Resting: true, PostOnly: true, PatienceMS: 60 * second, Tries: 5}
 			})},
-		{"futures", "on_insufficient: reduce\n", strategy.Size{}, by(func(r *overlay.Rules) { r.Sizing.Reduce = true })},
-		{"futures", "on_insufficient: refuse\n", strategy.Size{}, by(func(*overlay.Rules) {})},
+		{"futures", "on_insufficient: reduce\n", strategy.Size{}, by(func(r *overlay.TradeSettings) { r.Sizing.Reduce = true })},
+		{"futures", "on_insufficient: refuse\n", strategy.Size{}, by(func(*overlay.TradeSettings) {})},
 	} {
 		config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", "name: a\nstrategy: sma_cross\nmarket: "+c.market+
 			"\nsymbol: BTC-USDT\ninterval: 1h\n"+c.file), "", options(t))

@@ -225,11 +225,11 @@ func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, erro
 	if err != nil {
 		return nil, err
 	}
-	return overlay.Wrap(built, overlay.Rules{
+	return overlay.Wrap(built, overlay.TradeSettings{
 		Sizing: c.sizing(&protection),
 		Exit: overlay.Exit{Base: protection, Trailing: overlay.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
 			TimeLimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CooldownMS: c.Exits.CooldownMS,
-			Targets: c.Targets, Reentry: c.reentry(built),
+			ProfitTargets: c.Targets, Reentry: c.reentry(built),
 			SellsProfit: symbol.Market == exchange.Spot && (!protection.TakeProfit.IsZero() || strategy.TakesProfit(built))},
 		Entry: overlay.Entry{Resting: c.Entry.Order == "limit" || c.Entry.Order == "post_only", PostOnly: c.Entry.Order == "post_only",
 			PatienceMS: c.Entry.PatienceMS, Tries: c.Entry.Tries, Cross: c.Entry.Then == "market"},

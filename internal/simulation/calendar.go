@@ -138,7 +138,7 @@ func (s *sized) Decide(view *strategy.View, plan *strategy.Plan) {
 }
 
 // dimension returns the sizing rules, bounded by the role's share of the equity.
-func (r *role) dimension() overlay.Rules {
+func (r *role) dimension() overlay.TradeSettings {
 	rules := r.rules
 	rules.Sizing.Max = r.share
 	return rules

@@ -35,10 +35,10 @@ type role struct {
 	anchor    exchange.Price // the price at the start of the run
 	config    engine.StrategyConfig
 	spy       *spy
-	scripted  strategy.Strategy // of a scenario
-	rules     overlay.Rules     // rules of a patient or a sized role
-	share     exchange.Rate     // of the equity: nearly the maximum position at the start
-	follower  int               // number of the library's strategy, or of the assorted one
+	scripted  strategy.Strategy     // of a scenario
+	rules     overlay.TradeSettings // rules of a patient or a sized role
+	share     exchange.Rate         // of the equity: nearly the maximum position at the start
+	follower  int                   // number of the library's strategy, or of the assorted one
 	onRemove  string
 	absent    bool // removed from the configuration
 	catchUp   int  // slices a tick after a pause; 0 for all
@@ -279,7 +279,7 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 }
 
 // exits returns the exit rules of every fourth swing: return targets as resting orders, a trailing stop, or both.
-func (r *role) exits() (rules overlay.Rules) {
+func (r *role) exits() (rules overlay.TradeSettings) {
 	if r.salt%4 != 1 {
 		return rules
 	}

@@ -214,7 +214,7 @@ var Table = []Row{
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "provides what every command needs: global flags, output formats, tables, progress, prompts, signals",
 		impure, "internal/paint internal/printable internal/failure internal/spell", "sys table cobra isatty"},
-	{"cmd/botd/cli/connect", "finds the target of a command: the configuration of a directory, and the daemon that runs on it",
+	{"cmd/botd/cli/connect", "finds the configuration and the daemon that a command addresses",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon",

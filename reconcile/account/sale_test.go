@@ -58,7 +58,7 @@ func TestSaleBeyondTheFillsIsOfOthers(t *testing.T) {
 		order := exchange.NewOrder{Market: c.key.Market, Symbol: c.key.Name, Side: c.side, Quantity: 10, ClientOrderID: "it"}
 		s.Apply(&record.Record{Strategy: "one", Symbol: c.key, ClientOrderID: "it", Body: record.Sending{Order: order, Purpose: placement.Exit}})
 		s.Apply(&record.Record{ClientOrderID: "it", Body: record.Ended{OrderID: 5, State: placement.Filled, Filled: 10, Price: exchange.AmountOf(90)}})
-		fills, want := slices.Collect(s.Watch("one").Fills()), Filled{10 * exchange.Quantity(c.side.Sign()), c.others, exchange.AmountOf(90)}
+		fills, want := slices.Collect(s.Watch("one").Fills()), Fill{10 * exchange.Quantity(c.side.Sign()), c.others, exchange.AmountOf(90)}
 		if spot := c.key == coin; (len(fills) == 1) != spot || spot && fills[0] != want {
 			t.Errorf("%s: want one fill, %d of it from the holdings of others, have %+v", c.name, c.others, fills)
 		}

@@ -19,7 +19,7 @@ type Watch struct {
 	wallet   exchange.Amount
 	known    bool
 	traded   exchange.Quantity // of a strategy on futures, since the newest wallet that the results include
-	fills    []Filled          // of a strategy on spot, since its last journalled result; the newest maxFills
+	fills    []Fill            // of a strategy on spot, since its last journalled result; the newest maxFills
 	losses   int
 	breaches []Breach
 }
@@ -108,15 +108,15 @@ func (w *Watch) Traded() exchange.Quantity { return w.traded }
 // maxFills bounds the fills that are not in a result yet; each round journals a result.
 const maxFills = 256
 
-// Filled is one fill of an order.
-type Filled struct {
+// Fill is one fill of an order.
+type Fill struct {
 	Quantity exchange.Quantity // negative: sold
 	Others   exchange.Quantity // the sold part that was not the strategy's, because no fill explains it
 	Price    exchange.Amount   // mean; zero if unknown
 }
 
 // Fills yields the fills of a strategy's spot orders that are not in a result yet, oldest first.
-func (w *Watch) Fills() iter.Seq[Filled] { return slices.Values(w.fills) }
+func (w *Watch) Fills() iter.Seq[Fill] { return slices.Values(w.fills) }
 
 // Awaits reports whether fills of a strategy's spot orders are not in a result yet.
 func (w *Watch) Awaits() bool { return len(w.fills) > 0 }
@@ -130,7 +130,7 @@ func (w *Watch) filled(p, before *Placement, grown, others exchange.Quantity) {
 		if len(w.fills) == maxFills {
 			w.fills = slices.Delete(w.fills, 0, 1)
 		}
-		w.fills = append(w.fills, Filled{grown * exchange.Quantity(p.order.Side.Sign()), others, addedPrice(before, grown, p.price)})
+		w.fills = append(w.fills, Fill{grown * exchange.Quantity(p.order.Side.Sign()), others, addedPrice(before, grown, p.price)})
 	}
 }
 

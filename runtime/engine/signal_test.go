@@ -30,7 +30,7 @@ func followSignals(view *strategy.View, plan *strategy.Plan) {
 }
 
 func listens(w *world) {
-	w.config.Strategies[0].Strategy = overlay.Wrap(listening{scripted(followSignals)}, overlay.Rules{Exit: overlay.Exit{TimeLimitMS: 3_600_000}})
+	w.config.Strategies[0].Strategy = overlay.Wrap(listening{scripted(followSignals)}, overlay.TradeSettings{Exit: overlay.Exit{TimeLimitMS: 3_600_000}})
 	w.config.Strategies[0].Schedule = each(60_000)
 }
 

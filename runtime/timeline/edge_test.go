@@ -12,10 +12,10 @@ import (
 	"botd/runtime/view"
 )
 
-// shown are the entries of a story: seconds after night, source and event.
+// shown are the events of a story: seconds after night, source and event.
 func shown(s *Story) string {
 	var all []string
-	for _, e := range s.Entries() {
+	for _, e := range s.Events() {
 		all = append(all, fmt.Sprintf("%g %s %s", e.At.Sub(night).Seconds(), e.Source, e.Event))
 	}
 	return strings.Join(all, ", ")
@@ -98,7 +98,7 @@ func TestWhatAnEntryShows(t *testing.T) {
 		{At: night.Add(3 * time.Second), Source: "incident", Event: "incident.opened", Strategy: "trend", Market: "spot", Symbol: "BTC-USDT",
 			Text: "3, critical: BLIND: EOF"},
 	}
-	have := s.Entries()
+	have := s.Events()
 	if fmt.Sprintf("%+v", have) != fmt.Sprintf("%+v", want) {
 		t.Errorf("want\n%+v, have\n%+v", want, have)
 	}
@@ -112,8 +112,8 @@ func TestAnOutageThatReturnsAfterTwoMinutesIsAnEntryOfItsOwn(t *testing.T) {
 		for _, second := range []int{0, seconds} {
 			s.Line(&ops.LogLine{Time: at(second), Event: "exchange.unavailable", Message: "no account"})
 		}
-		if have := len(s.Entries()); have != want {
-			t.Errorf("%d seconds later: want %d entries, have %d", seconds, want, have)
+		if have := len(s.Events()); have != want {
+			t.Errorf("%d seconds later: want %d events, have %d", seconds, want, have)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestAStoryIsBounded(t *testing.T) {
 	for range 20_003 {
 		s.Line(&ops.LogLine{Time: at(1), Event: "order.fill"})
 	}
-	if have := len(s.Entries()); have != 20_000 || s.Left != 3 {
-		t.Errorf("want 20,000 entries and 3 left, have %d and %d", have, s.Left)
+	if have := len(s.Events()); have != 20_000 || s.Left != 3 {
+		t.Errorf("want 20,000 events and 3 left, have %d and %d", have, s.Left)
 	}
 }

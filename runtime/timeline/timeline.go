@@ -16,8 +16,8 @@ import (
 	"botd/runtime/view"
 )
 
-// maxEntries bounds a story.
-const maxEntries = 20_000
+// maxEvents bounds a story.
+const maxEvents = 20_000
 
 // Event is one fact of the story.
 type Event struct {
@@ -35,15 +35,15 @@ type Event struct {
 	Until *time.Time `json:"until,omitempty"` // the time of the last occurrence
 }
 
-// Story collects entries. Its zero value takes everything.
+// Story collects events. Its zero value takes everything.
 type Story struct {
 	Since, Until time.Time // zero for no bound
-	Strategy     string    // with entries of the whole account
+	Strategy     string    // with events of the whole account
 	All          bool      // routine lines too
-	Left         int       // entries beyond maxEntries
+	Left         int       // events beyond maxEvents
 
-	entries  []Event
-	failing  map[string]int  // the index of the entry of a repeated event
+	events   []Event
+	failing  map[string]int  // the index of the first of a repeated event
 	logLines map[string]bool // event and order of a line of the log
 	when     []loggedEvent   // events of the log without an order
 }
@@ -58,7 +58,7 @@ type loggedEvent struct {
 var routine = []string{"daemon.strategy", "exchange.unmeasured", "intent.derived", "market.candle", "order.acknowledged", "reconcile.round",
 	"risk.approved", "strategy.tick"}
 
-// repeated are the events of the log that an outage repeats every few seconds. After forgetAfter without one, the next is an entry of its
+// repeated are the events of the log that an outage repeats every few seconds. After forgetAfter without one, the next is an event of its
 // own.
 var repeated = []string{"exchange.unavailable"}
 
@@ -111,11 +111,11 @@ func (s *Story) Line(l *ops.LogLine) {
 	s.add(e)
 }
 
-// again counts a repetition of a recent entry; otherwise it stores where the entry will be.
+// again counts a repetition of a recent event; otherwise it stores where the event will be.
 func (s *Story) again(e *Event) bool {
 	key := strings.Join([]string{e.Event, e.Strategy, e.Market, e.Symbol, e.Text}, "\n")
-	if i, known := s.failing[key]; known && i < len(s.entries) && s.entries[i].Event == e.Event && strings.HasPrefix(s.entries[i].Text, e.Text) {
-		first := &s.entries[i]
+	if i, known := s.failing[key]; known && i < len(s.events) && s.events[i].Event == e.Event && strings.HasPrefix(s.events[i].Text, e.Text) {
+		first := &s.events[i]
 		last := first.At
 		if first.Until != nil {
 			last = *first.Until
@@ -128,7 +128,7 @@ func (s *Story) again(e *Event) bool {
 	if s.failing == nil {
 		s.failing = map[string]int{}
 	}
-	s.failing[key] = len(s.entries)
+	s.failing[key] = len(s.events)
 	return false
 }
 
@@ -186,15 +186,15 @@ func (s *Story) add(e Event) {
 	e.At = e.At.UTC()
 	switch {
 	case !s.within(e.At) || s.Strategy != "" && e.Strategy != "" && e.Strategy != s.Strategy:
-	case len(s.entries) >= maxEntries:
+	case len(s.events) >= maxEvents:
 		s.Left++
 	default:
-		s.entries = append(s.entries, e)
+		s.events = append(s.events, e)
 	}
 }
 
-// Entries returns the entries in order of time.
-func (s *Story) Entries() []Event {
-	slices.SortStableFunc(s.entries, func(a, b Event) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
-	return slices.Clip(s.entries)
+// Events returns the events in order of time.
+func (s *Story) Events() []Event {
+	slices.SortStableFunc(s.events, func(a, b Event) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+	return slices.Clip(s.events)
 }

@@ -46,7 +46,7 @@ func TestFactsAreShownOnceInOrder(t *testing.T) {
 	closed := night.Add(50 * time.Second)
 	s.Incident(&view.Incident{ID: "3", Kind: "blind", Severity: incident.Critical, Cause: "EOF", Opened: night.Add(20 * time.Second), Closed: &closed})
 	var have []string
-	for _, e := range s.Entries() {
+	for _, e := range s.Events() {
 		have = append(have, fmt.Sprintf("%d %s %s", int(e.At.Sub(night).Seconds()), e.Source, e.Event))
 	}
 	want := "1 log order.fill, 10 journal unknown, 20 incident incident.opened, 29 audit POST /api/v1/risk/halt, 30 log trading.halted, " +
@@ -62,7 +62,7 @@ func TestAStoryOfAStrategyHasTheAccountsFactsToo(t *testing.T) {
 	for _, strategy := range []string{"trend", "grid", ""} {
 		s.Line(&ops.LogLine{Time: at(1), Event: "strategy.decision", Strategy: strategy})
 	}
-	if have := s.Entries(); len(have) != 2 || have[0].Strategy != "trend" || have[1].Strategy != "" {
+	if have := s.Events(); len(have) != 2 || have[0].Strategy != "trend" || have[1].Strategy != "" {
 		t.Errorf("want trend's and the account's, have %+v", have)
 	}
 }
@@ -85,7 +85,7 @@ func TestRepeatedOutageLinesAreMerged(t *testing.T) {
 	}
 	fails(600, "no candles", "refused")
 	var have []string
-	for _, e := range short.Entries() {
+	for _, e := range short.Events() {
 		line := fmt.Sprintf("%d %s", int(e.At.Sub(night).Seconds()), e.Text)
 		if e.Until != nil {
 			line += fmt.Sprintf(", %d more until %d", e.Again, int(e.Until.Sub(night).Seconds()))
@@ -96,7 +96,7 @@ func TestRepeatedOutageLinesAreMerged(t *testing.T) {
 	if text := strings.Join(have, "; "); text != want {
 		t.Errorf("want %s\nhave %s", want, text)
 	}
-	if have := len(long.Entries()); have != 52 {
+	if have := len(long.Events()); have != 52 {
 		t.Errorf("want each line of all, have %d", have)
 	}
 }

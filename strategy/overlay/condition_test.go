@@ -26,7 +26,7 @@ func (long) Conditions(*strategy.View) []strategy.Condition {
 func TestExitConditionsShowDistance(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
-	made := Wrap(long{}, Rules{Exit: Exit{TimeLimitMS: 600_000, CooldownMS: 300_000,
+	made := Wrap(long{}, TradeSettings{Exit: Exit{TimeLimitMS: 600_000, CooldownMS: 300_000,
 		Returns:  []Return{{AgeMS: 120_000, Profit: exchange.RateOne / 100}},
 		Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 50}}})
 	view := &strategy.View{Symbol: symbol, Last: 50_000e8}
@@ -82,7 +82,7 @@ func TestEntryConditionsShowProgress(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	inner := &planned{strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10 * symbol.QuantityTick}}}
-	made := Wrap(inner, Rules{Entry: Entry{Resting: true, PatienceMS: 10_000, Tries: 2}})
+	made := Wrap(inner, TradeSettings{Entry: Entry{Resting: true, PatienceMS: 10_000, Tries: 2}})
 	view := &strategy.View{Symbol: symbol, Last: 50_000e8, Equity: exchange.AmountOf(10_000)}
 	conditions := func(ms int64) string {
 		view.NowMS = ms

@@ -68,7 +68,7 @@ func (s *entryStage) at(seconds int64, price string) string {
 
 func (s *entryStage) ask() string {
 	s.plan.Reset()
-	Wrap(s.inner, Rules{Entry: s.rules}).Decide(&s.view, &s.plan)
+	Wrap(s.inner, TradeSettings{Entry: s.rules}).Decide(&s.view, &s.plan)
 	symbol := s.view.Symbol
 	switch {
 	case len(s.plan.Orders) > 0:

@@ -13,14 +13,14 @@ import (
 // re-entry policy allows it, as after a stop-loss. The trailing stop and the returns are orders on
 // the exchange that follow the price and the age; rest.go documents which of them rest.
 type Exit struct {
-	Base        strategy.Protection // applies if the strategy's plan sets none
-	Trailing    Trailing
-	TimeLimitMS int64    // maximum age of a position; 0 for none
-	Returns     []Return // by age, ascending
-	Targets     []Step   // by distance; not with returns
-	CooldownMS  int64    // after a position has ended, nothing opens for this long
-	Reentry     strategy.Reentry
-	SellsProfit bool // spot has no take-profit orders: a resting sale at that price replaces it
+	Base          strategy.Protection // applies if the strategy's plan sets none
+	Trailing      Trailing
+	TimeLimitMS   int64    // maximum age of a position; 0 for none
+	Returns       []Return // by age, ascending
+	ProfitTargets []Step   // by distance; not with returns
+	CooldownMS    int64    // after a position has ended, nothing opens for this long
+	Reentry       strategy.Reentry
+	SellsProfit   bool // spot has no take-profit orders: a resting sale at that price replaces it
 }
 
 // Trailing is a stop that follows the best price since the entry.
@@ -37,7 +37,7 @@ type Return struct {
 
 // IsZero reports whether no rule is set.
 func (e *Exit) IsZero() bool {
-	return e.Trailing.Distance == 0 && e.TimeLimitMS == 0 && len(e.Returns) == 0 && len(e.Targets) == 0 && e.CooldownMS == 0 && !e.SellsProfit
+	return e.Trailing.Distance == 0 && e.TimeLimitMS == 0 && len(e.Returns) == 0 && len(e.ProfitTargets) == 0 && e.CooldownMS == 0 && !e.SellsProfit
 }
 
 // Memory keys of the exit rules. Journals hold them, so they cannot change.
@@ -70,7 +70,7 @@ type exiting struct {
 // not set.
 func (e *exiting) idle() bool {
 	r := e.rules
-	none := r.Trailing.Distance == 0 && r.TimeLimitMS == 0 && len(r.Returns) == 0 && len(r.Targets) == 0 && r.CooldownMS == 0
+	none := r.Trailing.Distance == 0 && r.TimeLimitMS == 0 && len(r.Returns) == 0 && len(r.ProfitTargets) == 0 && r.CooldownMS == 0
 	return none && r.Base.TakeProfit.IsZero() && e.Plan.Protection.TakeProfit.IsZero() && e.Recall(exitProfit) == 0
 }
 
@@ -102,7 +102,7 @@ func (e *exiting) follow() {
 
 // follows reports whether a rule's order follows the price or the position.
 func (e *Exit) follows() bool {
-	return e.Trailing.Distance != 0 || len(e.Returns) > 0 || len(e.Targets) > 0 || e.SellsProfit
+	return e.Trailing.Distance != 0 || len(e.Returns) > 0 || len(e.ProfitTargets) > 0 || e.SellsProfit
 }
 
 // observe remembers a position that began or ended, and the best price so far.
@@ -119,9 +119,9 @@ func (e *exiting) observe() {
 		e.Remember(exitSince, e.View.NowMS)
 		e.Remember(exitBest, int64(e.View.Symbol.PriceOf(e.View.Position.EntryPrice)))
 		e.age()
-		e.forgetTargets()
+		e.forgetProfitTargets()
 	}
-	e.observeTargets()
+	e.observeProfitTargets()
 	if now == 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (e *exiting) closeByRule() {
 		e.close(fmt.Sprintf("the take-profit of %s is reached", e.View.Symbol.PriceDecimal(at)))
 		return
 	}
-	e.closeTargets()
+	e.closeProfitTargets()
 }
 
 // age finds the return that is due at the position's age. Only decisions call it, so a backtest,
@@ -271,7 +271,7 @@ func (e *exiting) protect() {
 	protection := base
 	if e.Recall(exitSide) != 0 {
 		e.trail(&protection)
-		e.takeReturn(&protection)
+		e.useReturn(&protection)
 	}
 	switch {
 	case protection.StopLoss != base.StopLoss || protection.TakeProfit != base.TakeProfit:

@@ -35,7 +35,7 @@ const waits = " (closed by its exit rules; waits for another target); "
 // The position of 1 BTC was entered at 100 in the second second.
 func TestAReturnRestsUntilItIsReached(t *testing.T) {
 	t.Parallel()
-	rules := Rules{Exit: Exit{Returns: []Return{{Profit: one / 25}, {AgeMS: 3_600_000, Profit: one / 100}}}}
+	rules := TradeSettings{Exit: Exit{Returns: []Return{{Profit: one / 25}, {AgeMS: 3_600_000, Profit: one / 100}}}}
 	rested := []moment{
 		{last: 100, asks: long1, want: "hold 1 (asked); exits.wanted=1"},
 		{after: 1_000, last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits return1 SELL 1@104 (asked); " +
@@ -87,7 +87,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 				"exits.best=100 exits.due=1 exits.order=1 exits.rests=1 exits.side=-1 exits.since=1000 exits.size=1000 exits.wanted=-1"},
 		}},
 		{name: "one too small for an order (0.05 at 104 is 5.2 USDT, at 99 it is 4.95) is checked by decisions",
-			rules: Rules{Exit: Exit{Returns: []Return{{Profit: -one / 100}}}}, moments: []moment{
+			rules: TradeSettings{Exit: Exit{Returns: []Return{{Profit: -one / 100}}}}, moments: []moment{
 				{last: 98, held: 0.05, entry: 100, asks: long1, want: "hold 1 (asked); " +
 					"exits.best=100 exits.due=1 exits.side=1 exits.since=1000 exits.wanted=1"},
 				{last: 99, held: 0.05, entry: 100, asks: long1, want: "hold 0 (a return of -1.00% is enough after 0s); " +
@@ -123,11 +123,11 @@ func TestTimeLimitBlocksSide(t *testing.T) {
 		{strategy.ReentrySignal, asksNothing, "nothing; " + free + "1"},
 		{strategy.ReentrySignal, orders(1), "nothing orders a BUY 1@90; " + blocked + "1"},
 	} {
-		s := story{name: string(c.reentry), rules: Rules{Exit: Exit{TimeLimitMS: 1_000, Reentry: c.reentry}},
+		s := story{name: string(c.reentry), rules: TradeSettings{Exit: Exit{TimeLimitMS: 1_000, Reentry: c.reentry}},
 			moments: append(closed[:3:3], moment{after: 1, last: 100, asks: c.asks, want: c.want})}
 		s.run(t)
 	}
-	cooling := story{name: "after a cooldown too", rules: Rules{Exit: Exit{CooldownMS: 60_000}}, moments: []moment{
+	cooling := story{name: "after a cooldown too", rules: TradeSettings{Exit: Exit{CooldownMS: 60_000}}, moments: []moment{
 		{last: 100, held: -1, entry: 100, asks: short1, want: "hold -1 (asked); exits.best=100 exits.side=-1 exits.since=1000 exits.wanted=-1"},
 		{after: 1_000, last: 100, asks: short1, want: "hold 0 (cooldown: 1m left); " +
 			"exits.blocked=-1 exits.left=2000 exits.shut=2000 exits.since=2000 exits.wanted=-1"},
@@ -149,7 +149,7 @@ func TestTimeLimitBlocksSide(t *testing.T) {
 // The stop trails by 5 % from a profit of 10 % on. The best price is stored in steps of a twentieth of that.
 func TestAStopTrailsTheBestPrice(t *testing.T) {
 	t.Parallel()
-	rules := Rules{Exit: Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: one / 50}},
+	rules := TradeSettings{Exit: Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: one / 50}},
 		Trailing: Trailing{Distance: one / 20, After: one / 10}}}
 	for _, s := range []story{
 		{name: "long", rules: rules, moments: []moment{
@@ -179,7 +179,7 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 			{last: 110, held: -1, entry: 100, change: candle(1_000, 120, 80),
 				want: "nothing stop 84 profit none; exits.best=80 exits.moved=1 exits.side=-1 exits.since=1000 exits.wanted=-1"},
 		}},
-		{name: "from the beginning, at least a tick at a time", rules: Rules{Exit: Exit{Trailing: Trailing{Distance: one / 100_000}}}, moments: []moment{
+		{name: "from the beginning, at least a tick at a time", rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: one / 100_000}}}, moments: []moment{
 			{last: 100, held: 1, entry: 100, asks: long1,
 				want: "hold 1 stop 99.9 profit none (asked); exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
 			{last: 100.09, held: 1, entry: 100,
@@ -187,7 +187,7 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 			{last: 100.1, held: 1, entry: 100,
 				want: "nothing stop 100 profit none; exits.best=100.1 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
 		}},
-		{name: "spot shows no entry price at first: the best is the last", rules: Rules{Exit: Exit{Trailing: Trailing{Distance: one / 20}}}, begin: onSpot,
+		{name: "spot shows no entry price at first: the best is the last", rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: one / 20}}}, begin: onSpot,
 			moments: []moment{
 				{last: 100, held: 1, asks: long1,
 					want: "hold 1 stop 95 profit none (asked); exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
@@ -200,7 +200,7 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 // The strategy's own take-profit counts if it is nearer.
 func TestReturnWithTrailingStopIsTakeProfit(t *testing.T) {
 	t.Parallel()
-	rules := Rules{Exit: Exit{Returns: []Return{{Profit: one / 25}}, Trailing: Trailing{Distance: one / 20, After: one / 10}}}
+	rules := TradeSettings{Exit: Exit{Returns: []Return{{Profit: one / 25}}, Trailing: Trailing{Distance: one / 20, After: one / 10}}}
 	const long, short = "exits.side=1 exits.since=1000", "exits.side=-1 exits.since=1000"
 	none := strategy.Distance{}
 	shorts := func(profit strategy.Distance) func(*strategy.Plan) {
@@ -248,23 +248,23 @@ func TestATakeProfitOnSpotIsASale(t *testing.T) {
 	const held = "exits.best=100 exits.order=1 exits.rests=1 exits.side=1 exits.since=1000 exits.size=1000 exits.wanted=1"
 	const due = "exits.best=100 exits.due=1 exits.order=1 exits.rests=1 exits.side=1 exits.since=1000 exits.size=1000 exits.wanted=1"
 	for _, s := range []story{
-		{name: "without a stop", begin: onSpot, rules: Rules{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
+		{name: "without a stop", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
 			moments: []moment{{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits return1 SELL 1@103 (asked); " + held},
 				{last: 100, held: 1, entry: 100, want: "nothing exits return1 SELL 1@103; " + held}}},
-		{name: "no entry price yet", begin: onSpot, rules: Rules{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
+		{name: "no entry price yet", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
 			moments: []moment{{last: 104, held: 1, asks: long1, want: "hold 1 (asked); exits.best=104 exits.side=1 exits.since=1000 exits.wanted=1"}}},
-		{name: "of the strategy's own", begin: onSpot, rules: Rules{Exit: Exit{SellsProfit: true}},
+		{name: "of the strategy's own", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true}},
 			moments: []moment{{last: 100, asks: long1, want: "hold 1 (asked); "},
 				{last: 100, held: 1, entry: 100, asks: protects(strategy.Distance{}, distance(102.5)),
 					want: "hold 1 stop none profit 102.5 exits return1 SELL 1@102.5 (asked); " +
 						"exits.best=100 exits.order=1 exits.profit=102.5 exits.rests=1 exits.side=1 exits.since=1000 exits.size=1000 exits.wanted=1"}}},
-		{name: "the nearer of both: the return", begin: onSpot, rules: Rules{Exit: Exit{SellsProfit: true, Returns: []Return{{Profit: one / 50}},
+		{name: "the nearer of both: the return", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Returns: []Return{{Profit: one / 50}},
 			Base: strategy.Protection{Set: true, TakeProfit: profit}}},
 			moments: []moment{{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits return1 SELL 1@102 (asked); " + due}}},
-		{name: "the nearer of both: the take-profit", begin: onSpot, rules: Rules{Exit: Exit{SellsProfit: true, Returns: []Return{{Profit: one / 25}},
+		{name: "the nearer of both: the take-profit", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Returns: []Return{{Profit: one / 25}},
 			Base: strategy.Protection{Set: true, TakeProfit: profit}}},
 			moments: []moment{{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits return1 SELL 1@103 (asked); " + due}}},
-		{name: "with a stop", begin: onSpot, rules: Rules{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, StopLoss: stop,
+		{name: "with a stop", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, StopLoss: stop,
 			TakeProfit: profit}}},
 			moments: []moment{
 				{last: 102.9, held: 1, entry: 100, asks: long1, want: "hold 1 (asked); exits.best=102.9 exits.side=1 exits.since=1000 exits.wanted=1"},
@@ -283,7 +283,7 @@ func TestTargetMemory(t *testing.T) {
 	targets := []Step{{R: one, Share: one / 2}, {R: 2 * one, Share: one / 4}}
 	const side = "exits.side=1 exits.since=1000 "
 	for _, s := range []story{
-		{name: "they rest", rules: Rules{Exit: Exit{Base: base, Targets: targets}}, moments: []moment{
+		{name: "they rest", rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
 			{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits target1.1 SELL 0.5@102 target1.2 SELL 0.25@104 (asked); " +
 				"exits.best=100 exits.rests=1 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.whole=1000"},
 			{last: 105, held: 1, entry: 100, asks: long1, want: "hold 1 exits target1.1 SELL 0.5@102 target1.2 SELL 0.25@104 (asked); " + // they fill
@@ -300,19 +300,19 @@ func TestTargetMemory(t *testing.T) {
 				"exits.best=105 " + side + "targets.order=2 targets.risk=2 targets.taken=1 targets.whole=1600"},
 			{after: 1, last: 102, asks: flat, want: "hold 0 (asked); exits.left=1001 exits.since=1001 targets.order=2"},
 		}},
-		{name: "one too small for an order does not", rules: Rules{Exit: Exit{Base: base, Targets: targets}}, moments: []moment{
+		{name: "one too small for an order does not", rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
 			{last: 100, held: 0.1, entry: 100, asks: long1, want: "hold 1 exits target1.1 SELL 0.05@102 (asked); " +
 				"exits.best=100 exits.rests=1 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.whole=100"},
 		}},
-		{name: "beside exits of the strategy's own decisions close", rules: Rules{Exit: Exit{Base: base, Targets: targets}}, moments: []moment{
+		{name: "beside exits of the strategy's own decisions close", rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
 			{last: 102, held: 1, entry: 100, asks: ownExit, want: "hold 0.5 exits own SELL 1@120 (the target at 102 is reached); " +
 				"exits.best=102 exits.own=1 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
 		}},
-		{name: "without a stop there is no distance", rules: Rules{Exit: Exit{Targets: targets}}, moments: []moment{
+		{name: "without a stop there is no distance", rules: TradeSettings{Exit: Exit{ProfitTargets: targets}}, moments: []moment{
 			{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits (asked); " +
 				"exits.best=100 exits.rests=1 " + side + "exits.wanted=1 targets.order=1 targets.whole=1000"},
 		}},
-		{name: "on spot a stop holds the asset: decisions close", begin: onSpot, rules: Rules{Exit: Exit{Base: base, Targets: targets}}, moments: []moment{
+		{name: "on spot a stop holds the asset: decisions close", begin: onSpot, rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
 			{last: 101.9, held: 1, entry: 100, asks: long1, want: "hold 1 (asked); " +
 				"exits.best=101.9 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.whole=1000"},
 			{last: 102, held: 1, entry: 100, asks: asksNothing, want: "hold 0.5 (the target at 102 is reached); " +
@@ -326,7 +326,7 @@ func TestTargetMemory(t *testing.T) {
 			{last: 104, held: 0.25, entry: 100, asks: short1, want: "hold -1 (asked); " +
 				"exits.best=104 " + side + "exits.wanted=-1 targets.order=1 targets.risk=2 targets.taken=3 targets.whole=1000"},
 		}},
-		{name: "on spot without an entry price nothing is known", begin: onSpot, rules: Rules{Exit: Exit{Base: base, Targets: targets}}, moments: []moment{
+		{name: "on spot without an entry price nothing is known", begin: onSpot, rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
 			{last: 150, held: 1, asks: long1, want: "hold 1 (asked); exits.best=150 " + side + "exits.wanted=1 targets.order=1 targets.whole=1000"},
 		}},
 	} {

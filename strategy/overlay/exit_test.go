@@ -64,7 +64,7 @@ func (s *exitStage) decide(minutes int64, price string, position int64) *strateg
 			s.view.Position = strategy.Position{}
 		}
 	}
-	wrapped := Wrap(s.inner, Rules{Exit: s.rules})
+	wrapped := Wrap(s.inner, TradeSettings{Exit: s.rules})
 	var again strategy.Plan
 	wrapped.Decide(&s.view, &again)
 	s.plan.Reset()

@@ -11,8 +11,8 @@ import (
 	"botd/strategy"
 )
 
-// Rules are the rules that a configuration sets. The zero value changes nothing.
-type Rules struct {
+// TradeSettings are the sizing, entry and exit settings of a strategy. The zero value changes nothing.
+type TradeSettings struct {
 	Sizing Sizing
 	Entry  Entry
 	Exit   Exit
@@ -20,7 +20,7 @@ type Rules struct {
 
 // Wrap puts the rules around a strategy. The size applies first, then the exit rules, then the
 // entry rules.
-func Wrap(inner strategy.Strategy, rules Rules) strategy.Strategy {
+func Wrap(inner strategy.Strategy, rules TradeSettings) strategy.Strategy {
 	if rules.Exit.IsZero() && !rules.Entry.Resting && rules.Sizing.IsZero() {
 		return inner
 	}
@@ -29,7 +29,7 @@ func Wrap(inner strategy.Strategy, rules Rules) strategy.Strategy {
 
 type overlay struct {
 	inner strategy.Strategy
-	rules Rules
+	rules TradeSettings
 }
 
 // Wrapped returns the wrapped strategy.

@@ -23,10 +23,10 @@ func testSymbol(t testing.TB) *exchange.Symbol {
 func TestWrapWithoutRulesReturnsStrategy(t *testing.T) {
 	t.Parallel()
 	w := &sided{}
-	if Wrap(w, Rules{Exit: Exit{Base: strategy.Protection{Set: true}}}) != strategy.Strategy(w) {
+	if Wrap(w, TradeSettings{Exit: Exit{Base: strategy.Protection{Set: true}}}) != strategy.Strategy(w) {
 		t.Error("want the strategy as it is")
 	}
-	if n := Wrap(w, Rules{Exit: Exit{TimeLimitMS: 1}}).Warmup(); n != 7 {
+	if n := Wrap(w, TradeSettings{Exit: Exit{TimeLimitMS: 1}}).Warmup(); n != 7 {
 		t.Errorf("want its warm-up, have %d", n)
 	}
 }
@@ -48,10 +48,10 @@ func (watched) Batch(_ *strategy.View, _ *exchange.Candles, _, to int, _ func(in
 func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 	t.Parallel()
 	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
-	sells := Rules{Exit: Exit{SellsProfit: true}}
+	sells := TradeSettings{Exit: Exit{SellsProfit: true}}
 	for _, c := range []struct {
 		name     string
-		rules    Rules
+		rules    TradeSettings
 		memory   map[string]int64
 		funds    bool // it also watches the free money
 		prepares bool
@@ -61,16 +61,16 @@ func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 	}{
 		{name: "sells a profit that was not set", rules: sells, prepares: true, follows: true},
 		{name: "that the strategy set", rules: sells, memory: map[string]int64{exitProfit: 5}, follows: true},
-		{name: "that is configured", rules: Rules{Exit: Exit{SellsProfit: true, Base: profit}}, follows: true},
-		{name: "a size", rules: Rules{Sizing: Sizing{Risk: one}}},
-		{name: "a size in parts", rules: Rules{Sizing: Sizing{Steps: []Step{{Share: one}}}}},
-		{name: "a size that is reduced", rules: Rules{Sizing: Sizing{Reduce: true}}, funds: true},
-		{name: "a patient entry", rules: Rules{Entry: Entry{Resting: true}}},
-		{name: "a time limit", rules: Rules{Exit: Exit{TimeLimitMS: 1}}},
-		{name: "a cooldown", rules: Rules{Exit: Exit{CooldownMS: 1}}},
-		{name: "a return", rules: Rules{Exit: Exit{Returns: []Return{{}}}}, follows: true},
-		{name: "a target", rules: Rules{Exit: Exit{Targets: []Step{{}}}}, follows: true},
-		{name: "a trailing stop", rules: Rules{Exit: Exit{Trailing: Trailing{Distance: 1, After: 3}}}, follows: true, after: 3, trails: true},
+		{name: "that is configured", rules: TradeSettings{Exit: Exit{SellsProfit: true, Base: profit}}, follows: true},
+		{name: "a size", rules: TradeSettings{Sizing: Sizing{Risk: one}}},
+		{name: "a size in parts", rules: TradeSettings{Sizing: Sizing{Steps: []Step{{Share: one}}}}},
+		{name: "a size that is reduced", rules: TradeSettings{Sizing: Sizing{Reduce: true}}, funds: true},
+		{name: "a patient entry", rules: TradeSettings{Entry: Entry{Resting: true}}},
+		{name: "a time limit", rules: TradeSettings{Exit: Exit{TimeLimitMS: 1}}},
+		{name: "a cooldown", rules: TradeSettings{Exit: Exit{CooldownMS: 1}}},
+		{name: "a return", rules: TradeSettings{Exit: Exit{Returns: []Return{{}}}}, follows: true},
+		{name: "a target", rules: TradeSettings{Exit: Exit{ProfitTargets: []Step{{}}}}, follows: true},
+		{name: "a trailing stop", rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: 1, After: 3}}}, follows: true, after: 3, trails: true},
 	} {
 		candles := 0
 		inner := watched{candles: &candles}
@@ -98,7 +98,7 @@ func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 	if batched := Wrap(long{}, sells).(strategy.Batcher).Batch(&strategy.View{}, nil, 4, 9, nil); batched != 4 {
 		t.Errorf("a strategy that prepares nothing: want 4, have %d", batched)
 	}
-	sizes := Wrap(long{}, Rules{Sizing: Sizing{Risk: one}})
+	sizes := Wrap(long{}, TradeSettings{Sizing: Sizing{Risk: one}})
 	view := &strategy.View{Symbol: testSymbol(t)}
 	remembers(map[string]int64{sizeSide: 1, sizeQuantity: 20})(view)
 	if have := sizes.(strategy.Conditional).Conditions(view); len(have) != 2 || have[1].Value != "0.02 BTC" {

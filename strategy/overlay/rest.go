@@ -32,7 +32,7 @@ func (e *exiting) profitReturns() bool {
 // restReturns reports whether the returns rest as limits.
 func (e *exiting) restReturns() bool {
 	none := len(e.rules.Returns) == 0 && !e.rules.SellsProfit
-	if none || len(e.rules.Targets) > 0 || e.rules.Trailing.Distance != 0 || e.Recall(exitOwn) != 0 {
+	if none || len(e.rules.ProfitTargets) > 0 || e.rules.Trailing.Distance != 0 || e.Recall(exitOwn) != 0 {
 		return false
 	}
 	return e.View.Symbol.Market == exchange.Futures || e.protection().StopLoss.IsZero()
@@ -79,8 +79,8 @@ func (e *exiting) returnPrice() exchange.Price {
 	return e.View.Symbol.CeilPrice(e.View.Symbol.PriceOf(entry.Add(away)))
 }
 
-// takeReturn uses the return that is due as the take-profit, unless a nearer one is set.
-func (e *exiting) takeReturn(protection *strategy.Protection) {
+// useReturn uses the return that is due as the take-profit, unless a nearer one is set.
+func (e *exiting) useReturn(protection *strategy.Protection) {
 	if !e.profitReturns() {
 		return
 	}
@@ -107,8 +107,8 @@ func (e *exiting) rest() {
 	if e.Plan.ExitsSet && e.Recall(exitRests) == 0 {
 		e.Remember(exitOwn, 1)
 	}
-	if len(e.rules.Targets) > 0 {
-		e.restTargets(e.Plan.Target.Kind != strategy.NoTarget && int64(e.Plan.Target.Sign()) != e.Recall(exitSide))
+	if len(e.rules.ProfitTargets) > 0 {
+		e.restProfitTargets(e.Plan.Target.Kind != strategy.NoTarget && int64(e.Plan.Target.Sign()) != e.Recall(exitSide))
 		return
 	}
 	price := exchange.Price(0)

@@ -19,7 +19,7 @@ func (s *exitStage) follow(price string, position int64) *strategy.Plan {
 	}
 	s.view.Last, s.view.Position.Quantity = at, exchange.Quantity(position)
 	s.plan.Reset()
-	follower := strategy.FollowerOf(Wrap(s.inner, Rules{Exit: s.rules}))
+	follower := strategy.FollowerOf(Wrap(s.inner, TradeSettings{Exit: s.rules}))
 	if follower == nil {
 		s.t.Fatal("want rules that follow the price")
 	}

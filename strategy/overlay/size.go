@@ -186,12 +186,12 @@ func portionOf(symbol *exchange.Symbol, whole exchange.Quantity, share exchange.
 	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(whole).MulRate(share)))
 }
 
-// grow adds the next part of the entry once the price has reached it. A position that a target has
+// grow adds the next part of the entry once the price has reached it. A position that a profit target has
 // partly closed does not grow again.
 func (s *sizing) grow() bool {
 	n, side := s.Recall(sizeSteps), s.Recall(sizeSide)
 	held := s.View.Position.Quantity * exchange.Quantity(side)
-	if side == 0 || held <= 0 || n >= int64(len(s.rules.Steps)) || s.Recall(targetTaken) != 0 {
+	if side == 0 || held <= 0 || n >= int64(len(s.rules.Steps)) || s.Recall(profitTargetReached) != 0 {
 		return false
 	}
 	entry := exchange.Price(s.Recall(sizeEntry))

@@ -39,7 +39,7 @@ func newSizer(t *testing.T, rules Sizing) *sizer {
 	if rules.Max == 0 {
 		rules.Max = 10 * exchange.RateOne
 	}
-	s := &sizer{t: t, asks: a, sized: Wrap(a, Rules{Sizing: rules})}
+	s := &sizer{t: t, asks: a, sized: Wrap(a, TradeSettings{Sizing: rules})}
 	s.view = strategy.View{Symbol: testSymbol(t), Interval: exchange.Hour1, Equity: exchange.AmountOf(10_000), NowMS: 1}
 	return s
 }
@@ -162,7 +162,7 @@ func TestASizeByKellyLearnsFromItsTrades(t *testing.T) {
 func TestOtherTargetsKeepTheirSize(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Volatility: one})
-	fixed := Wrap(&fixedTarget{}, Rules{Sizing: Sizing{Risk: one / 100, Max: one}})
+	fixed := Wrap(&fixedTarget{}, TradeSettings{Sizing: Sizing{Risk: one / 100, Max: one}})
 	var plan strategy.Plan
 	fixed.Decide(&s.view, &plan)
 	if plan.Target.Quantity != 7 {
@@ -175,7 +175,7 @@ func TestATargetOfAQuantityIsEnteredInPartsToo(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Volatility: one})
 	var plan strategy.Plan
-	Wrap(&fixedTarget{}, Rules{Sizing: Sizing{Max: one, Steps: []Step{{Share: one / 2}}}}).Decide(&s.view, &plan)
+	Wrap(&fixedTarget{}, TradeSettings{Sizing: Sizing{Max: one, Steps: []Step{{Share: one / 2}}}}).Decide(&s.view, &plan)
 	if plan.Target.Quantity != 3 {
 		t.Errorf("want 3, have %+v", plan.Target)
 	}

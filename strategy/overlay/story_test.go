@@ -32,7 +32,7 @@ type moment struct {
 // story asks a strategy with rules at each moment, as the engine does, and compares the complete plan and memory.
 type story struct {
 	name    string
-	rules   Rules
+	rules   TradeSettings
 	begin   func(*strategy.View)
 	moments []moment
 }
@@ -125,7 +125,7 @@ func showDistance(d strategy.Distance) string {
 }
 
 // decimals are the stored values that are prices or shares.
-var decimals = map[string]bool{sizeShare: true, sizeRisk: true, sizeEntry: true, exitBest: true, exitStop: true, exitProfit: true, targetRisk: true,
+var decimals = map[string]bool{sizeShare: true, sizeRisk: true, sizeEntry: true, exitBest: true, exitStop: true, exitProfit: true, profitTargetRisk: true,
 	entryPrice: true}
 
 func showMemory(m strategy.Memory) string {

@@ -1,5 +1,4 @@
-// Package connect finds the target of a command: the configuration of a directory, and the daemon that runs
-// on it.
+// Package connect finds the configuration and the daemon that a command addresses.
 package connect
 
 import (

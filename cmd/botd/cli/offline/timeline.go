@@ -107,24 +107,24 @@ func (f *timelineFlags) run(command *cobra.Command) error {
 	if err := f.collect(command.Context(), story); err != nil {
 		return err
 	}
-	entries := view.OrEmpty(story.Entries())
-	answer := map[string]any{"schema": 1, "since": since.UTC(), "until": until.UTC(), "items": entries, "left": story.Left}
+	events := view.OrEmpty(story.Events())
+	answer := map[string]any{"schema": 1, "since": since.UTC(), "until": until.UTC(), "items": events, "left": story.Left}
 	return shell.Print(command, answer,
 		func(w io.Writer) {
-			for i := range entries {
-				e := &entries[i]
+			for i := range events {
+				e := &events[i]
 				fmt.Fprintf(w, "%s UTC  %-8s  %s\n", e.At.Format("2006-01-02 15:04:05.000"), e.Source, printable.Lines(textOf(e)))
 			}
 			if story.Left > 0 {
 				fmt.Fprintf(w, "and %d more: choose a shorter period\n", story.Left)
 			}
-			if len(entries) == 0 {
+			if len(events) == 0 {
 				fmt.Fprintf(w, "nothing between %s and %s UTC\n", since.UTC().Format(time.DateTime), until.UTC().Format(time.DateTime))
 			}
 		})
 }
 
-// textOf formats an entry as a line: the message of a log entry, or the kind of a journal record.
+// textOf formats an event as a line: the message of a line of the log, or the kind of a journal record.
 func textOf(e *timeline.Event) string {
 	text := e.Text
 	if e.Source != "log" {

@@ -29,7 +29,7 @@ var (
 
 func TestTargetsRestAtMultiplesOfTheStopsDistance(t *testing.T) {
 	t.Parallel()
-	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: thirds})
+	s := newExitStage(t, Exit{Base: stopOfTwo, ProfitTargets: thirds})
 	s.inner.target = "L"
 	s.wantTargets(s.decide(0, "100", 1000), "target1.1 SELL 333@102, target1.2 SELL 333@104")
 	s.view.Fills = []strategy.KeyFill{{Key: "target1.1", Quantity: 100}}
@@ -50,7 +50,7 @@ func TestTargetsRestAtMultiplesOfTheStopsDistance(t *testing.T) {
 
 func TestTargetsGrowWithThePosition(t *testing.T) {
 	t.Parallel()
-	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves})
+	s := newExitStage(t, Exit{Base: stopOfTwo, ProfitTargets: halves})
 	s.inner.target = "L"
 	s.wantTargets(s.decide(0, "100", 400), "target1.1 SELL 200@102, target1.2 SELL 200@104")
 	s.wantTargets(s.follow("100", 1001), "target2.1 SELL 500@102, target2.2 SELL 501@104") // the rounding remainder belongs to the last one
@@ -59,7 +59,7 @@ func TestTargetsGrowWithThePosition(t *testing.T) {
 // The half of the smallest quantity is zero, so the target was not reached.
 func TestTargetOfZeroWaitsForLargerPosition(t *testing.T) {
 	t.Parallel()
-	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves})
+	s := newExitStage(t, Exit{Base: stopOfTwo, ProfitTargets: halves})
 	s.inner.target = "L"
 	s.wantTargets(s.decide(0, "100", 1), "")
 	s.wantTargets(s.follow("100", 1), "")
@@ -70,7 +70,7 @@ func TestTargetOfZeroWaitsForLargerPosition(t *testing.T) {
 func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 	t.Parallel()
 	for _, trails := range []bool{false, true} {
-		rules := Exit{Base: stopOfTwo, Targets: halves}
+		rules := Exit{Base: stopOfTwo, ProfitTargets: halves}
 		if trails {
 			rules.Trailing = Trailing{Distance: exchange.RateOne / 10, After: exchange.RateOne / 2}
 		}
@@ -103,7 +103,7 @@ func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 // TestOneTargetClosesAtItsPrice uses a single target that cannot rest.
 func TestOneTargetClosesAtItsPrice(t *testing.T) {
 	t.Parallel()
-	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves[:1]})
+	s := newExitStage(t, Exit{Base: stopOfTwo, ProfitTargets: halves[:1]})
 	spot := *s.view.Symbol
 	spot.Market = exchange.Spot
 	s.view.Symbol, s.inner.target = &spot, "L"
