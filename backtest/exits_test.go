@@ -40,8 +40,9 @@ func TestExitsByTheEntryPriceWorkOnSpot(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := backtest.Config{Cash: exchange.AmountOf(100_000), Costs: fees(0, 0), Legs: []backtest.Leg{{
-				Strategy: engine.StrategyConfig{Name: "cell", Symbol: s, Interval: exchange.Minute1, Strategy: overlay.Wrap(made, overlay.TradeSettings{Exit: c.exit}),
-					Size: setting.Size, Protection: c.exit.Base, Reentry: strategy.ReentryImmediate},
+				Strategy: engine.StrategyConfig{Name: "cell", Symbol: s, Interval: exchange.Minute1,
+					Strategy: overlay.Wrap(made, overlay.TradeSettings{Exit: c.exit}),
+					Size:     setting.Size, Protection: c.exit.Base, Reentry: strategy.ReentryImmediate},
 				Kind: "buy_and_hold", Tape: &tape.Tape{Symbol: s, Candles: candles}}}}
 			if result := mustRun(t, config); result.Fills < 10 {
 				t.Errorf("want positions that end and begin again, have %d fills; %+v", result.Fills, result.NotTraded)

@@ -85,6 +85,8 @@ var Table = []Row{
 		pure, "exchange strategy strategy/indicator", "decimal starlark"},
 	{"strategy/overlay", "adds sizes, entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown",
 		pure, "exchange strategy", ""},
+	{"strategy/starter", "writes the files that a new strategy starts from: a script with its settings, or a Go module",
+		impure, "internal/failure", ""},
 	{"strategy/process", "communicates with a strategy that runs in its own process, in any language",
 		impure, "exchange strategy", "decimal"},
 	{"reconcile/placement", "defines the purpose, state and id of an order, and the venue's bounds",
@@ -131,6 +133,8 @@ var Table = []Row{
 			"runtime/engine runtime/profit runtime/incident runtime/wording runtime/ops internal/plural", "decimal sync"},
 	{"runtime/timeline", "puts an account's journal, log and incidents into one order: the story of a night",
 		pure, "reconcile/record reconcile/journal runtime/ops runtime/view", ""},
+	{"runtime/timeline/files", "reads the story of an account from its data directory: the log, the incidents, and the journal",
+		impure, "internal/failure reconcile/journal reconcile/record runtime/ops runtime/timeline runtime/view", ""},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
@@ -138,7 +142,7 @@ var Table = []Row{
 			"strategy reconcile/ledger reconcile/record " +
 			"reconcile/account risk backtest/parity internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "queries a running daemon over its API: through its unix socket, or over TCP with a token",
-		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
+		impure, "runtime/view runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
 		impure, "internal/private exchange reconcile/placement reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper " +
 			"reconcile/journal runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
@@ -218,11 +222,12 @@ var Table = []Row{
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
 	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon",
-		impure, "internal/paint exchange reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view " +
+		impure, "internal/paint exchange reconcile/placement reconcile/record reconcile/account risk runtime/ops runtime/view " +
 			"runtime/api runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/notation internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets",
 		impure, "exchange exchange/polling exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
+			"strategy/starter " +
 			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
 			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
 			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra"},
@@ -230,8 +235,8 @@ var Table = []Row{
 		impure, "exchange exchange/wire exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/moment internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal and upkeep",
-		impure, "internal/paint internal/private internal/printable docs reconcile/placement reconcile/ledger " +
-			"reconcile/record reconcile reconcile/journal runtime/ops runtime/view runtime/timeline runtime/gateway " +
+		impure, "internal/paint internal/private internal/printable docs reconcile/ledger " +
+			"reconcile/record reconcile reconcile/journal runtime/ops runtime/view runtime/timeline runtime/timeline/files runtime/gateway " +
 			"runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
 			"cmd/botd/cli/shell cmd/botd/cli/connect internal/failure internal/plural internal/moment internal/version internal/spell", "table cobra pflag"},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -198,6 +200,18 @@ func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) er
 // all reports whether the filter excludes nothing.
 func (f *Filter) all() bool {
 	return f.After == 0 && f.SinceMS == 0 && len(f.Kinds) == 0 && f.Symbol == "" && f.Strategy == "" && f.Last == 0
+}
+
+// Book returns the state of all records, and passes each one on after it was applied. It settles nothing: its
+// ledger and its placements are those of the journal alone.
+func (j *Journal) Book(ctx context.Context, each func(*Stored)) (*reconcile.Book, error) {
+	book := reconcile.NewBook(placement.Settle{})
+	err := j.Select(ctx, Filter{}, func(s *Stored) error {
+		book.Apply(&s.Record)
+		each(s)
+		return nil
+	})
+	return book, err
 }
 
 // Select passes on the records that a filter selects, in order. It checks each record against its own

@@ -74,6 +74,33 @@ func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 	return account.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Find(known)
 }
 
+// ErrNoJournal means that no daemon has traded in the configuration's data directory yet.
+var ErrNoJournal = errors.New("no journal is in the data directory")
+
+// Store saves a halt for the next start, and for a running daemon that does not answer, and returns the path of its
+// file. warn receives what makes the halt less safe, but does not prevent it.
+func Store(config *configs.Config, halt Halt, warn func(text string)) (path string, err error) {
+	directory := filepath.Join(config.DataDir, string(config.Mode))
+	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
+		return "", ErrNoJournal
+	}
+	if _, err := halt.Scope(config); err != nil {
+		return "", failure.Wrap(failure.Negative, err)
+	}
+	secret, err := config.JournalKey()
+	if err != nil { // the halt is carried out nevertheless
+		warn(fmt.Sprintf("the halt has no authentication code, since the journal's key cannot be read: %v", err))
+	}
+	path, err = Write(directory, halt, journal.NewKey(secret).Coder(Kind))
+	if path == "" {
+		return "", failure.New(failure.IO, "nothing was halted", "store the halt for the next start: %w", err)
+	}
+	if err != nil {
+		warn(fmt.Sprintf("a power failure may lose the halt: %v", err))
+	}
+	return path, nil
+}
+
 // Write writes a halt into a file of its own, durably, as a whole or not at all. With a key it adds a code. An
 // error together with a path means that the halt is written, but that a power failure may remove it.
 func Write(directory string, halt Halt, code func(text []byte) string) (path string, err error) {

@@ -179,15 +179,17 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 			{last: 110, held: -1, entry: 100, change: candle(1_000, 120, 80),
 				want: "nothing stop 84 profit none; exits.best=80 exits.moved=1 exits.side=-1 exits.since=1000 exits.wanted=-1"},
 		}},
-		{name: "from the beginning, at least a tick at a time", rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: one / 100_000}}}, moments: []moment{
-			{last: 100, held: 1, entry: 100, asks: long1,
-				want: "hold 1 stop 99.9 profit none (asked); exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
-			{last: 100.09, held: 1, entry: 100,
-				want: "nothing stop 99.9 profit none; exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
-			{last: 100.1, held: 1, entry: 100,
-				want: "nothing stop 100 profit none; exits.best=100.1 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
-		}},
-		{name: "spot shows no entry price at first: the best is the last", rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: one / 20}}}, begin: onSpot,
+		{name: "from the beginning, at least a tick at a time",
+			rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: one / 100_000}}}, moments: []moment{
+				{last: 100, held: 1, entry: 100, asks: long1,
+					want: "hold 1 stop 99.9 profit none (asked); exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
+				{last: 100.09, held: 1, entry: 100,
+					want: "nothing stop 99.9 profit none; exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
+				{last: 100.1, held: 1, entry: 100,
+					want: "nothing stop 100 profit none; exits.best=100.1 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
+			}},
+		{name: "spot shows no entry price at first: the best is the last",
+			rules: TradeSettings{Exit: Exit{Trailing: Trailing{Distance: one / 20}}}, begin: onSpot,
 			moments: []moment{
 				{last: 100, held: 1, asks: long1,
 					want: "hold 1 stop 95 profit none (asked); exits.best=100 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
@@ -251,7 +253,8 @@ func TestATakeProfitOnSpotIsASale(t *testing.T) {
 		{name: "without a stop", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
 			moments: []moment{{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits return1 SELL 1@103 (asked); " + held},
 				{last: 100, held: 1, entry: 100, want: "nothing exits return1 SELL 1@103; " + held}}},
-		{name: "no entry price yet", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
+		{name: "no entry price yet", begin: onSpot,
+			rules:   TradeSettings{Exit: Exit{SellsProfit: true, Base: strategy.Protection{Set: true, TakeProfit: profit}}},
 			moments: []moment{{last: 104, held: 1, asks: long1, want: "hold 1 (asked); exits.best=104 exits.side=1 exits.since=1000 exits.wanted=1"}}},
 		{name: "of the strategy's own", begin: onSpot, rules: TradeSettings{Exit: Exit{SellsProfit: true}},
 			moments: []moment{{last: 100, asks: long1, want: "hold 1 (asked); "},
@@ -312,23 +315,25 @@ func TestTargetMemory(t *testing.T) {
 			{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 exits (asked); " +
 				"exits.best=100 exits.rests=1 " + side + "exits.wanted=1 targets.order=1 targets.whole=1000"},
 		}},
-		{name: "on spot a stop holds the asset: decisions close", begin: onSpot, rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
-			{last: 101.9, held: 1, entry: 100, asks: long1, want: "hold 1 (asked); " +
-				"exits.best=101.9 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.whole=1000"},
-			{last: 102, held: 1, entry: 100, asks: asksNothing, want: "hold 0.5 (the target at 102 is reached); " +
-				"exits.best=102 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
-			{last: 101, held: 0.5, entry: 100, asks: asksNothing, want: "nothing; " +
-				"exits.best=102 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
-			{last: 101, held: 0.5, entry: 100, asks: long1, want: "hold 0.5 (asked); " +
-				"exits.best=102 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
-			{last: 104, held: 0.5, entry: 100, asks: long1, want: "hold 0.25 (the target at 104 is reached); " +
-				"exits.best=104 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=3 targets.whole=1000"},
-			{last: 104, held: 0.25, entry: 100, asks: short1, want: "hold -1 (asked); " +
-				"exits.best=104 " + side + "exits.wanted=-1 targets.order=1 targets.risk=2 targets.taken=3 targets.whole=1000"},
-		}},
-		{name: "on spot without an entry price nothing is known", begin: onSpot, rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
-			{last: 150, held: 1, asks: long1, want: "hold 1 (asked); exits.best=150 " + side + "exits.wanted=1 targets.order=1 targets.whole=1000"},
-		}},
+		{name: "on spot a stop holds the asset: decisions close", begin: onSpot,
+			rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
+				{last: 101.9, held: 1, entry: 100, asks: long1, want: "hold 1 (asked); " +
+					"exits.best=101.9 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.whole=1000"},
+				{last: 102, held: 1, entry: 100, asks: asksNothing, want: "hold 0.5 (the target at 102 is reached); " +
+					"exits.best=102 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
+				{last: 101, held: 0.5, entry: 100, asks: asksNothing, want: "nothing; " +
+					"exits.best=102 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
+				{last: 101, held: 0.5, entry: 100, asks: long1, want: "hold 0.5 (asked); " +
+					"exits.best=102 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=1 targets.whole=1000"},
+				{last: 104, held: 0.5, entry: 100, asks: long1, want: "hold 0.25 (the target at 104 is reached); " +
+					"exits.best=104 " + side + "exits.wanted=1 targets.order=1 targets.risk=2 targets.taken=3 targets.whole=1000"},
+				{last: 104, held: 0.25, entry: 100, asks: short1, want: "hold -1 (asked); " +
+					"exits.best=104 " + side + "exits.wanted=-1 targets.order=1 targets.risk=2 targets.taken=3 targets.whole=1000"},
+			}},
+		{name: "on spot without an entry price nothing is known", begin: onSpot,
+			rules: TradeSettings{Exit: Exit{Base: base, ProfitTargets: targets}}, moments: []moment{
+				{last: 150, held: 1, asks: long1, want: "hold 1 (asked); exits.best=150 " + side + "exits.wanted=1 targets.order=1 targets.whole=1000"},
+			}},
 	} {
 		s.run(t)
 	}

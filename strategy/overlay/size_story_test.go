@@ -71,12 +71,13 @@ func TestSizeFromEntryToExit(t *testing.T) {
 			{last: 50_000, asks: signals(-1, 950), want: "hold 0 (size.risk needs a stop-loss on the losing side of the price); " +
 				"size.quantity=100 size.share=1 size.signal=900 size.steps=1"},
 		}},
-		{name: "a later part is bound by the money that is free then: 2,010 less a two-hundredth pays for 0.039", rules: TradeSettings{Sizing: Sizing{Reduce: true,
-			Steps: halves}}, begin: power(10_050), moments: []moment{
-			{last: 50_000, asks: holds(1), want: "hold 0.1 (asked); size.quantity=200 size.share=1 size.side=1 size.steps=1"},
-			{last: 50_500, held: 0.1, entry: 50_000, asks: holds(1), change: power(2_010),
-				want: "hold 0.139 (asked); size.entry=50000 size.quantity=139 size.seen=1 size.share=1 size.side=1 size.steps=2"},
-		}},
+		{name: "a later part is bound by the money that is free then: 2,010 less a two-hundredth pays for 0.039",
+			rules: TradeSettings{Sizing: Sizing{Reduce: true,
+				Steps: halves}}, begin: power(10_050), moments: []moment{
+				{last: 50_000, asks: holds(1), want: "hold 0.1 (asked); size.quantity=200 size.share=1 size.side=1 size.steps=1"},
+				{last: 50_500, held: 0.1, entry: 50_000, asks: holds(1), change: power(2_010),
+					want: "hold 0.139 (asked); size.entry=50000 size.quantity=139 size.seen=1 size.share=1 size.side=1 size.steps=2"},
+			}},
 		{name: "half of 0.101 is paid for to the tick: it stays whole", rules: TradeSettings{Sizing: Sizing{Reduce: true, Steps: halves}}, begin: power(2_513),
 			moments: []moment{
 				{last: 50_000, asks: holdsQuantity(101),
@@ -84,7 +85,7 @@ func TestSizeFromEntryToExit(t *testing.T) {
 				{last: 50_000, change: power(2_500), asks: holdsQuantity(101),
 					want: "hold 0.049 (asked); size.kind=-1 size.quantity=98 size.share=0.00000101 size.side=1 size.steps=1"},
 			}},
-		{name: "what is free pays for less than the smallest order, 5 USDT", rules: TradeSettings{Sizing: Sizing{Reduce: true}}, begin: power(6), moments: []moment{
+		{name: "what is free is less than the smallest order, 5 USDT", rules: TradeSettings{Sizing: Sizing{Reduce: true}}, begin: power(6), moments: []moment{
 			{last: 5_000, asks: holds(1), want: "hold 0.001 (asked); size.quantity=1 size.share=1 size.side=1 size.steps=1"},
 			{last: 4_999.9, asks: holds(1), want: "hold 0 (the free balance is too small for the smallest order); size.quantity=1 size.share=1 size.steps=1"},
 		}},

@@ -2,14 +2,11 @@ package daemon
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,12 +17,10 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/spell"
-	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
 	"botd/runtime/haltfile"
-	"botd/runtime/view"
 )
 
 type haltFlags struct {
@@ -128,7 +123,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 		}
 	}
 	state, ended := follow(command, d, out.Scope, f.wait)
-	out.Blind = state.blind
+	out.Blind = state.Blind
 	if !person {
 		if err := shell.Print(command, &out, func(io.Writer) {}); err != nil {
 			return err
@@ -148,25 +143,14 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if err != nil {
 		return nil, unreached
 	}
-	directory := filepath.Join(config.DataDir, string(config.Mode))
-	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
-		return nil, unreached // no daemon ever traded there
-	}
 	halt := haltfile.Halt{AtMS: time.Now().UnixMilli(), By: haltfile.Operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy,
 		Market: f.Market, Symbol: f.Symbol}
-	if _, err := halt.Scope(config); err != nil {
-		return nil, failure.Wrap(failure.Negative, err)
-	}
-	secret, err := config.JournalKey()
-	if err != nil { // the halt is carried out nevertheless
-		fmt.Fprintf(command.ErrOrStderr(), "the halt has no authentication code, since the journal's key cannot be read: %v\n", err)
-	}
-	path, err := haltfile.Write(directory, halt, journal.NewKey(secret).Coder(haltfile.Kind))
-	if path == "" {
-		return nil, failure.New(failure.IO, "nothing was halted", "store the halt for the next start: %w", err)
+	path, err := haltfile.Store(config, halt, func(warning string) { fmt.Fprintln(command.ErrOrStderr(), warning) })
+	if errors.Is(err, haltfile.ErrNoJournal) {
+		return nil, unreached
 	}
 	if err != nil {
-		fmt.Fprintf(command.ErrOrStderr(), "a power failure may lose the halt: %v\n", err)
+		return nil, err
 	}
 	if d, err := f.Reach(command); err == nil { // the daemon has started meanwhile and responds itself
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -253,100 +237,9 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// A halt is polled every followEvery for at least followLeast: its effect on the exchange is unknown until the exchange has accepted its orders.
-const (
-	followEvery = 250 * time.Millisecond
-	followLeast = 10 * time.Second
-)
-
-// followed is the progress of a halt, as the daemon reports it.
-type followed struct {
-	doing    string   // what remains to be closed or canceled; empty when nothing is left
-	blind    []string // what the halt cannot read or act on
-	accepted bool     // the exchange has accepted all orders that complete the halt
-	halted   bool
-}
-
-// follow reports the progress of a halt until its effect is complete on the exchange, or, without a time to wait, in progress there.
-func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) (state followed, err error) {
-	ctx, cancel := context.WithTimeout(command.Context(), max(wait, followLeast))
-	defer cancel()
-	ticker := time.NewTicker(followEvery)
-	defer ticker.Stop()
-	w := command.ErrOrStderr()
-	state.blind = []string{}
-	for reported := ""; ; {
-		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
-		if err == nil { // otherwise it may be restarting, and the halt continues after that
-			state = haltOf(status.Degraded, scope)
-			if cause := unreached(status.Degraded); cause != "" {
-				state.blind = []string{"the account cannot be seen: " + cause}
-				return state, state.unfinished(w, 0)
-			}
-			if state.doing != "" && state.doing != reported {
-				fmt.Fprintln(w, "in progress: "+state.doing)
-				reported = state.doing
-			}
-		}
-		switch {
-		case !state.halted || len(state.blind) > 0:
-		case state.doing == "":
-			fmt.Fprintln(w, "done: a read after the halt shows nothing left to do")
-			return state, nil
-		case state.accepted && wait <= 0:
-			fmt.Fprintln(w, "in progress: the exchange has accepted the orders; --wait 1m follows them to their end")
-			return state, nil
-		}
-		select {
-		case <-ctx.Done():
-			return state, state.unfinished(w, max(wait, followLeast))
-		case <-ticker.C:
-		}
-	}
-}
-
-// unfinished reports what a halt could not read or act on while it was followed.
-func (f *followed) unfinished(w io.Writer, wait time.Duration) error {
-	for _, line := range f.blind {
-		fmt.Fprintln(w, "cannot see or close yet: "+line)
-	}
-	const hint = "it stays in force and is carried out as soon as that is possible; botd status shows its progress"
-	left := f.doing
-	if left == "" {
-		left = strings.Join(f.blind, "; ")
-	}
-	if wait == 0 {
-		return failure.New(failure.Temporary, hint, "halted, but %s", left)
-	}
-	return failure.New(failure.Temporary, hint, "not complete after %s: %s", wait, left)
-}
-
-// unreached returns the reason why a starting daemon waits for its exchange; empty when it does not wait.
-func unreached(all []view.Degraded) string {
-	for i := range all {
-		if all[i].State == "waiting" && all[i].Scope == "account" {
-			return all[i].Cause
-		}
-	}
-	return ""
-}
-
-// haltOf finds the halt of a scope among the declared states.
-func haltOf(all []view.Degraded, scope string) followed {
-	for i := range all {
-		d := &all[i]
-		of := d.Scope
-		switch d.Scope {
-		case "strategy":
-			of += " " + d.Strategy
-		case "symbol":
-			of += " " + d.Market + " " + d.Symbol
-		}
-		if d.State == "halted" && of == scope {
-			return followed{d.Doing, append([]string{}, d.Blind...), d.ExitsAccepted, true}
-		}
-	}
-	return followed{blind: []string{}}
+// follow prints the progress of a halt.
+func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) (client.HaltProgress, error) {
+	return d.FollowHalt(command.Context(), scope, wait, func(line string) { fmt.Fprintln(command.ErrOrStderr(), line) })
 }
 
 // NewRearm returns the command botd rearm.

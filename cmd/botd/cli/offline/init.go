@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,26 +53,17 @@ A configuration for live gets no strategy unless --strategy names one.`,
 			return flags.run(command, directory)
 		},
 	}
-	f := command.Flags()
+	f, names := command.Flags(), configs.ExampleNames()
 	f.StringVar(&flags.mode, "mode", "", "demo, paper or live (default demo)")
 	f.StringVar(&flags.instance, "instance", "", "1 to 10 of a-z and 0-9; part of every order's id (default main)")
 	f.StringVar(&flags.listen, "listen", "", "address of dashboard and API; choose a different one for a second botd on the machine (default 127.0.0.1:8420)")
 	f.StringVar(&flags.baseURL, "base-url", "", "the venue's address; paper and live need it")
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
-	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to start with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
+	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to start with: "+strings.Join(names, ", ")+", or none (default all; for live none)")
 	shell.DryRunFlag(command, &flags.dry, "name the files, and write none")
-	shell.CompleteWith(command, "strategy", append(exampleNames(), "none")...)
+	shell.CompleteWith(command, "strategy", append(names, "none")...)
 	return command
-}
-
-// exampleNames returns the strategies of the built-in configuration.
-func exampleNames() (names []string) {
-	paths, _ := fs.Glob(configs.Examples(), "strategies/*.yaml") // the only possible error is a bad pattern
-	for _, path := range paths {
-		names = append(names, strings.TrimSuffix(filepath.Base(path), ".yaml"))
-	}
-	return names
 }
 
 func readAll(files fs.FS, name string) (string, error) {
@@ -88,7 +78,7 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
-	texts, err := f.texts()
+	texts, err := f.scaffold().Files()
 	if err != nil {
 		return err
 	}
@@ -192,7 +182,7 @@ func wrongMode(answer string) string {
 }
 
 func wrongInstance(answer string) string {
-	if instanceName.MatchString(answer) {
+	if configs.InstanceNamed(answer) {
 		return ""
 	}
 	return "1 to 10 of a-z and 0-9"
@@ -214,8 +204,6 @@ func wrongListen(address string) bool {
 
 func never(string) string { return "" }
 
-var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
-
 // complete checks the given values and fills in the rest.
 func (f *initFlags) complete() error {
 	if f.mode == "" {
@@ -236,67 +224,21 @@ func (f *initFlags) complete() error {
 		return failure.Usagef("--key-file and --secret-file go together")
 	}
 	if f.strategies == nil && mode != configs.Live {
-		f.strategies = exampleNames()
+		f.strategies = configs.ExampleNames()
 	}
 	for _, name := range f.strategies {
-		if name != "none" && !slices.Contains(exampleNames(), name) {
+		if name != "none" && !slices.Contains(configs.ExampleNames(), name) {
 			return failure.Usagef("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name,
-				strings.Join(exampleNames(), ", "))
+				strings.Join(configs.ExampleNames(), ", "))
 		}
 	}
 	return nil
 }
 
-var (
-	modeLine     = regexp.MustCompile(`(?m)^mode: demo .*$`)
-	instanceLine = regexp.MustCompile(`(?m)^instance: main`)
-	listenLine   = regexp.MustCompile(`(?m)^listen: 127\.0\.0\.1:8420( # .*); open http://.*$`)
-	exchangeLine = regexp.MustCompile(`(?m)^# exchange: .*\n(#   .*\n)*`)
-)
-
-// texts returns the files, derived from the built-in examples, which are tested.
-func (f *initFlags) texts() (map[string]string, error) {
-	root, err := readAll(configs.Examples(), "botd.yaml")
-	if err != nil {
-		return nil, err
-	}
-	root = modeLine.ReplaceAllLiteralString(root, map[string]string{
-		"demo":  "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live",
-		"paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
-		"live":  "mode: live # real money; it must also be set by botd run --mode live. Also: demo, paper"}[f.mode])
-	root = instanceLine.ReplaceAllLiteralString(root, "instance: "+f.instance)
-	if f.listen != "" {
-		root = listenLine.ReplaceAllString(root, strings.ReplaceAll(fmt.Sprintf("listen: %q", f.listen), "$", "$$")+"$1")
-	}
-	if f.mode != string(configs.Demo) {
-		root = exchangeLine.ReplaceAllLiteralString(root, f.exchange())
-	}
-	texts := map[string]string{"botd.yaml": root}
-	for _, name := range f.strategies {
-		if name == "none" {
-			continue
-		}
-		file := "strategies/" + name + ".yaml"
-		if texts[file], err = readAll(configs.Examples(), file); err != nil {
-			return nil, err
-		}
-	}
-	return texts, nil
-}
-
-func (f *initFlags) exchange() string {
-	text := fmt.Sprintf("exchange:\n  base_url: %q\n", f.baseURL)
-	if f.mode != string(configs.Live) {
-		return text
-	}
-	if f.keyFile == "" {
-		text += "  # the key comes as systemd credentials BOTD_KEY and BOTD_SECRET; or name files of mode 600:\n  # key_file: " +
-			"/etc/botd/key\n  # secret_file: /etc/botd/secret\n"
-	} else {
-		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never belong in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
-	}
-	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  settle: " +
-		"{window: 60s, visibility: 45s, staleness: 15s}    # cautious; botd probe --trade --out FILE measures, for profile: FILE\n"
+// scaffold returns the configuration to write.
+func (f *initFlags) scaffold() *configs.Scaffold {
+	return &configs.Scaffold{Mode: configs.Mode(f.mode), Instance: f.instance, Listen: f.listen, BaseURL: f.baseURL, KeyFile: f.keyFile,
+		SecretFile: f.secretFile, Strategies: slices.DeleteFunc(slices.Clone(f.strategies), func(name string) bool { return name == "none" })}
 }
 
 // next checks the written files and prints the next steps.

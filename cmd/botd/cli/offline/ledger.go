@@ -14,10 +14,8 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 	"botd/internal/moment"
-	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
-	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -58,13 +56,11 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 				return err
 			}
 			defer store.Close()
-			book, postings := reconcile.NewBook(placement.Settle{}), []postingLine{}
-			err = store.Select(command.Context(), journal.Filter{}, func(s *journal.Stored) error {
-				book.Apply(&s.Record)
+			postings := []postingLine{}
+			book, err := store.Book(command.Context(), func(s *journal.Stored) {
 				if lines := postingsOf(s.Body); flags.postings && s.AtMS >= since {
 					postings = flags.lines(postings, s, lines)
 				}
-				return nil
 			})
 			if err != nil {
 				return journal.Failure(err)

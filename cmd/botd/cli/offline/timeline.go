@@ -2,11 +2,8 @@ package offline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,9 +15,8 @@ import (
 	"botd/internal/moment"
 	"botd/internal/printable"
 	"botd/reconcile/journal"
-	"botd/reconcile/record"
-	"botd/runtime/ops"
 	"botd/runtime/timeline"
+	"botd/runtime/timeline/files"
 	"botd/runtime/view"
 )
 
@@ -152,11 +148,10 @@ func (f *timelineFlags) collect(ctx context.Context, story *timeline.Story) erro
 	if err != nil {
 		return err
 	}
-	filter := journal.Filter{SinceMS: story.Since.UnixMilli()}
-	if f.audit {
-		filter.Kinds = []record.Kind{record.KindAudit}
-	} else if err := readFiles(filepath.Dir(path), story); err != nil {
-		return err
+	if !f.audit {
+		if err := files.Read(filepath.Dir(path), story); err != nil {
+			return err
+		}
 	}
 	store, err := journal.ReadKeyed(ctx, path, key)
 	if err != nil {
@@ -166,28 +161,5 @@ func (f *timelineFlags) collect(ctx context.Context, story *timeline.Story) erro
 	if err := f.journal.refuse(ctx, store, f.strategy, ""); err != nil {
 		return err
 	}
-	return journal.Failure(store.Select(ctx, filter, func(s *journal.Stored) error { story.Record(s); return nil }))
-}
-
-// readFiles reads the log and the incidents of a directory.
-func readFiles(directory string, story *timeline.Story) error {
-	err := ops.ReadLogs(directory, func(path string) (io.ReadCloser, error) { return os.Open(path) }, story.Line)
-	if err != nil {
-		return failure.Wrap(failure.IO, fmt.Errorf("read the log: %w", err))
-	}
-	text, err := os.ReadFile(filepath.Join(directory, view.IncidentsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	all, err := view.ParseIncidents(text)
-	if err != nil {
-		return failure.Wrap(failure.Data, fmt.Errorf("%s: %w", view.IncidentsFile, err))
-	}
-	for i := range all {
-		story.Incident(&all[i])
-	}
-	return nil
+	return files.ReadJournal(ctx, store, f.audit, story)
 }

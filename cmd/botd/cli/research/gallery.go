@@ -1,11 +1,9 @@
 package research
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +14,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/spell"
+	"botd/strategy/starter"
 )
 
 // exhibit is a strategy of the gallery, as botd strategy gallery -o json prints it.
@@ -84,8 +83,8 @@ implement what was published, not that it is profitable. To copy one:
 
 // writeFromGallery writes a strategy of the gallery under the user's own name.
 func writeFromGallery(command *cobra.Command, name, from, directory string) error {
-	if !newName.MatchString(name) {
-		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+	if err := starter.CheckName(name); err != nil {
+		return err
 	}
 	all, err := gallery()
 	if err != nil {
@@ -97,7 +96,7 @@ func writeFromGallery(command *cobra.Command, name, from, directory string) erro
 			continue
 		}
 		file := filepath.Join(directory, name+".yaml")
-		if err := writeNew(file, strings.Replace(e.text, "\nname: "+from+"\n", "\nname: "+name+"\n", 1)); err != nil {
+		if err := starter.WriteNew(file, strings.Replace(e.text, "\nname: "+from+"\n", "\nname: "+name+"\n", 1)); err != nil {
 			return err
 		}
 		fmt.Fprintln(command.OutOrStdout(), file)
@@ -108,23 +107,4 @@ func writeFromGallery(command *cobra.Command, name, from, directory string) erro
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return failure.New(failure.Usage, hint, "there is no strategy %q in the gallery", from)
-}
-
-// writeNew creates a file and fails if it exists.
-func writeNew(to, text string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return failure.New(failure.Usage, "choose another name, or move that file", "%s exists already", to)
-	}
-	if err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	_, err = io.WriteString(file, text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return failure.Wrap(failure.IO, errors.Join(err, os.Remove(to))) // a partial file would block the next attempt
-	}
-	return nil
 }

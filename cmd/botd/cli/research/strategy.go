@@ -2,15 +2,11 @@ package research
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -20,6 +16,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/strategy"
+	"botd/strategy/starter"
 )
 
 // NewStrategy returns the command botd strategy.
@@ -135,9 +132,6 @@ func strategyTable(w io.Writer, row strategyRow) {
 	t.Render()
 }
 
-//go:embed template template/module
-var templates embed.FS
-
 func newStrategyNew() *cobra.Command {
 	var (
 		asScript                bool
@@ -180,117 +174,16 @@ release packages install it.`,
 	return command
 }
 
-var newName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-
 func writeScriptStrategy(command *cobra.Command, name, directory string) error {
-	if !newName.MatchString(name) {
-		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
-	}
-	for _, kind := range []string{"star", "yaml"} {
-		file := filepath.Join(directory, name+"."+kind)
-		if err := writeTemplate("template/script."+kind, file, map[string]string{"Name": name}); err != nil {
-			return err
-		}
-		fmt.Fprintln(command.OutOrStdout(), file)
-	}
-	return nil
-}
-
-// writeTemplate creates a file from a template and fails if it exists.
-func writeTemplate(from, to string, values any) error {
-	made, err := template.ParseFS(templates, from)
-	if err != nil {
-		return err
-	}
-	var text strings.Builder
-	if err := made.Execute(&text, values); err != nil {
-		return err
-	}
-	return writeNew(to, text.String())
-}
-
-// moduleFiles are the files of a module, with their templates.
-var moduleFiles = []struct{ name, from string }{
-	{"go.mod", "go.mod.txt"}, {"main.go", "main.go.txt"}, {"strategy.go", "strategy.go.txt"}, {"strategy_test.go", "strategy_test.go.txt"},
-	{"NAME.yaml", "strategy.yaml.txt"},
+	return starter.WriteScript(name, directory, func(file string) { fmt.Fprintln(command.OutOrStdout(), file) })
 }
 
 // writeModule makes a Go module with a strategy, a test and a main.
 func writeModule(command *cobra.Command, name, directory, source string) error {
-	if !newName.MatchString(name) {
-		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
-	}
-	if found, err := os.ReadDir(directory); err == nil && len(found) > 0 {
-		return failure.New(failure.Usage, "name a directory that does not exist yet", "%s is not empty", directory)
-	}
-	source, sums, err := botdSource(source)
+	kind, err := starter.WriteModule(name, directory, source, func(file string) { fmt.Fprintln(command.OutOrStdout(), file) })
 	if err != nil {
 		return err
 	}
-	values := map[string]string{"Name": name, "Kind": strings.ReplaceAll(name, "-", "_"), "Module": name, "Botd": source}
-	for _, file := range moduleFiles {
-		to := filepath.Join(directory, strings.Replace(file.name, "NAME", name, 1))
-		if err := writeTemplate("template/module/"+file.from, to, values); err != nil {
-			return err
-		}
-		fmt.Fprintln(command.OutOrStdout(), to)
-	}
-	// The module needs botd's requirements: the same versions with the same sums.
-	if err := finishModule(directory, source, sums); err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	fmt.Fprintf(command.ErrOrStderr(), "now: cd %s && go test ./... && go run . strategy show %s\n", directory, values["Kind"])
+	fmt.Fprintf(command.ErrOrStderr(), "now: cd %s && go test ./... && go run . strategy show %s\n", directory, kind)
 	return nil
-}
-
-// botdSource finds botd's source: the given directory, the one whose go.mod is botd's, from the current
-// directory upwards, or the one installed with this program.
-func botdSource(given string) (directory string, sums []byte, err error) {
-	if directory, err = filepath.Abs(given); err != nil {
-		return "", nil, failure.Wrap(failure.IO, err)
-	}
-	places := []string{directory}
-	if given == "" {
-		for up := filepath.Dir(directory); up != directory; directory, up = up, filepath.Dir(up) {
-			places = append(places, up)
-		}
-		if program, err := os.Executable(); err == nil {
-			binaries := filepath.Dir(program)
-			places = append(places, filepath.Join(binaries, "source"), filepath.Join(binaries, "../share/botd/source"))
-		}
-	}
-	at := slices.IndexFunc(places, func(place string) bool {
-		text, err := os.ReadFile(filepath.Join(place, "go.mod"))
-		return err == nil && strings.HasPrefix(string(text), "module botd\n")
-	})
-	if at < 0 {
-		return "", nil, failure.New(failure.NoInput, "release packages include it; or clone it, and name its directory with --botd",
-			"botd's source was not found")
-	}
-	sums, err = os.ReadFile(filepath.Join(places[at], "go.sum"))
-	return places[at], sums, failure.Wrap(failure.IO, err)
-}
-
-// finishModule adds botd's own requirements to a module's go.mod, so that the module builds without the network.
-func finishModule(directory, source string, sums []byte) error {
-	text, err := os.ReadFile(filepath.Join(source, "go.mod"))
-	if err != nil {
-		return err
-	}
-	before, required, found := strings.Cut(string(text), "\nrequire (")
-	if !found {
-		return fmt.Errorf("%s/go.mod has no requirements", source)
-	}
-	file := filepath.Join(directory, "go.mod")
-	own, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	// The module uses exactly botd's language version: the go command rejects a module whose version is below
-	// that of its requirements. The other requirements serve botd: go mod tidy keeps those that the module uses.
-	_, version, _ := strings.Cut(before, "\n") // behind "module botd"
-	if err := os.WriteFile(file, []byte(string(own)+version+"\nrequire ("+required), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(directory, "go.sum"), sums, 0o644)
 }
