@@ -29,6 +29,12 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"canceled_twice":         canceledOnce,
 		"passed_stop_dropped":    passedWithoutCoins,
 		"canceled_stop_refused":  canceledAfterRefusals,
+		"before_refusal_foreign": walletBeforeRefusal,
+		"sold_part_foreign":      func(t testing.TB) { walletBeforePart(t, "1.01", "10000", 0) },
+		"passed_stop_waits":      func(t testing.TB) { passedAfterRefusedExit(t, 1_500, "0", "10000", 10) },
+		"unread_wallet_unprotected": func(t testing.TB) {
+			stopWithoutAWallet(t, true, 2_000, 10)
+		},
 		"moved_snapshot":         decidedAfterAMove,
 		"lag_suspends":           staysAhead,
 		"fills_meanwhile":        decidedAfterAFill,

@@ -173,9 +173,15 @@ func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantit
 // the coins that those hold.
 const laterStartWaitMS = 3_000
 
-// MayProtectUnread reports whether the wallet, read with the newest snapshot, shows which coins of a spot symbol no stop holds. Before the first
-// complete read since the start it does not: orders that the journal lacks may have sold the position.
-func (w *spotWallet) MayProtectUnread(symbol *SymbolState) bool { return w.walletRead && symbol.read }
+// recentWalletMS is the age up to which an earlier wallet shows which coins no stop holds, while the open list is read and the wallet is not.
+const recentWalletMS = 5_000
+
+// MayProtectUnread reports whether the newest snapshot shows which coins of a spot symbol no stop holds: by its wallet, or by its open list, which shows the
+// stops since a recent wallet. Before the first complete read since the start it does not: orders that the journal lacks may have sold the position.
+func (o *observedAccount) MayProtectUnread(symbol *SymbolState) bool {
+	listed := o.listed[exchange.Spot].beganMS == o.readBeganMS && o.readBeganMS-o.walletFromMS <= recentWalletMS
+	return symbol.read && (o.walletRead || listed)
+}
 
 // protectFree places a stop over the free part of the coins that both botds hold. Nothing is sold at market and nothing is canceled.
 func (d spotStops) protectFree() {

@@ -87,3 +87,33 @@ func stopFreeCoins(t testing.TB, c freeCoins) {
 		t.Errorf("want it at %d, have %+v", c.at, intents)
 	}
 }
+
+// Botd stands down, and the wallet cannot be read. The open list shows no stop, and the wallet of two seconds ago showed the coins (seed 904001687).
+func TestStopReturnsStandingDownWhileOnlyTheWalletCannotBeRead(t *testing.T) {
+	t.Parallel()
+	stopWithoutAWallet(t, true, 2_000, 10)
+	stopWithoutAWallet(t, true, recentWalletMS+1, 0)
+	stopWithoutAWallet(t, false, 2_000, 0)
+}
+
+func stopWithoutAWallet(t testing.TB, listed bool, ageMS int64, want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 60_000
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	w.sees("1.01", "0", nil)
+	w.now += ageMS
+	read := &Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}, HistoryWhole: true,
+		History: exchange.FetchedOf[exchange.Order](nil)}
+	if listed {
+		read.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
+	}
+	w.book.Observe(read)
+	have := exchange.Quantity(0)
+	if w.book.MayProtectUnread(w.book.Symbol(coin)) {
+		have = stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true }))
+	}
+	if have != want {
+		t.Errorf("listed %t, with a wallet of %d ms ago: want a stop of %d, have one of %d", listed, ageMS, want, have)
+	}
+}

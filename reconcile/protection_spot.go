@@ -68,7 +68,7 @@ func (d spotStops) converge() {
 		switch {
 		case d.book.StandsDown(): // nothing of another botd's is sold at market
 			d.addStop(missing-max(0, position.unsoldByPeer()-position.selling(d.leavesUncovered)), d.stopFromLast(price))
-		case len(d.stops)+len(d.targetOrders) == 0 && !d.saleEvidence().saleRefused(): // only the wallet lacks it
+		case len(d.stops)+len(d.targetOrders) == 0 && !d.saleEvidence().mayHaveSold(): // only the wallet lacks it
 			d.addStop(missing-sold, d.stopFromLast(price))
 		}
 	default:

@@ -49,6 +49,25 @@ func TestExecutedRefusedPurchaseGetsAStop(t *testing.T) {
 	}
 }
 
+// A snapshot that began before the refusal already shows the result of the purchase. It is not a person's (seed 910004048).
+func TestWalletFromBeforeARefusalShowsNoPersonsCoins(t *testing.T) {
+	t.Parallel()
+	walletBeforeRefusal(t)
+}
+
+func walletBeforeRefusal(t testing.TB) {
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Entry, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.hasMoney("1.02", "0", "9500")
+	w.now += 1_000
+	if w.hasMoney("1.02", "0", "9500"); stopped(derive()) != 20 {
+		t.Errorf("want a stop of 20, have %d", stopped(derive()))
+	}
+}
+
 // One step is bought as well as ten.
 func TestExecutedRefusedPurchaseOfOneStepGetsAStop(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,17 @@ func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchan
 	return bought, sinceMS
 }
 
+// predatesRefusal reports whether the snapshot began before the answer to a refused purchase on the symbol: its wallet may already contain what that
+// purchase has bought, which is not a person's.
+func (s walletComparison) predatesRefusal(symbol *SymbolState) bool {
+	for r := range s.book.refusedOn(symbol.Key()) {
+		if r.order.Side == exchange.Buy && s.fetched.BeganMS <= r.atMS {
+			return true
+		}
+	}
+	return false
+}
+
 // reopenPaid marks confirmed refusals of purchases as unconfirmed again if the wallet shows that their money is gone: the lists that confirmed them
 // were too old, or were read before the exchange executed the order. A list may show such an order until W + D + L after the refusal.
 func (s unlistedOrders) reopenPaid(symbol *SymbolState) {

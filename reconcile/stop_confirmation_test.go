@@ -230,6 +230,29 @@ func passedWithoutCoins(t testing.TB) {
 	}
 }
 
+// The exit in place of such a stop was refused. The stop waits until a read shows whether the exchange executed the exit all the same (seed 910006488).
+func TestPassedStopIsReplacedOnceTheRefusalOfItsExitIsConfirmed(t *testing.T) {
+	t.Parallel()
+	passedAfterRefusedExit(t, 400, "0", "10000", 0)
+	passedAfterRefusedExit(t, 1_500, "0", "10000", 10)
+	passedAfterRefusedExit(t, 1_500, "1", "10475", 0) // its coins are gone, and its money has come
+}
+
+func passedAfterRefusedExit(t testing.TB, afterMS int64, asset, money string, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.now += 30_000
+	w.hasMoney("1.01", "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.StopLoss, saleOf(10))
+	w.now += afterMS
+	w.hasMoney(asset, "0", money)
+	w.book.Symbol(coin).last = 48_000e8
+	if have := stopped(derive()); have != want {
+		t.Errorf("after %d ms, with %s and %s: want a stop of %d, have one of %d", afterMS, asset, money, want, have)
+	}
+}
+
 // A stop that the exchange canceled had been accepted: a start does not count the refusals from before it (seed 901010011).
 func TestCanceledStopEndsItsRefusals(t *testing.T) {
 	t.Parallel()

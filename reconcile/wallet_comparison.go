@@ -38,7 +38,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
-	paid := s.book.paidFor(symbol) || symbol.spot.ended.again > 0
+	paid := s.book.paidFor(symbol) || s.predatesRefusal(symbol) || symbol.spot.ended.again > 0
 	if s.book.anyOutcomeUnknown(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.settled = !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
@@ -99,11 +99,14 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 
 // recordUnattributed journals the wallet's excess over the baseline and the fills, if it has changed by
 // at least the value of an order. After a start, nothing else distinguishes this excess from the result
-// of a purchase that no list shows, or from the rest of a sale.
+// of a purchase that no list shows, or from the rest of a sale. A wallet as old as an earlier read shows what has been sold since, not an excess.
 func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
 	if s.book.StandsDown() { // another botd may have bought more, or sold botd's own coins
+		return
+	}
+	if quantity > symbol.Unattributed() && (s.book.showsBeforeSale(symbol) || s.book.showsEarlier(symbol)) {
 		return
 	}
 	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {

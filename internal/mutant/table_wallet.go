@@ -351,4 +351,24 @@ var wallet = []Row{
 		"reconcile/ledger TestFeeBeforeFundingThatIsChargedLater", []Edit{
 			{"reconcile/ledger.divide", "!charged && paid == taking", "false"},
 		}},
+	{"purchase_waits", "the stop of what a purchase has brought waits for refusals from before", "3",
+		"runtime/engine TestFilledPurchaseEndsTheWaitOfRefusedStops", []Edit{
+			{"runtime/engine.round.notePlacement", "r.backoffs.released(«p.Symbol()»)", "exchange.SymbolKey{}"},
+		}},
+	{"before_refusal_foreign", "what a refused purchase has bought counts as a person's because the snapshot began before the refusal", "3",
+		"reconcile TestWalletFromBeforeARefusalShowsNoPersonsCoins", []Edit{
+			{"reconcile.walletComparison.observeWallet", "s.predatesRefusal(symbol)", "false"},
+		}},
+	{"sold_part_foreign", "coins that a wallet from before a partial sale shows count as a person's", "40",
+		"reconcile TestWalletReadBeforeAPartialSaleAttributesNothing", []Edit{
+			{"reconcile.walletComparison.recordUnattributed", "s.book.showsBeforeSale(symbol)", "false"},
+		}},
+	{"passed_stop_waits", "a stop whose price is passed waits for an exit whose refusal is confirmed", "40",
+		"reconcile TestPassedStopIsReplacedOnceTheRefusalOfItsExitIsConfirmed", []Edit{
+			{"reconcile.spotStops.converge", "!d.saleEvidence().mayHaveSold()", "!d.saleEvidence().saleRefused()"},
+		}},
+	{"unread_wallet_unprotected", "while botd stands down, nothing is protected as long as only the wallet cannot be read", "40",
+		"reconcile TestStopReturnsStandingDownWhileOnlyTheWalletCannotBeRead", []Edit{
+			{"reconcile.observedAccount.MayProtectUnread", "(o.walletRead || «listed»)", "false"},
+		}},
 }

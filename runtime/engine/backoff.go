@@ -236,7 +236,8 @@ func (b *backoffs) accepted(p *account.Placement) {
 	}
 }
 
-// released forgets the refusals of a spot symbol's stops when a stop ends: it held the asset that the refused ones needed.
+// released forgets the refusals of a spot symbol's stops when a stop ends, which held the asset that the refused ones needed, or when a purchase fills,
+// which brings it.
 func (b *backoffs) released(key exchange.SymbolKey) {
 	for _, one := range slices.Clone(b.all) {
 		if one.symbol == key && one.purpose == placement.StopLoss && one.key != reconcile.UnconfirmedKey {

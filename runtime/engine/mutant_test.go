@@ -61,6 +61,7 @@ func liquidatedHalts(t testing.TB) {
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
 		"release_waits":           stopAfterARelease,
+		"purchase_waits":          stopAfterAPurchase,
 		"peer_stop_ignored":       func(t testing.TB) { anothersStop(t, "bt-00000220000-2", "bt-00000220000-2") },
 		"denied_at_once":          func(t testing.TB) { deniedStops(t, false, false, 2) },
 		"unconfirmed_declared":    unconfirmedRefused,

@@ -40,6 +40,9 @@ func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quanti
 			r.note(p.Strategy(), symbol.Rules(), NoteFill{noteOrder(p), grown, p.Price(), symbol.Last()})
 		}
 		r.accounting.traded(p, r.reader.snapshot.BeganMS)
+		if p.Symbol().Market == exchange.Spot && p.Order().Side == exchange.Buy {
+			r.backoffs.released(p.Symbol())
+		}
 	}
 	if p.State().Final() {
 		r.note(p.Strategy(), symbol.Rules(), NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})

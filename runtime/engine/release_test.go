@@ -311,6 +311,30 @@ func stopAfterARelease(t testing.TB) {
 	w.wantSound()
 }
 
+// The exchange refused a stop again and again because the coins were not there. The stop of those that a purchase brings does not wait for those refusals
+// (seed 904015157).
+func TestFilledPurchaseEndsTheWaitOfRefusedStops(t *testing.T) {
+	t.Parallel()
+	stopAfterAPurchase(t)
+}
+
+func stopAfterAPurchase(t testing.TB) {
+	x := &sharedPlan{target: 4_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(80_000)
+	b, leg := w.engine.backoffs, w.engine.legs[0]
+	for range 5 {
+		b.count(attempt{strategy: leg.config.Name, symbol: leg.symbol.Key(), purpose: placement.StopLoss, kind: exchange.StopLimit}, 2030,
+			"the balance is not enough", false, w.engine.nowMS)
+	}
+	x.target = 5_000
+	w.pass(8_000)
+	if all := w.spotStops(); all[x.stop] < 4_900 {
+		t.Errorf("want all of it covered, have %v\n%s", all, w.story())
+	}
+	w.wantSound()
+}
+
 // The refusals of a stop that another one makes superfluous delay no other stop, declare nothing, and outlast the end of that other one.
 func TestRefusalsOfAnUnconfirmedStopConcernOnlyIt(t *testing.T) {
 	t.Parallel()
