@@ -30,8 +30,14 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"passed_stop_dropped":    passedWithoutCoins,
 		"canceled_stop_refused":  canceledAfterRefusals,
 		"before_refusal_foreign": walletBeforeRefusal,
-		"sold_part_foreign":      func(t testing.TB) { walletBeforePart(t, "1.01", "10000", 0) },
-		"passed_stop_waits":      func(t testing.TB) { passedAfterRefusedExit(t, 1_500, "0", "10000", 10) },
+		"forgotten_cancel":       func(t testing.TB) { forgottenCancel{free: "1.006", frozen: "0.004", canceled: true, want: 6}.check(t) },
+		"forgotten_cancel_relisted": func(t testing.TB) {
+			forgottenCancel{free: "1.006", frozen: "0.004", refuses: true, canceled: true, want: 6}.check(t)
+		},
+		"forgotten_sale":    func(t testing.TB) { forgottenCancel{free: "1", frozen: "0.004"}.check(t) },
+		"unreadable_frees":  unreadableHolds,
+		"sold_part_foreign": func(t testing.TB) { walletBeforePart(t, "1.01", "10000", 0) },
+		"passed_stop_waits": func(t testing.TB) { passedAfterRefusedExit(t, 1_500, "0", "10000", 10) },
 		"unread_wallet_unprotected": func(t testing.TB) {
 			stopWithoutAWallet(t, true, 2_000, 10)
 		},

@@ -38,6 +38,7 @@ func (d spotStops) converge() {
 	if price <= 0 {
 		return
 	}
+	d.cancelForgotten(price)
 	position, uncovered := d.spotPosition(), d.uncovered()
 	if d.book.StandsDown() {
 		uncovered = max(min(0, uncovered), uncovered-position.peerStopPending())

@@ -257,7 +257,8 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 		}
 	}
 	for q := range b.Live() { // acknowledged orders hold the asset first, those that may not have been accepted come after them
-		unread := !read.SpotOrders.Done() && q.OrderID() != 0 && b.arrivedMS(q) < read.BeganMS && b.delivery(q).releasedMS == 0
+		row := slices.Contains(b.listed[exchange.Spot].unread, q.OrderID()) // it is open, but its row cannot be read
+		unread := (!read.SpotOrders.Done() || row) && q.OrderID() != 0 && b.arrivedMS(q) < read.BeganMS && b.delivery(q).releasedMS == 0
 		if p.OrderID() == 0 && q.Order().Side == exchange.Sell && (b.Unlisted(q) || unread) {
 			frozen -= b.ofAsset(symbol, q.Symbol(), q.Remaining())
 		}

@@ -162,19 +162,23 @@ func (s saleEvidence) unpaid(order *exchange.NewOrder, left exchange.Quantity, b
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
 // sales require: it is older than the list, or wrong, and does not prove that any of the asset was sold.
-func (o *observedAccount) freezesLess(symbol *SymbolState) bool {
-	frozen := symbol.rules.QuantityOf(o.Balance(symbol.rules.Base).Frozen)
+func (o *observedAccount) freezesLess(symbol *SymbolState) bool { return o.listedUnfrozen(symbol) > 0 }
+
+// listedUnfrozen returns the quantity of the open list's sales on a spot symbol for which the wallet freezes nothing; it is negative if the wallet freezes
+// more.
+func (o *observedAccount) listedUnfrozen(symbol *SymbolState) exchange.Quantity {
+	left := -symbol.rules.QuantityOf(o.Balance(symbol.rules.Base).Frozen)
 	for i := range o.listed[exchange.Spot].orders {
 		if o := &o.listed[exchange.Spot].orders[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell {
-			frozen -= o.Remaining()
+			left += o.Remaining()
 		}
 	}
 	for _, p := range symbol.live { // its row is unreadable, but the order is open
 		if p.Order().Side == exchange.Sell && slices.Contains(o.listed[exchange.Spot].unread, p.OrderID()) {
-			frozen -= p.Remaining()
+			left += p.Remaining()
 		}
 	}
-	return frozen < 0
+	return left
 }
 
 // walletWrong reports whether the wallet freezes less of a spot symbol's asset than the open list's sales require, and is not merely older than the

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -46,7 +47,7 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 	b.noteUnable(clientOrderID, atMS)
 	if canceledBefore(b, p) {
-		b.release(clientOrderID, b.delivery(p).canceledMS)
+		b.release(clientOrderID, cmp.Or(b.delivery(p).canceledMS, atMS))
 		return
 	}
 	if p.Order().Market == exchange.Spot && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit {
@@ -54,11 +55,13 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 }
 
-// canceledBefore reports whether a spot stop has ended although the open list shows it: the exchange has answered that it canceled the stop, refuses to
-// cancel it again, and the wallet freezes less than the listed sales need. Then the list is old, and nobody else has canceled the stop.
+// canceledBefore reports whether a spot stop has ended although the open list shows it: the exchange has answered that it canceled the stop, or the stop is
+// from before the start, which forgets such answers; it refuses to cancel the stop again, and the wallet freezes less than the listed sales need. Then the
+// list is old, and nobody else has canceled the stop.
 func canceledBefore(b *Book, p *account.Placement) bool {
 	known, symbol := b.delivery(p), b.Symbol(p.Symbol())
-	return known.canceledMS != 0 && known.unableMS > known.canceledMS && symbol.rules != nil && b.freezesLess(symbol)
+	canceled := known.canceledMS != 0 || b.forgetsCancel(p)
+	return canceled && known.unableMS > known.canceledMS && symbol.rules != nil && b.freezesLess(symbol)
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the

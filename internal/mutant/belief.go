@@ -37,7 +37,7 @@ var belief = []Row{
 		}},
 	{"half_wallet_trusted", "a wallet that freezes less than the open orders cancels stops", "40",
 		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{
-			{"reconcile.observedAccount.freezesLess", "frozen < 0", "false"},
+			{"reconcile.observedAccount.freezesLess", "o.listedUnfrozen(symbol) > 0", "false"},
 		}},
 	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11",
 		"reconcile TestReadsFromBeforeArrivalDoNotEndStop", []Edit{
@@ -105,7 +105,7 @@ var belief = []Row{
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop with an unreadable row cancels that stop", "43",
 		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
-			{"reconcile.observedAccount.freezesLess", "slices.Contains(o.listed[exchange.Spot].unread, p.OrderID())", "false"},
+			{"reconcile.observedAccount.listedUnfrozen", "slices.Contains(o.listed[exchange.Spot].unread, p.OrderID())", "false"},
 		}},
 	{"entry_unread_strips", "one list alone cancels the stop while the row of the entry cannot be read", "43",
 		"reconcile TestStopStaysWhileEntryIsUnreadable", []Edit{

@@ -199,6 +199,9 @@ func stopAfterAFoundOne(t testing.TB, restarts bool) {
 	}
 	w.mirror = nil
 	w.pass(5_000)
+	if one := w.engine.backoffs.stopRefused(w.engine.legs[0].symbol.Key()); one != nil {
+		t.Errorf("want its refusals forgotten once it is found, have %+v", one)
+	}
 	if restarts {
 		w.start()
 		w.pass(5_000)

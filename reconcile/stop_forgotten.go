@@ -1,0 +1,43 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// A process may end between the exchange's answer that it canceled a stop and the record of the next stop. The start does not know of that answer, and an
+// old open list still shows the stop. The wallet shows that it has ended: it shows all coins, and freezes less than the listed sales need, by exactly this
+// stop. Next to a person's coins no other stop is sent on that evidence alone, so botd cancels the stop once more, and the exchange decides: if it rested, it
+// is placed again.
+
+// forgottenCancelMS is the time after a start for which such a stop is looked for.
+const forgottenCancelMS = 30_000
+
+// forgetsCancel reports whether a spot stop is from before a recent start of the only botd, so that an answer to its cancel may be forgotten, and the
+// newest wallet shows all coins, so that nothing was sold.
+func (b *Book) forgetsCancel(p *account.Placement) bool {
+	symbol := b.Symbol(p.Symbol())
+	if symbol.rules == nil || b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
+		return false
+	}
+	return p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() < b.bootMS &&
+		b.readBeganMS < b.bootMS+forgottenCancelMS && !b.StandsDown() && !b.HasUnnamedPeer()
+}
+
+// cancelForgotten cancels such a stop once more: the oldest one that is not at the price, since that one was to move.
+func (d spotStops) cancelForgotten(price exchange.Price) {
+	if !d.book.walletRead || d.desired.Unread || !d.desired.Bridge || d.nowMS-d.book.bootMS <= unconfirmedWaitMS {
+		return
+	}
+	var likeliest *account.Placement
+	for _, p := range d.stops {
+		if p.Remaining() == d.book.listedUnfrozen(d.symbol) && d.placeable(p.Remaining()) && d.book.forgetsCancel(p) &&
+			d.book.readAfter(p.SentMS()+d.book.Settle().StalenessMS) && (likeliest == nil || likeliest.Order().StopPrice == price) {
+			likeliest = p
+		}
+	}
+	if likeliest != nil {
+		d.cancel(likeliest, "the wallet freezes nothing for it")
+	}
+}
