@@ -142,9 +142,16 @@ func (b *Book) PeerStop(symbol *SymbolState, own exchange.Quantity) (id string) 
 // The stops of two botds together may exceed the position for this long before one of them removes its
 // own: first the botd with the later start, then the other if the first does not act.
 const (
-	excessMS     = 1_500
-	excessLastMS = 10_000
+	excessMS      = 1_500
+	excessLastMS  = 10_000
+	excessStartMS = 60_000 // after a start, while the wallet shows the coins of all these stops
 )
+
+// forgotPeer reports whether stops of both from before a recent start cover no more than the wallet shows: the start has forgotten what the peer has bought,
+// and a history that omits it proves nothing.
+func (d jointProtection) forgotPeer(p *account.Placement) bool {
+	return p.SentMS() < d.book.bootMS && d.nowMS-d.book.bootMS < excessStartMS && d.spotPosition().ownBalance() >= d.book.jointSales(d.symbol)
+}
 
 // mayRemoveExcessStop reports whether botd's own stop may be removed because stops of the peer replace it,
 // as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
@@ -155,7 +162,7 @@ func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantit
 		after = excessMS
 	}
 	if p == nil || !slices.Contains(d.shrunk, p) || t.excess.sinceMS == 0 || d.nowMS-t.excess.sinceMS < after ||
-		d.symbol.unread || d.desired.Unread || d.unsettled {
+		d.symbol.unread || d.desired.Unread || d.unsettled || d.forgotPeer(p) {
 		return false
 	}
 	left := *excess - p.Remaining()

@@ -117,3 +117,32 @@ func stopWithoutAWallet(t testing.TB, listed bool, ageMS int64, want exchange.Qu
 		t.Errorf("listed %t, with a wallet of %d ms ago: want a stop of %d, have one of %d", listed, ageMS, want, have)
 	}
 }
+
+// Botd and another one each hold ten, with a stop of their own. After a start the history omits what the other one has bought. The wallet shows the coins of
+// both stops, so both stay for a minute (seed 910023407).
+func TestStopBesideAPeersStaysAfterAStartThatForgotItsPurchase(t *testing.T) {
+	t.Parallel()
+	stopBesideAForgottenPurchase(t, "1", true, 2*excessLastMS, false)
+	stopBesideAForgottenPurchase(t, "1", true, excessStartMS, true)
+	stopBesideAForgottenPurchase(t, "1", false, excessLastMS, true)
+	stopBesideAForgottenPurchase(t, "0.99", true, excessLastMS, true) // both cover the same coins
+}
+
+func stopBesideAForgottenPurchase(t testing.TB, free string, starts bool, afterMS int64, cancel bool) {
+	t.Helper()
+	w, derive := protecting(t)
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	theirs := anothers(youngers+"1", 21, exchange.Sell, exchange.StopLimit, 10, 0, w.now)
+	w.now += 60_000
+	if starts {
+		w.restores()
+		derive = w.deriver()
+	}
+	w.sees(free, "0.02", nil, own, theirs)
+	off := canceled(derive())
+	w.now += afterMS
+	w.sees(free, "0.02", nil, own, theirs)
+	if off = append(off, canceled(derive())...); (len(off) > 0) != cancel {
+		t.Errorf("with %s free, start %t, after %d ms: want the own stop canceled %t, have %v", free, starts, afterMS, cancel, off)
+	}
+}

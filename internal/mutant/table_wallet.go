@@ -387,4 +387,8 @@ var wallet = []Row{
 		"reconcile TestStopWithAnUnreadableRowHoldsItsCoins", []Edit{
 			{"reconcile.unlistedOrders.noteUnfrozen", "|| «row»", "false"},
 		}},
+	{"forgotten_peer", "after a start, a history that omits the purchase of another botd makes one of two stops one too many", "15",
+		"reconcile TestStopBesideAPeersStaysAfterAStartThatForgotItsPurchase", []Edit{
+			{"reconcile.jointProtection.mayRemoveExcessStop", "d.forgotPeer(p)", "false"},
+		}},
 }
