@@ -35,7 +35,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 			forgottenCancel{free: "1.006", frozen: "0.004", refuses: true, canceled: true, want: 6}.check(t)
 		},
 		"forgotten_sale":    func(t testing.TB) { forgottenCancel{free: "1", frozen: "0.004"}.check(t) },
-		"forgotten_peer":    func(t testing.TB) { stopBesideAForgottenPurchase(t, "1", true, 2*excessLastMS, false) },
+		"forgotten_peer":    func(t testing.TB) { stopOfAForgottenPurchase(t, "1", true, 2*excessLastMS, false) },
 		"unreadable_frees":  unreadableHolds,
 		"sold_part_foreign": func(t testing.TB) { walletBeforePart(t, "1.01", "10000", 0) },
 		"passed_stop_waits": func(t testing.TB) { passedAfterRefusedExit(t, 1_500, "0", "10000", 10) },

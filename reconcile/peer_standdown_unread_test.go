@@ -122,13 +122,13 @@ func stopWithoutAWallet(t testing.TB, listed bool, ageMS int64, want exchange.Qu
 // both stops, so both stay for a minute (seed 910023407).
 func TestStopBesideAPeersStaysAfterAStartThatForgotItsPurchase(t *testing.T) {
 	t.Parallel()
-	stopBesideAForgottenPurchase(t, "1", true, 2*excessLastMS, false)
-	stopBesideAForgottenPurchase(t, "1", true, excessStartMS, true)
-	stopBesideAForgottenPurchase(t, "1", false, excessLastMS, true)
-	stopBesideAForgottenPurchase(t, "0.99", true, excessLastMS, true) // both cover the same coins
+	stopOfAForgottenPurchase(t, "1", true, 2*excessLastMS, false)
+	stopOfAForgottenPurchase(t, "1", true, excessStartMS, true)
+	stopOfAForgottenPurchase(t, "1", false, excessLastMS, true)
+	stopOfAForgottenPurchase(t, "0.99", true, excessLastMS, true) // both cover the same coins
 }
 
-func stopBesideAForgottenPurchase(t testing.TB, free string, starts bool, afterMS int64, cancel bool) {
+func stopOfAForgottenPurchase(t testing.TB, free string, starts bool, afterMS int64, cancel bool) {
 	t.Helper()
 	w, derive := protecting(t)
 	own := w.places(placement.StopLoss, 8, stopOf(10))
@@ -143,6 +143,6 @@ func stopBesideAForgottenPurchase(t testing.TB, free string, starts bool, afterM
 	w.now += afterMS
 	w.sees(free, "0.02", nil, own, theirs)
 	if off = append(off, canceled(derive())...); (len(off) > 0) != cancel {
-		t.Errorf("with %s free, start %t, after %d ms: want the own stop canceled %t, have %v", free, starts, afterMS, cancel, off)
+		t.Errorf("with %s free, start %t, after %d ms: want botd's own stop canceled %t, have %v", free, starts, afterMS, cancel, off)
 	}
 }

@@ -16,7 +16,7 @@ const forgottenCancelMS = 30_000
 
 // forgetsCancel reports whether a spot stop is from before a recent start of the only botd, so that an answer to its cancel may be forgotten, and the
 // newest wallet shows all coins, so that nothing was sold.
-func (b *Book) forgetsCancel(p *account.Placement) bool {
+func forgetsCancel(b *Book, p *account.Placement) bool {
 	symbol := b.Symbol(p.Symbol())
 	if symbol.rules == nil || b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
 		return false
@@ -32,7 +32,7 @@ func (d spotStops) cancelForgotten(price exchange.Price) {
 	}
 	var likeliest *account.Placement
 	for _, p := range d.stops {
-		if p.Remaining() == d.book.listedUnfrozen(d.symbol) && d.placeable(p.Remaining()) && d.book.forgetsCancel(p) &&
+		if p.Remaining() == d.book.listedUnfrozen(d.symbol) && d.placeable(p.Remaining()) && forgetsCancel(d.book, p) &&
 			d.book.readAfter(p.SentMS()+d.book.Settle().StalenessMS) && (likeliest == nil || likeliest.Order().StopPrice == price) {
 			likeliest = p
 		}

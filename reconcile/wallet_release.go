@@ -60,7 +60,7 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 // list is old, and nobody else has canceled the stop.
 func canceledBefore(b *Book, p *account.Placement) bool {
 	known, symbol := b.delivery(p), b.Symbol(p.Symbol())
-	canceled := known.canceledMS != 0 || b.forgetsCancel(p)
+	canceled := known.canceledMS != 0 || forgetsCancel(b, p)
 	return canceled && known.unableMS > known.canceledMS && symbol.rules != nil && b.freezesLess(symbol)
 }
 

@@ -377,11 +377,11 @@ var wallet = []Row{
 		}},
 	{"forgotten_cancel_relisted", "an old list outweighs the refusal of such a stop's cancel", "40",
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
-			{"reconcile.canceledBefore", "b.forgetsCancel(p)", "false"},
+			{"reconcile.canceledBefore", "forgetsCancel(b, p)", "false"},
 		}},
 	{"forgotten_sale", "a stop that has sold its coins counts as one whose cancel the start has forgotten", "40",
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
-			{"reconcile.Book.forgetsCancel", "b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()", "false"},
+			{"reconcile.forgetsCancel", "b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()", "false"},
 		}},
 	{"unreadable_frees", "coins that the wallet freezes for a stop with an unreadable row count as frozen for an exit of unknown outcome", "43",
 		"reconcile TestStopWithAnUnreadableRowHoldsItsCoins", []Edit{
