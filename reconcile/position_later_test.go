@@ -113,3 +113,31 @@ func reducedAnothers(t testing.TB) {
 		t.Error("want the end of the position shown by its row")
 	}
 }
+
+// The list has shown botd's position, with the id 8, opened by the exchange at 1 s.
+func TestPositionIsLater(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(symbol *SymbolState)
+		want bool
+	}{
+		{"a later one", func(*SymbolState) {}, true},
+		{"a later one of one step", func(symbol *SymbolState) { symbol.position = 1 }, true},
+		{"none", func(symbol *SymbolState) { symbol.position = 0 }, false},
+		{"the same one", func(symbol *SymbolState) { symbol.positionID = 8 }, false},
+		{"an earlier one", func(symbol *SymbolState) { symbol.createdMS = 999 }, false},
+		{"botd's has been opened since", func(symbol *SymbolState) { symbol.futuresEvidence.shownOf-- }, false},
+	} {
+		d := newDesk(t)
+		d.hold(20)
+		d.now += 1_000
+		d.observeRow(8, 20, 1_000)
+		symbol := d.book.Symbol(bitcoin)
+		symbol.position, symbol.positionID, symbol.createdMS = -40, 9, 2_000
+		c.with(symbol)
+		if have := (positionComparison{}).shownLater(symbol); have != c.want {
+			t.Errorf("%s: want it later %t, have %t", c.name, c.want, have)
+		}
+	}
+}

@@ -104,3 +104,35 @@ func movingStop(t testing.TB, listed []int64, price string, held exchange.Quanti
 		t.Errorf("want order %d canceled, have %d", want, canceled)
 	}
 }
+
+// Only a futures list that was read shows an omission, and the first one counts.
+func TestOmissionIsNotedOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.acknowledge(d.send(stopAt(d, "45000", nil)[0]), 12)
+	id := d.stopOpen(12).ClientOrderID
+	want := func(what string, wantMS int64) {
+		t.Helper()
+		if have := d.book.known(id).omittedMS; have != wantMS {
+			t.Errorf("%s: want the omission noted at %d, have %d", what, wantMS, have)
+		}
+	}
+	d.now += 1_000
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Before: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
+	want("without a list", 0)
+	d.unreadOrders(20)
+	firstMS := d.now
+	d.now += 1_000
+	d.unreadOrders(20)
+	want("by two lists", firstMS)
+	d.book.noteOmitted(id, 0)
+	want("once it is shown", 0)
+	d.book.noteOmitted(id, 1)
+	d.book.noteOmitted(id, 2)
+	want("again", 1)
+	d.book.noteOmitted("another", 0)
+	if _, noted := d.book.deliveries["another"]; noted {
+		t.Error("want nothing noted about an order that was never omitted")
+	}
+}
