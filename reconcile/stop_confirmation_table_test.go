@@ -86,7 +86,8 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 	}
 }
 
-// A purchase for 5,300 at 50,000 buys 107 steps at most, of which a 32nd may be lost to price and fee. It counts once lists of more than a second after the exchange's answer omit it.
+// A purchase for 5,300 at 50,000 buys 107 steps at most, of which a 32nd may be lost to price and fee. It counts once lists of more than a second after the
+// exchange's answer omit it.
 func TestAcceptedPurchases(t *testing.T) {
 	t.Parallel()
 	buys := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(5_300)}
