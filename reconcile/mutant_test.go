@@ -19,6 +19,9 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"accepted_stop_removed": halfWalletPurchase,
 		"disagreement_at_once":  func(t testing.TB) { unconfirmedStop{listed: true, free: "0.01", frozen: "0", forMS: 1_000}.check(t) },
 		"persons_coins_stopped": func(t testing.TB) { unconfirmedStop{others: "1", listed: true, free: "1.01", frozen: "0"}.check(t) },
+		"old_list_restores":     func(t testing.TB) { endedStop{forMS: 1_000}.check(t) },
+		"shown_end_ignored":     func(t testing.TB) { endedStop{forMS: 10_000, inHistory: true}.check(t) },
+		"resting_sale_not_sold": func(t testing.TB) { endedStop{forMS: 3_000, filled: 10, sold: true, want: true}.check(t) },
 		"denied_without_end":    func(t testing.TB) { deniedStop{freezes: true, want: 2}.check(t) },
 		"denied_by_others":      func(t testing.TB) { deniedStop{others: "0.5", want: 12}.check(t) },
 		"accepted_purchase_ignored": func(t testing.TB) {

@@ -26,6 +26,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	rows.observeUnread()
 	if fetched.History.Done() {
 		rows.observeHistory()
+		rows.restoreResting()
 	}
 	rows.observeNewest()
 	for _, answer := range fetched.ByID {
@@ -63,6 +64,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		symbol.onlyOpeningsPending = symbol.settled || fetched.awaitsAnswer(symbol)
 	}
 	s.noteUnconfirmed()
+	s.noteFrozen()
 	return s.records
 }
 
@@ -110,6 +112,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 		case s.book.match(order) != nil:
 		case s.book.endedBefore(order): // in a stale list that omits client order ids
 			s.book.stale++
+			s.noteEndedShown(order)
 		case s.book.leftToOwner(order):
 			symbol := s.book.Track(order.Key())
 			symbol.leftToOwner = append(symbol.leftToOwner, *order)
@@ -129,6 +132,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			symbol.noteRepeated(orders, matched)
+			s.forgetUnshown(symbol, orders)
 		}
 	}
 	s.peers.notePeerOrders(orders)

@@ -146,6 +146,7 @@ func (s orderRows) observeDuplicate(order *exchange.Order) {
 	}
 	if e, found := s.book.Ended(duplicateID(order)); found && !e.Absent {
 		s.book.stale++
+		s.noteEndedShown(order)
 		return
 	}
 	e, ended := s.book.Ended(id)
@@ -155,6 +156,7 @@ func (s orderRows) observeDuplicate(order *exchange.Order) {
 	}
 	if ended && e.OrderID == order.ID && !e.Absent {
 		s.book.stale++
+		s.noteEndedShown(order)
 		return
 	}
 	body := record.Found{Purpose: s.book.purposeOf(id), Duplicate: true, Evidence: "a second order with client order id " + id}

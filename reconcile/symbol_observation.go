@@ -74,12 +74,15 @@ type observation struct {
 	contradicted        string
 	contradictedSinceMS int64
 
-	foreign      []exchange.Order
-	leftToOwner  []exchange.Order         // open orders with botd's prefix that a person left to their owner
-	repeated     []int64                  // of the foreign orders, those that equal an opening of botd's
-	repeatedAs   []exchange.NewOrder      // openings of botd's whose size such an order had
-	unreadable   []exchange.UnreadableRow // of the foreign orders, the unreadable rows
-	unknownEnded string
+	foreign     []exchange.Order
+	leftToOwner []exchange.Order         // open orders with botd's prefix that a person left to their owner
+	repeated    []int64                  // of the foreign orders, those that equal an opening of botd's
+	repeatedAs  []exchange.NewOrder      // openings of botd's whose size such an order had
+	unreadable  []exchange.UnreadableRow // of the foreign orders, the unreadable rows
+	endedShown  []endedShown             // spot orders that have ended and that the open list shows
+
+	frozenUnexplained exchange.Quantity // on spot: frozen in the newest wallet, and sold by no known order
+	unknownEnded      string
 }
 
 // Position returns the signed position as last reported by the exchange, without the ignored part.

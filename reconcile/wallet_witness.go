@@ -98,10 +98,11 @@ const HistorySlackMS = 60_000
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
 // wallet disagrees with the fills, and from which time.
 func (o *observedAccount) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.missedFor.sinceMS == 0 && symbol.spot.extra.shownFor.sinceMS == 0 && !symbol.Suspect() {
+	differs := symbol.missedFor.sinceMS != 0 || symbol.spot.extra.shownFor.sinceMS != 0 || symbol.Suspect()
+	if symbol.Key().Market != exchange.Spot || !differs && len(symbol.endedShown) == 0 {
 		return 0, false
 	}
-	return max(0, o.salesFrom(symbol)-HistorySlackMS), true
+	return max(0, symbol.HistoryFrom(o.salesFrom(symbol))-HistorySlackMS), true
 }
 
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,

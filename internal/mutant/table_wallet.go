@@ -37,6 +37,24 @@ var wallet = []Row{
 		"reconcile TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd", []Edit{
 			{"reconcile.spotStops.deniedRest", "(position.frozenUnlisted()-t.frozen)", "position.frozenUnlisted()"},
 		}},
+	{"old_list_restores", "a list that may be old takes a stop back that has ended", "13", "reconcile TestOldListTakesNoEndedStopBack", []Edit{
+		{"reconcile.orderRows.restoreResting", "one.shownFor.exceeds(s.book.Settle().StalenessMS)", "true"},
+	}},
+	{"shown_end_ignored", "a list takes a stop back although the history shows its end", "13", "reconcile TestOldListTakesNoEndedStopBack", []Edit{
+		{"reconcile.orderRows.restoreResting", "!slices.ContainsFunc(s.fetched.History.Items(), ended)", "true"},
+	}},
+	{"resting_sale_not_sold", "a filled stop that a list shows open counts as not sold whatever the wallet freezes", "13",
+		"reconcile TestOldListTakesNoEndedStopBack", []Edit{
+			{"reconcile.orderRows.restore", "symbol.frozenUnexplained >= row.Remaining()", "true"},
+		}},
+	{"resting_stop_forgotten", "a stop that was shown as ended and rests stays on the exchange, unknown to botd", "13",
+		"runtime/engine TestStopShownAsEndedThatRestsIsTakenBack", []Edit{
+			{"reconcile.orderRows.noteEndedShown", "row.Market != exchange.Spot", "true"},
+		}},
+	{"frozen_unreported", "flatten is complete although the wallet freezes coins that no known order sells", "13",
+		"runtime/engine TestFlattenReportsFrozenCoinsThatNoOrderExplains", []Edit{
+			{"runtime/engine.reporter.blindExit", "frozen != 0", "false"},
+		}},
 	{"denied_at_once", "a stop that ended before any list showed it open is followed by another without a wait", "3",
 		"runtime/engine TestDeniedStopCountsAsRefused", []Edit{
 			{"runtime/engine.backoffs.settled", "b.book.Symbol(p.Symbol()).Denied(p)", "false"},

@@ -116,7 +116,7 @@ func (r *reader) fetchSpotHistory() {
 		r.reading.requested = true
 		r.askForRound(
 			pendingCall{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
-			orderHistory(p.Order().Symbol, p.SentMS()-reconcile.HistorySlackMS),
+			orderHistory(p.Order().Symbol, r.book.Symbol(p.Symbol()).HistoryFrom(p.SentMS())-reconcile.HistorySlackMS),
 		)
 	}
 	for _, leg := range r.legs {

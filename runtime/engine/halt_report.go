@@ -69,6 +69,12 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 			add("%s", why)
 		}
 	}
+	for _, id := range symbol.EndedShown() {
+		add("%s: order %d rests on the exchange although it was shown as ended: it is canceled once the order history does not show its end", symbol.Key(), id)
+	}
+	if frozen := symbol.FrozenUnexplained(); frozen != 0 {
+		add("%s: %s are frozen in the wallet for orders that the exchange does not show", symbol.Key(), rules.QuantityDecimal(frozen))
+	}
 	if extra := r.book.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
 		add("%s is quarantined: %s in the wallet is not known to be botd's and is not sold (botd resolve %s)",
 			symbol.Key(), rules.QuantityDecimal(extra), symbol.Key().Name)

@@ -119,6 +119,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotReady, err)
 			}
 		},
+		"resting_stop_forgotten": restingStop{market: onEther, shown: exchange.StatusCanceled}.check,
+		"frozen_unreported":      restingStop{market: onEther, shown: exchange.StatusFilled}.reported,
 		"refused_before":         stopAfterRefusals,
 		"unlisted_follows":       func(t testing.TB) { unlistedLadder(t, false) },
 		"fetched_follows":        func(t testing.TB) { unlistedLadder(t, true) },

@@ -6,6 +6,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // haltRetryMS is the time after which a failed round is retried while a halt has something to
@@ -65,7 +66,8 @@ func (r *round) busy() bool {
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		unsettled := !leg.symbol.Settled() || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed
+		unsettled := !leg.symbol.Settled() || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed ||
+			len(leg.symbol.EndedShown()) > 0 || leg.symbol.FrozenUnexplained() != 0 && r.levelOn(leg, record.LevelNone) == record.LevelFlatten
 		return leg.symbol.UnprotectedSinceMS() != 0 || r.book.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }

@@ -1,0 +1,126 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// A spot order that has ended according to open list and history, or to the answer to its cancel, may rest after all. A list that shows it open again may
+// only be old. The order rests if lists show it for longer than L and the history does not show its end: then it is botd's again, a stop protects the
+// position again, and any other order is canceled.
+
+// endedShown is a spot order that has ended and that the newest open list shows.
+type endedShown struct {
+	row      exchange.Order
+	shownFor persistence
+}
+
+// noteEndedShown records a row of the open list whose placement has ended.
+func (s orderRows) noteEndedShown(row *exchange.Order) {
+	symbol := s.book.Symbol(row.Key())
+	if row.Market != exchange.Spot || symbol == nil {
+		return
+	}
+	at := slices.IndexFunc(symbol.endedShown, func(one endedShown) bool { return one.row.ID == row.ID })
+	if at < 0 {
+		at, symbol.endedShown = len(symbol.endedShown), append(symbol.endedShown, endedShown{})
+	}
+	one := &symbol.endedShown[at]
+	one.row = *row
+	one.shownFor.extend(s.fetched)
+}
+
+// forgetUnshown drops the orders that an open list no longer shows.
+func (s orderRows) forgetUnshown(symbol *SymbolState, orders []exchange.Order) {
+	symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
+		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) || s.book.withOrderID(exchange.Spot, one.row.ID) != nil
+	})
+}
+
+// restoreResting takes back the ended orders that rest.
+func (s orderRows) restoreResting() {
+	if !s.fetched.History.Done() || !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
+		return
+	}
+	for symbol := range s.book.Symbols() {
+		symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
+			ended := func(o exchange.Order) bool { return o.ID == one.row.ID && o.Status.Final() }
+			rests := one.shownFor.exceeds(s.book.Settle().StalenessMS) && !s.fetched.isUnread(symbol.Key()) &&
+				!slices.ContainsFunc(s.fetched.History.Items(), ended)
+			if rests {
+				s.restore(symbol, &one.row)
+			}
+			return rests
+		})
+	}
+}
+
+// restore takes back an order that rests. If the wallet freezes coins for it that it was believed to have sold,
+// they are the position again.
+func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
+	id, former, _ := s.book.EndedAs(row.Key(), row.ID)
+	if again, found := s.book.Ended(duplicateID(row)); found {
+		id, former = duplicateID(row), again
+	}
+	unsold := max(0, former.Filled-row.Filled)
+	stop := row.Side == exchange.Sell && row.Type.StopLoss()
+	body := record.Found{Purpose: s.book.purposeOf(id), Filled: former.Filled, Duplicate: !stop,
+		Evidence: "order " + id + " rests on the exchange although it was shown as ended"}
+	if stop {
+		body.Purpose = placement.StopLoss
+	}
+	switch {
+	case unsold == 0:
+	case row.Side == exchange.Sell && symbol.frozenUnexplained >= row.Remaining():
+		body.Filled = row.Filled
+		others := s.book.baseBalance(symbol) - symbol.Known() + symbol.Fees() - unsold
+		if others < symbol.Baseline() { // a wallet read since then attributed the coins to others
+			s.emit(symbol.about(record.Baseline{Quantity: max(0, others)}))
+		}
+		s.emit(symbol.about(record.Adopted{Quantity: unsold, Evidence: body.Evidence}))
+	default:
+		body.Duplicate = true // the exchange shows less filled than it has shown before, and nothing else confirms that
+	}
+	s.emit(found(row, former.Strategy, duplicateID(row), body))
+	s.observeOrder(s.book.Placement(duplicateID(row)), row)
+}
+
+// EndedShown returns the order ids of spot orders that have ended and that the newest open list shows.
+func (o *observation) EndedShown() (ids []int64) {
+	for i := range o.endedShown {
+		ids = append(ids, o.endedShown[i].row.ID)
+	}
+	return ids
+}
+
+// HistoryFrom returns the time from which the order history of a symbol must be read: a given one, or the earlier date of an order that the open list
+// shows although it has ended.
+func (o *observation) HistoryFrom(sinceMS int64) int64 {
+	for i := range o.endedShown {
+		sinceMS = min(sinceMS, o.endedShown[i].row.CreatedMS)
+	}
+	return sinceMS
+}
+
+// FrozenUnexplained returns the quantity of a spot symbol's asset that the newest wallet freezes and that no known order sells.
+func (o *observation) FrozenUnexplained() exchange.Quantity { return o.frozenUnexplained }
+
+// noteFrozen records that quantity of each spot symbol, if it is worth an order.
+func (s *survey) noteFrozen() {
+	for symbol := range s.book.Symbols() {
+		if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !s.fetched.Balances.Done() {
+			continue
+		}
+		symbol.frozenUnexplained = 0
+		if s.book.Balance(symbol.rules.Base).Frozen.IsZero() {
+			continue
+		}
+		on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
+		if frozen := on.saleEvidence().frozenForOthers() - s.book.sellsOfOthers(symbol); !symbol.tooSmallToTrade(frozen) {
+			symbol.frozenUnexplained = frozen
+		}
+	}
+}
