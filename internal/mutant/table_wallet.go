@@ -55,6 +55,13 @@ var wallet = []Row{
 		"runtime/engine TestFlattenReportsFrozenCoinsThatNoOrderExplains", []Edit{
 			{"runtime/engine.reporter.blindExit", "frozen != 0", "false"},
 		}},
+	{"first_rules_decide", "the first rules of a start make a position dust", "45", "runtime/engine TestOneReadOfRulesMakesNoPositionDust", []Edit{
+		{"runtime/engine.dust", "!leg.firstRules", "true"},
+	}},
+	{"first_rules_stay", "the first rules of a start, with a minimum far above the position, are not read again at once", "45",
+		"runtime/engine TestOneReadOfRulesMakesNoPositionDust", []Edit{
+			{"runtime/engine.base.belowStricter", "leg != nil && leg.firstRules", "false"},
+		}},
 	{"denied_at_once", "a stop that ended before any list showed it open is followed by another without a wait", "3",
 		"runtime/engine TestDeniedStopCountsAsRefused", []Edit{
 			{"runtime/engine.backoffs.settled", "b.book.Symbol(p.Symbol()).Denied(p)", "false"},

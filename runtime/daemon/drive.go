@@ -84,6 +84,7 @@ func (p *process) drive(ctx context.Context) error {
 	p.reloads = reload.New(p.config, p.Seen, p.Read)
 	p.reloads.Driver, p.reloads.Machine, p.reloads.Console, p.reloads.Metrics = p.driver, p.machine, p.console, p.metrics
 	p.reloads.Report, p.reloads.Feed, p.reloads.Symbols = p.board.Report, p.venue.Watch, p.venue.Client.Symbols().Symbol
+	p.reloads.Relist = p.venue.Client.RefreshSymbols
 	p.reloads.Loaded, p.reloads.ReadLoaded = p.Loaded, p.ReadLoaded
 	stopServer, err := p.serve(ctx)
 	if err != nil {

@@ -130,7 +130,8 @@ func (r *reporter) missing() (all []Degraded) {
 		m := &r.config.Missing[i]
 		all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m),
 			SinceMS: max(1, r.startMS),
-			Remedy:  "remove the strategy, or restart botd when the exchange lists the symbol again; its orders and position on the exchange stay unchanged"})
+			Remedy: "automatic, once the exchange lists the symbol again, which botd reads every ten seconds; or remove the strategy. " +
+				"Until then, its orders and position on the exchange stay unchanged"})
 	}
 	return all
 }

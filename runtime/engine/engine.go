@@ -292,6 +292,9 @@ func (e *Engine) start() {
 	}
 	if !e.config.Feed {
 		e.rulesMS = e.nowMS + polling.RulesMS
+		for _, leg := range e.legs {
+			leg.firstRules = true
+		}
 	}
 }
 

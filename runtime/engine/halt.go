@@ -102,9 +102,9 @@ func (b *base) unfinished(leg *leg, level record.HaltLevel) bool {
 }
 
 // dust reports whether a spot position is worth less than the smallest possible order, both by the rules
-// at the start and by the current ones: none of it can be sold, and its value is small.
+// at the start and by the current ones: none of it can be sold, and its value is small. One read of rules makes no position dust.
 func dust(leg *leg, position exchange.Quantity) bool {
-	return unsellable(leg, position) && worth(leg, position).Less(leg.config.Symbol.MinNotional)
+	return !leg.firstRules && unsellable(leg, position) && worth(leg, position).Less(leg.config.Symbol.MinNotional)
 }
 
 // unsellable reports whether a spot position is below the exchange's current minimum.

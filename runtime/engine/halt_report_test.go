@@ -96,7 +96,7 @@ func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
 func TestAHaltDoesNotWaitForDust(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(30), onEther)
-	w.pass(10_000)
+	w.pass(65_000)                     // a second read has confirmed the rules
 	w.setSpotPrice("ETH-USDT", "1500") // 4.5 USDT
 	w.pass(5_000)
 	w.flatten()

@@ -29,6 +29,8 @@ type leg struct {
 	schedule callSchedule
 
 	// its call and its decision
+
+	firstRules bool // its symbol's rules are those of the start: no second read has confirmed them
 	view     strategy.View
 	shown    shownState
 	question question

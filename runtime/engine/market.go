@@ -56,6 +56,7 @@ func (m *market) applyRules(event *EventAnswer) {
 		}
 		changed := m.compare(state.Rules(), &fresh)
 		state.SetRules(&fresh)
+		m.confirmRules(symbol.Key())
 		if changed {
 			m.roundMS = min(m.roundMS, m.nowMS) // previously forbidden orders may be sent now
 			if leg := m.legOn(symbol.Key()); leg != nil {
@@ -68,9 +69,17 @@ func (m *market) applyRules(event *EventAnswer) {
 	}
 }
 
+// confirmRules records that a symbol's rules have been read after the start.
+func (m *market) confirmRules(key exchange.SymbolKey) {
+	for _, leg := range m.legs {
+		leg.firstRules = leg.firstRules && leg.symbol.Key() != key
+	}
+}
+
 // belowStricter reports whether a symbol's rules accept no order for its position or, in the first
 // minutes after a start, for the part that no stop covers: the rules may have become stricter just
-// before the start, which the start does not know.
+// before the start, which the start does not know. Until a second read confirms them, they may also be wrong:
+// then a position of any size may be below them.
 func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 	if symbol.Rules() == nil {
 		return false
@@ -80,6 +89,10 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 		if p.Purpose() == placement.StopLoss {
 			uncovered -= p.Remaining()
 		}
+	}
+	if leg := b.legOn(symbol.Key()); leg != nil && leg.firstRules && symbol.Position() != 0 &&
+		symbol.Rules().BelowMinimum(symbol.Last(), symbol.Position().Abs()) {
+		return true
 	}
 	return stuck(symbol, symbol.Position()) || b.nowMS-b.startMS < rulesStrictMS && stuck(symbol, max(0, uncovered))
 }

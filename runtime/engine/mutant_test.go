@@ -121,6 +121,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		},
 		"resting_stop_forgotten": restingStop{market: onEther, shown: exchange.StatusCanceled}.check,
 		"frozen_unreported":      restingStop{market: onEther, shown: exchange.StatusFilled}.reported,
+		"first_rules_decide":     func(t testing.TB) { hugeMinimum(t, onEther) },
+		"first_rules_stay":       func(t testing.TB) { hugeMinimum(t, onEther) },
 		"refused_before":         stopAfterRefusals,
 		"unlisted_follows":       func(t testing.TB) { unlistedLadder(t, false) },
 		"fetched_follows":        func(t testing.TB) { unlistedLadder(t, true) },

@@ -116,7 +116,9 @@ func (r *roster) reload(reload *Reload) {
 			r.remove(leg, reload)
 		}
 	}
-	r.config.Missing = slices.DeleteFunc(r.config.Missing, func(m MissingStrategy) bool { return slices.Contains(reload.Removed, m.Name) })
+	r.config.Missing = slices.DeleteFunc(r.config.Missing, func(m MissingStrategy) bool {
+		return slices.Contains(reload.Removed, m.Name) || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Name == m.Name })
+	})
 	if reload.Limits != nil {
 		r.limitsInForce.written = *reload.Limits
 	}
@@ -273,6 +275,15 @@ func (e *Engine) Substitutes() map[string]any {
 		if substitute := leg.config.Substitute(); substitute != nil {
 			all[leg.config.Name] = substitute
 		}
+	}
+	return all
+}
+
+// Missing returns the strategies whose symbols the exchange has not listed since the start, with these symbols.
+func (e *Engine) Missing() map[string]exchange.SymbolKey {
+	all := map[string]exchange.SymbolKey{}
+	for _, m := range e.config.Missing {
+		all[m.Name] = m.Symbol
 	}
 	return all
 }

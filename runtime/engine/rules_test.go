@@ -299,3 +299,34 @@ func TestLoweredBracketsKeepProtectionAndExits(t *testing.T) {
 		})
 	}
 }
+
+// The first rules of a start name a minimum far above the position that lacks its stop: one read decides nothing, so they are read again within seconds,
+// and until then the position is not dust.
+func TestOneReadOfRulesMakesNoPositionDust(t *testing.T) {
+	t.Parallel()
+	for name, on := range map[string]option{"spot": onEther, "next to a person's coins": onSpot} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hugeMinimum(t, on)
+		})
+	}
+}
+
+func hugeMinimum(t testing.TB, on option) {
+	w := newWorld(t, hold(2_000), on)
+	w.pass(60_000)
+	wrong := *w.config.Strategies[0].Symbol
+	wrong.MinNotional = exchange.AmountOf(100_000)
+	w.config.Strategies[0].Symbol = &wrong
+	protected(w)
+	w.start()
+	w.pass(500)
+	if d := w.flatten(); d.Remaining == "" {
+		t.Errorf("want the position to be closed, have %+v", d)
+	}
+	w.give(&EventHalt{Reason: "rearmed"})
+	w.pass(4_500)
+	if have := w.forSale(); have < 1_990 {
+		t.Errorf("want a stop within seconds, have %d for sale\n%s", have, w.story())
+	}
+}

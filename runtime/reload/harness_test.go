@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -83,6 +84,8 @@ type daemon struct {
 	read      int // lines of the log that were read
 	stop      func()
 	loaded    chan struct{}
+	omitted   atomic.Pointer[exchange.SymbolKey] // the exchange's list omits this symbol; nil for none
+	relisted  atomic.Int64                       // number of reads of the list after the start
 
 	mu     sync.Mutex // guards checks and feeds
 	checks []ops.Check
@@ -121,8 +124,21 @@ func put(t *testing.T, directory string, files map[string]string) {
 // start starts a daemon from the files of a directory, in a bubble, with what an earlier one journalled.
 func start(t *testing.T, directory string, before []record.Record, own ...strategy.Definition) *daemon {
 	t.Helper()
+	return startWithout(t, nil, directory, before, own...)
+}
+
+// startWithout does the same while the exchange's list omits a symbol.
+func startWithout(t *testing.T, omitted *exchange.SymbolKey, directory string, before []record.Record, own ...strategy.Definition) *daemon {
+	t.Helper()
 	d := &daemon{t: t, directory: directory, journal: &memory{}, logs: ops.NewLogs()}
+	d.omitted.Store(omitted)
 	table := rest.NewSymbolTable(sim.DefaultSymbols()...)
+	listed := func(key exchange.SymbolKey) (*exchange.Symbol, bool) {
+		if omitted := d.omitted.Load(); omitted != nil && *omitted == key {
+			return nil, false
+		}
+		return table.Symbol(key)
+	}
 	options := configs.Options{Registry: strategy.NewRegistry(append(own, library.All()...)...), Symbols: sim.DefaultSymbols()}
 	load := func() (*configs.Config, configs.Problems, error) {
 		config, problems := configs.LoadDirectory(directory, options)
@@ -150,7 +166,7 @@ func start(t *testing.T, directory string, before []record.Record, own ...strate
 	for i := range before {
 		book.Apply(&before[i])
 	}
-	account, err := engineconfig.Account(config, book, table.Symbol)
+	account, err := engineconfig.Account(config, book, listed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +177,8 @@ func start(t *testing.T, directory string, before []record.Record, own ...strate
 	driver := runtime.New(runtime.Config{Machine: machine, Venue: d.venue, Journal: d.journal, Clock: d.venue})
 	metrics := ops.NewMetrics("demo", ops.Build{})
 	d.Reloader = New(config, Fingerprint(config), load)
-	d.Driver, d.Machine, d.Metrics, d.Symbols = driver, machine, metrics, table.Symbol
+	d.Driver, d.Machine, d.Metrics, d.Symbols = driver, machine, metrics, listed
+	d.Relist = func(context.Context) error { d.relisted.Add(1); return nil }
 	d.Console = ops.NewConsole(io.Discard, ops.Format{JSON: true}, metrics, d.logs)
 	d.Report = func(c ops.Check) {
 		d.mu.Lock()

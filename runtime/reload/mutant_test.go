@@ -13,5 +13,6 @@ func TestRulesOfTheReloadShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/reload", map[string]func(testing.TB){"removal_at_once": mutanttest.Holds(func() bool {
 		var a Absences
 		return a.Poll(time.Unix(1_800_000_000, 0), []string{"a"}, true) == TooYoung
-	}), "substitute_stays": mutanttest.Holds(func() bool { return loadsLate(t, false) == "" })})
+	}), "missing_stays": mutanttest.Holds(func() bool { return listedAgain(t) == "" }),
+		"substitute_stays": mutanttest.Holds(func() bool { return loadsLate(t, false) == "" })})
 }

@@ -29,6 +29,12 @@ import (
 // filesEvery is how often the configuration's files are checked.
 const filesEvery = 2 * time.Second
 
+// How often the exchange's symbols are read again while the start found none for a strategy, and how long that may take.
+const (
+	relistEvery = 10 * time.Second
+	relistMost  = 5 * time.Second
+)
+
 // Reloader applies changed, new and removed strategies and changed limits while the daemon runs: at
 // a SIGHUP, and when a file of the configuration has changed. A configuration with an error changes
 // nothing, and neither does one with a change that needs a restart: half of a change, such as a
@@ -40,7 +46,8 @@ type Reloader struct {
 	Driver  *runtime.Driver
 	Machine *engine.Engine
 	Symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
-	Feed    func(exchange.SymbolKey) // paper: has a symbol fed from now on
+	Relist  func(context.Context) error // reads the exchange's symbols again
+	Feed    func(exchange.SymbolKey)    // paper: has a symbol fed from now on
 	Console *ops.Console
 	Metrics *ops.Metrics
 	Report  func(ops.Check)
@@ -69,8 +76,9 @@ func (r *Reloader) Futures() []string { return futuresTraded(r.Current.Load()) }
 func (r *Reloader) Run(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP) // until the end of the process: a SIGHUP while stopping does not end it either
-	poll := time.NewTicker(filesEvery)
+	poll, relist := time.NewTicker(filesEvery), time.NewTicker(relistEvery)
 	defer poll.Stop()
+	defer relist.Stop()
 	seen, settling := r.seen, ""
 	_ = r.Driver.Query(ctx, func() { r.held = r.Machine.Absent() }) // a stopping daemon has none
 	if len(r.held) > 0 {
@@ -92,6 +100,10 @@ func (r *Reloader) Run(ctx context.Context) {
 		case <-r.Loaded:
 			if r.awaits(ctx) && Fingerprint(r.Current.Load()) == seen { // changed files are read as a whole
 				_, _ = r.apply(ctx, r.ReadLoaded, "a process has answered", false, fileAudit()) // logged
+			}
+		case <-relist.C:
+			if r.listsMissing(ctx) && Fingerprint(r.Current.Load()) == seen {
+				r.reload(ctx, "the exchange lists its symbol again")
 			}
 		case <-poll.C:
 			now := Fingerprint(r.Current.Load())
@@ -148,6 +160,31 @@ func fileAudit() *record.Audit {
 func (r *Reloader) awaits(ctx context.Context) (awaits bool) {
 	_ = r.Driver.Query(ctx, func() { awaits = len(r.Machine.Substitutes()) > 0 }) // a stopping daemon awaits nothing
 	return awaits
+}
+
+// missing returns the strategies whose symbols the exchange did not list at the start.
+func (r *Reloader) missing(ctx context.Context) (names map[string]exchange.SymbolKey) {
+	_ = r.Driver.Query(ctx, func() { names = r.Machine.Missing() }) // a stopping daemon starts none
+	return names
+}
+
+// listsMissing reads the exchange's symbols again if it did not list that of a strategy at the start, and reports whether it lists one now.
+func (r *Reloader) listsMissing(ctx context.Context) bool {
+	missing := r.missing(ctx)
+	if len(missing) == 0 {
+		return false
+	}
+	within, cancel := context.WithTimeout(ctx, relistMost)
+	defer cancel()
+	if err := r.Relist(within); err != nil {
+		return false // the next read may succeed; failing reads are declared elsewhere
+	}
+	for _, key := range missing {
+		if _, listed := r.Symbols(key); listed {
+			return true
+		}
+	}
+	return false
 }
 
 // apply performs a reload of what read returns, or a trial that changes and reports nothing.
@@ -316,11 +353,14 @@ func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) 
 	if err := r.Driver.Query(ctx, func() { substitutes = r.Machine.Substitutes() }); err != nil {
 		return nil, err
 	}
+	missing := r.missing(ctx)
 	for i := range config.Strategies {
 		now := &config.Strategies[i]
 		was, substitute := before.Strategy(now.Name), substitutes[now.Name]
 		same := was != nil && was.Hash() == now.Hash()
-		if same && substitute == nil {
+		_, waits := missing[now.Name]
+		_, listed := r.Symbols(exchange.SymbolKey{Market: now.Market, Name: now.Symbol})
+		if same && substitute == nil && !(waits && listed) {
 			continue
 		}
 		made, err := r.build(now)
@@ -328,7 +368,7 @@ func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) 
 			obstacles = append(obstacles, err.Error())
 			continue
 		}
-		if same && made.Substitute() == substitute {
+		if same && !waits && made.Substitute() == substitute {
 			continue // its process has not answered yet
 		}
 		made.Paused = was == nil && engineconfig.Waits(config, now)

@@ -5,6 +5,7 @@ package endtoend
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,12 +36,15 @@ func TestDelistedSymbolBlindsOnlyItselfAndRestartSkipsIt(t *testing.T) {
 				return strings.Contains(status, "BTC-USDT") && strings.Contains(status, "ETH-USDT")
 			}
 			eventually(t, "both held", protected)
-			response, err := http.Post("http://"+address+"/control/v1/symbol", "application/json",
-				strings.NewReader(`{"market":"`+market+`","symbol":"ETH-USDT","delisted":true}`))
-			if err != nil {
-				t.Fatal(err)
+			list := func(delisted bool) {
+				response, err := http.Post("http://"+address+"/control/v1/symbol", "application/json",
+					strings.NewReader(`{"market":"`+market+`","symbol":"ETH-USDT","delisted":`+strconv.FormatBool(delisted)+`}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				response.Body.Close()
 			}
-			response.Body.Close()
+			list(true)
 			log.wait(t, `"exchange.blind"`)
 			status := p.run(failure.OK, "status")
 			others := strings.Contains(status, "BLIND (BTC-USDT)") || strings.Contains(status, "BLIND (account)")
@@ -77,6 +81,12 @@ func TestDelistedSymbolBlindsOnlyItselfAndRestartSkipsIt(t *testing.T) {
 			left := p.run(failure.Temporary, "halt", "--level", "flatten", "--reason", "of everything", "--yes", "--wait", "3s")
 			if !strings.Contains(left, market+" ETH-USDT: ") || strings.Contains(left, "nothing left to do") {
 				t.Errorf("want the position on ETH-USDT reported as left, have %s", left)
+			}
+			list(false)
+			eventually(t, "the strategy runs again", func() bool { return !strings.Contains(p.run(failure.OK, "status"), "FAILED (two") })
+			p.run(failure.OK, "halt", "--level", "flatten", "--reason", "of the symbol that is listed again", "--yes", "--wait", "30s")
+			if left := p.run(failure.OK, "positions", "-o", "json"); strings.Contains(left, "ETH-USDT") {
+				t.Errorf("want the position on ETH-USDT closed, have %s", left)
 			}
 		})
 	}
