@@ -279,7 +279,8 @@ var peer = []Row{
 		"runtime/reload TestStrategyThatHasLoadedReplacesItsSubstitute", []Edit{
 			{"runtime/reload.Reloader.prepare", "same && substitute == nil", "same"},
 		}},
-	{"missing_stays", "a strategy whose symbol the start's list omitted stays failed", "44", "runtime/reload TestStrategyRunsOnceItsSymbolIsListedAgain", []Edit{
-		{"runtime/reload.Reloader.listsMissing", "len(missing) == 0", "true"},
-	}},
+	{"missing_stays", "a strategy whose symbol the start's list omitted stays failed", "44",
+		"runtime/reload TestStrategyRunsOnceItsSymbolIsListedAgain", []Edit{
+			{"runtime/reload.Reloader.listsMissing", "len(missing) == 0", "true"},
+		}},
 }
