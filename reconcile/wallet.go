@@ -195,6 +195,12 @@ func (t *walletLag) note(e *evidence, symbol *SymbolState, lags, proves bool) {
 	}
 }
 
+// BoughtUnbooked returns the quantity of a spot symbol that purchases have bought according to the wallet, and that no list shows: their money has gone,
+// and the position does not contain it yet.
+func (o *observedAccount) BoughtUnbooked(symbol *SymbolState) exchange.Quantity {
+	return symbol.spot.unlisted.inferred
+}
+
 // WalletAhead reports whether the wallet and the fills of a spot symbol are of two moments: a change of money without a change of the asset, or
 // vice versa, is then neither a loss nor a gain. A difference worth an order ends once the order history has been read about it often enough.
 func (o *observedAccount) WalletAhead(symbol *SymbolState) bool {

@@ -62,6 +62,10 @@ var wallet = []Row{
 		"runtime/engine TestOneReadOfRulesMakesNoPositionDust", []Edit{
 			{"runtime/engine.base.belowStricter", "leg != nil && leg.firstRules", "false"},
 		}},
+	{"unbooked_is_lost", "the money of a purchase that is not booked yet counts as lost", "42",
+		"runtime/engine TestUnbookedPurchaseLatchesNoLossLimit", []Edit{
+			{"runtime/engine.base.unbookedPurchases", "bought != 0", "false"},
+		}},
 	{"denied_at_once", "a stop that ended before any list showed it open is followed by another without a wait", "3",
 		"runtime/engine TestDeniedStopCountsAsRefused", []Edit{
 			{"runtime/engine.backoffs.settled", "b.book.Symbol(p.Symbol()).Denied(p)", "false"},

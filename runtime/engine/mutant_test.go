@@ -123,6 +123,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"frozen_unreported":      restingStop{market: onEther, shown: exchange.StatusFilled}.reported,
 		"first_rules_decide":     func(t testing.TB) { hugeMinimum(t, onEther) },
 		"first_rules_stay":       func(t testing.TB) { hugeMinimum(t, onEther) },
+		"unbooked_is_lost":       func(t testing.TB) { unbookedPurchase(t, onEther) },
 		"refused_before":         stopAfterRefusals,
 		"unlisted_follows":       func(t testing.TB) { unlistedLadder(t, false) },
 		"fetched_follows":        func(t testing.TB) { unlistedLadder(t, true) },

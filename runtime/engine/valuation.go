@@ -40,9 +40,19 @@ func (b *base) total() (total exchange.Amount, known bool) {
 		total = b.equity(exchange.Futures)
 	}
 	if spot {
-		total = total.Add(b.equity(exchange.Spot))
+		total = total.Add(b.equity(exchange.Spot)).Add(b.unbookedPurchases())
 	}
 	return total, true
+}
+
+// unbookedPurchases returns the value of own purchases that the wallet shows and that are not booked yet: their money is no loss.
+func (b *base) unbookedPurchases() (worth exchange.Amount) {
+	for _, leg := range b.legs {
+		if bought := b.book.BoughtUnbooked(leg.symbol); bought != 0 {
+			worth = worth.Add(leg.config.Symbol.Notional(leg.symbol.Last(), bought))
+		}
+	}
+	return worth
 }
 
 // strategyEquity returns a strategy's equity: the account's when the strategy was first watched, plus the
