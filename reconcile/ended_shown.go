@@ -88,12 +88,12 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	s.observeOrder(s.book.Placement(duplicateID(row)), row)
 }
 
-// EndedShown returns the order ids of spot orders that have ended and that the newest open list shows.
-func (o *observation) EndedShown() (ids []int64) {
+// EndedShown returns the rows of spot orders that have ended and that the newest open list shows.
+func (o *observation) EndedShown() (rows []exchange.Order) {
 	for i := range o.endedShown {
-		ids = append(ids, o.endedShown[i].row.ID)
+		rows = append(rows, o.endedShown[i].row)
 	}
-	return ids
+	return rows
 }
 
 // HistoryFrom returns the time from which the order history of a symbol must be read: a given one, or the earlier date of an order that the open list

@@ -15,15 +15,21 @@ type deniedStops struct {
 	quantity exchange.Quantity
 	frozen   exchange.Quantity // by the wallet before the first of them was sent, beyond what the open list showed
 	newest   string            // client order id
+	opening  string            // that of the newest resting opening of which the same is true, on either market
 }
 
 // note records the end of a stop that no list has shown open and that botd did not cancel. A list that shows one open ends the count.
 func (t *deniedStops) note(p *account.Placement, known delivery) {
+	unseen := p.State() == placement.Canceled && p.OrderID() != 0 && !p.Seen() && p.Filled() == 0 && known.canceled.lastMS == 0
 	switch {
+	case p.Purpose().Opens():
+		if unseen && p.Order().Price != 0 && !p.Order().PostOnly {
+			t.opening = p.ClientOrderID()
+		}
 	case p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss:
 	case p.Seen() || p.Filled() > 0:
-		*t = deniedStops{}
-	case p.State() == placement.Canceled && p.OrderID() != 0 && known.canceled.lastMS == 0:
+		*t = deniedStops{opening: t.opening}
+	case unseen:
 		if t.quantity == 0 {
 			t.frozen = known.before.frozen
 		}
@@ -31,9 +37,9 @@ func (t *deniedStops) note(p *account.Placement, known delivery) {
 	}
 }
 
-// Denied reports whether a placement is a symbol's newest stop that ended before any list showed it open.
+// Denied reports whether a placement is a symbol's newest stop, or its newest resting opening, that ended before any list showed it open.
 func (s *SymbolState) Denied(p *account.Placement) bool {
-	return s.spot.denied.newest == p.ClientOrderID()
+	return s.spot.denied.newest == p.ClientOrderID() || s.spot.denied.opening == p.ClientOrderID()
 }
 
 // frozenUnlisted returns the quantity that the wallet freezes for sales that the open list does not show.

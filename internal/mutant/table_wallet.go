@@ -66,6 +66,10 @@ var wallet = []Row{
 		"runtime/engine TestUnbookedPurchaseLatchesNoLossLimit", []Edit{
 			{"runtime/engine.base.unbookedPurchases", "bought != 0", "false"},
 		}},
+	{"denied_purchase_at_once", "a purchase that lists deny is placed again without a wait, and each one rests", "3",
+		"runtime/engine TestPurchaseShownAsEndedThatRestsIsCanceled", []Edit{
+			{"reconcile.deniedStops.note", "unseen && p.Order().Price != 0", "false"},
+		}},
 	{"denied_at_once", "a stop that ended before any list showed it open is followed by another without a wait", "3",
 		"runtime/engine TestDeniedStopCountsAsRefused", []Edit{
 			{"runtime/engine.backoffs.settled", "b.book.Symbol(p.Symbol()).Denied(p)", "false"},

@@ -200,8 +200,8 @@ func TestDecisionUpdatesLatch(t *testing.T) {
 	}
 }
 
-// The refusal is forgotten if the order rests or has filled. An order that was accepted and then rejected counts as one more refusal,
-// unless it was post-only.
+// The refusal is forgotten if the order rests or has filled. An order that was accepted and then rejected, or canceled before a list
+// showed it, counts as one more refusal, unless it was post-only.
 func TestAcceptedOrderClearsRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -217,7 +217,8 @@ func TestAcceptedOrderClearsRefusals(t *testing.T) {
 		{"one from before the refusal stands", record.Fill{OrderID: 5}, false, -1, 1, "7 no"},
 		{"it was rejected", record.Ended{OrderID: 5, State: placement.Rejected}, false, 0, 2, "accepted, then rejected"},
 		{"it was not to take, and was rejected", record.Ended{OrderID: 5, State: placement.Rejected}, true, 0, 1, "7 no"},
-		{"it was canceled", record.Ended{OrderID: 5, State: placement.Canceled}, false, 0, 1, "7 no"},
+		{"it was canceled", record.Ended{OrderID: 5, State: placement.Canceled}, false, 0, 2, "accepted, then canceled before a list showed it"},
+		{"it was not to take, and was canceled", record.Ended{OrderID: 5, State: placement.Canceled}, true, 0, 1, "7 no"},
 	} {
 		w := settled(t)
 		b := w.engine.backoffs

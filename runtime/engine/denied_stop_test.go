@@ -6,25 +6,26 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
-// denial makes open list and history deny each stop that the exchange accepts on spot: the list omits it, the history shows it with a status.
-func (w *world) denial(status exchange.OrderStatus) func(*exchange.Answer) {
+// denial makes open list and history deny each order of a type that rests on spot: the list omits it, the history shows it with a status.
+func (w *world) denial(of exchange.OrderType, status exchange.OrderStatus) func(*exchange.Answer) {
 	return func(answer *exchange.Answer) {
-		isStop := func(o *exchange.Order) bool { return o.Type == exchange.StopLimit }
+		denied := func(o *exchange.Order) bool { return o.Type == of }
 		switch answer.Operation {
 		case exchange.SpotOpenOrders:
 			var rows []exchange.Order
 			for _, o := range answer.Orders.Items() {
-				if !isStop(&o) {
+				if !denied(&o) {
 					rows = append(rows, o)
 				}
 			}
 			answer.Orders = exchange.FetchedOf(rows)
 		case exchange.SpotOrderHistory:
-			rows := slices.DeleteFunc(slices.Clone(answer.Orders.Items()), func(o exchange.Order) bool { return isStop(&o) && !o.Status.Final() })
+			rows := slices.DeleteFunc(slices.Clone(answer.Orders.Items()), func(o exchange.Order) bool { return denied(&o) && !o.Status.Final() })
 			w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) {
-				if row := *o; isStop(o) {
+				if row := *o; denied(o) {
 					if row.Status = status; status == exchange.StatusFilled {
 						row.Filled, row.AveragePrice = row.Quantity, w.venue.Symbol(row.Key()).PriceAmount(row.Price)
 					}
@@ -74,7 +75,7 @@ type restingStop struct {
 func (c restingStop) check(t testing.TB) {
 	t.Helper()
 	w := newWorld(t, hold(2_000), c.market, protected)
-	w.mirror = w.denial(c.shown)
+	w.mirror = w.denial(exchange.StopLimit, c.shown)
 	w.pass(30_000)
 	if c.restarts {
 		w.start()
@@ -104,7 +105,7 @@ func TestFlattenReportsFrozenCoinsThatNoOrderExplains(t *testing.T) {
 func (c restingStop) reported(t testing.TB) {
 	t.Helper()
 	w := newWorld(t, hold(2_000), c.market, protected)
-	w.mirror = w.denial(c.shown)
+	w.mirror = w.denial(exchange.StopLimit, c.shown)
 	w.pass(20_000)
 	w.flatten()
 	w.pass(8_000)
@@ -117,5 +118,33 @@ func (c restingStop) reported(t testing.TB) {
 	w.pass(6_500)
 	if d := w.wantState("halted"); w.forSale() != 0 || d.Remaining != "" || len(d.Blind) != 0 {
 		t.Errorf("want it flat, have %d for sale, %+v\n%s", w.forSale(), d, w.story())
+	}
+}
+
+// The lists deny a resting purchase. The plan's order is placed again after a wait that doubles, as if the exchange had refused it. Once the lists show
+// what rests, a halt at level cancel reports it and cancels it.
+func TestPurchaseShownAsEndedThatRestsIsCanceled(t *testing.T) {
+	t.Parallel()
+	deniedPurchase(t)
+}
+
+func deniedPurchase(t testing.TB) {
+	t.Helper()
+	w := newWorld(t, rest(2_000, 40_000e8), onSpot)
+	w.mirror = w.denial(exchange.Limit, exchange.StatusCanceled)
+	w.pass(30_000)
+	if open := w.venue.OpenOrders("one", exchange.Spot); open != 3 {
+		t.Fatalf("want three purchases in half a minute, have %d\n%s", open, w.story())
+	}
+	w.give(&EventHalt{Level: record.LevelCancel, Reason: "a test"})
+	w.pass(3_000)
+	w.mirror = nil
+	reported := false
+	for range 40 {
+		w.pass(500)
+		reported = reported || strings.Contains(strings.Join(w.wantState("halted").Blind, "\n"), "rests on the exchange although it was shown as ended")
+	}
+	if d := w.wantState("halted"); !reported || w.venue.OpenOrders("one", exchange.Spot) != 0 || len(d.Blind) != 0 {
+		t.Errorf("want them reported, %t, and none resting, have %d, %+v\n%s", reported, w.venue.OpenOrders("one", exchange.Spot), d, w.story())
 	}
 }

@@ -30,6 +30,12 @@ func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceM
 				add("placement %s on %s is uncertain: if it turns out to have opened a position, that is closed too", p.ClientOrderID(), p.Symbol())
 			}
 		}
+		for _, row := range leg.symbol.EndedShown() {
+			if level == record.LevelFlatten || row.Side == exchange.Buy {
+				add("%s: the %s order %d rests on the exchange although it was shown as ended: it is canceled once the order history does not show its end",
+					leg.symbol.Key(), row.Side, row.ID)
+			}
+		}
 		if level == record.LevelFlatten {
 			r.blindExit(leg, add)
 		}
@@ -68,9 +74,6 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 		} else if why := minimumText(leg, position); why != "" {
 			add("%s", why)
 		}
-	}
-	for _, id := range symbol.EndedShown() {
-		add("%s: order %d rests on the exchange although it was shown as ended: it is canceled once the order history does not show its end", symbol.Key(), id)
 	}
 	if frozen := symbol.FrozenUnexplained(); frozen != 0 {
 		add("%s: %s are frozen in the wallet for orders that the exchange does not show", symbol.Key(), rules.QuantityDecimal(frozen))
