@@ -28,9 +28,9 @@ type leg struct {
 	watched  watched
 	schedule callSchedule
 
-	// its call and its decision
-
 	firstRules bool // its symbol's rules are those of the start: no second read has confirmed them
+
+	// its call and its decision
 	view     strategy.View
 	shown    shownState
 	question question
