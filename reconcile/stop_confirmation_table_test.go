@@ -195,16 +195,16 @@ func TestDeniedStopsAreCounted(t *testing.T) {
 		known   delivery
 		want    deniedStops
 	}{
-		{"the first", deniedStops{}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 0, false, before, deniedStops{10, 4, "own"}},
-		{"a further one", deniedStops{10, 7, "a"}, stopOf(10), placement.StopLoss, 1, placement.Canceled, 0, false, before, deniedStops{20, 7, "own"}},
-		{"seen", deniedStops{10, 7, "a"}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 0, true, before, deniedStops{}},
-		{"filled by one step", deniedStops{10, 7, "a"}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 1, false, before, deniedStops{}},
-		{"canceled by botd", deniedStops{10, 7, "a"}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 0, false,
-			delivery{canceled: cancels{1, 1}}, deniedStops{10, 7, "a"}},
-		{"rejected", deniedStops{10, 7, "a"}, stopOf(10), placement.StopLoss, 8, placement.Rejected, 0, false, before, deniedStops{10, 7, "a"}},
-		{"without an id", deniedStops{10, 7, "a"}, stopOf(10), placement.StopLoss, 0, placement.Canceled, 0, false, before, deniedStops{10, 7, "a"}},
-		{"an exit", deniedStops{10, 7, "a"}, saleOf(10), placement.Exit, 8, placement.Canceled, 0, false, before, deniedStops{10, 7, "a"}},
-		{"a seen exit", deniedStops{10, 7, "a"}, saleOf(10), placement.Exit, 8, placement.Canceled, 0, true, before, deniedStops{10, 7, "a"}},
+		{"the first", deniedStops{}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 0, false, before, deniedStops{10, 4, "own", ""}},
+		{"a further one", deniedStops{10, 7, "a", ""}, stopOf(10), placement.StopLoss, 1, placement.Canceled, 0, false, before, deniedStops{20, 7, "own", ""}},
+		{"seen", deniedStops{10, 7, "a", ""}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 0, true, before, deniedStops{}},
+		{"filled by one step", deniedStops{10, 7, "a", ""}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 1, false, before, deniedStops{}},
+		{"canceled by botd", deniedStops{10, 7, "a", ""}, stopOf(10), placement.StopLoss, 8, placement.Canceled, 0, false,
+			delivery{canceled: cancels{1, 1}}, deniedStops{10, 7, "a", ""}},
+		{"rejected", deniedStops{10, 7, "a", ""}, stopOf(10), placement.StopLoss, 8, placement.Rejected, 0, false, before, deniedStops{10, 7, "a", ""}},
+		{"without an id", deniedStops{10, 7, "a", ""}, stopOf(10), placement.StopLoss, 0, placement.Canceled, 0, false, before, deniedStops{10, 7, "a", ""}},
+		{"an exit", deniedStops{10, 7, "a", ""}, saleOf(10), placement.Exit, 8, placement.Canceled, 0, false, before, deniedStops{10, 7, "a", ""}},
+		{"a seen exit", deniedStops{10, 7, "a", ""}, saleOf(10), placement.Exit, 8, placement.Canceled, 0, true, before, deniedStops{10, 7, "a", ""}},
 	} {
 		w := holdingNextTo(t, ForeignHalt, "0")
 		id := w.places(c.purpose, c.orderID, c.order).ClientOrderID
