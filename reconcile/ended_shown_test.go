@@ -64,9 +64,13 @@ func (c endedStop) check(t testing.TB) {
 		if c.inHistory {
 			history = append(history, row)
 		}
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), History: exchange.FetchedOf(history),
-			HistoryWhole: !c.partial,
-			Balances:     exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Frozen: exchange.MustAmount(frozen)}})})
+		for _, observed := range w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows),
+			History: exchange.FetchedOf(history), HistoryWhole: !c.partial,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Frozen: exchange.MustAmount(frozen)}})}) {
+			if _, found := observed.Body.(record.Found); found && !c.want {
+				t.Fatalf("want it not taken back, have %s", observed.Summary())
+			}
+		}
 	}
 	var again *account.Placement
 	for p := range w.book.Live() {
