@@ -220,6 +220,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"passed_sells_sold":             func(t testing.TB) { passedStandingDown(t, passedStop{peersSold: 10, stopped: 10, at: 47_000e8}) },
 		"sold_by_wallet_again":          func(t testing.TB) { exitWithAnother(t, frozenForAnother{sold: 10}) },
 		"deposit_sold":                  func(t testing.TB) { exitNextToADeposit(t, 10, 0, 0) },
+		"never_listed_repeated":         func(t testing.TB) { neverListedStop(t, "1", "0.018", 0, 0) },
+		"persons_order_protects":        func(t testing.TB) { neverListedStop(t, "1", "0.018", 8, 8) },
 		"deposit_hides_sale":            func(t testing.TB) { stopNextToADeposit(t, 10, 300_000, 0, "1.012") },
 		"deposit_ends_sale":             func(t testing.TB) { stopNextToADeposit(t, 10, 0, 0, "1.012", "1.032") },
 		"deposit_shrinks":               func(t testing.TB) { exitNextToADeposit(t, 10, 0, 0) },

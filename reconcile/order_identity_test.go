@@ -329,9 +329,13 @@ func stopOfAnother(t testing.TB, change func(*exchange.Order), want exchange.Qua
 	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
 	stop := unnamed(anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1))
 	change(&stop)
+	free, frozen := "1", "0.02"
+	if stop.Side == exchange.Buy { // it freezes money
+		free, frozen = "1.01", "0.01"
+	}
 	for range 3 {
 		w.now += 1_000
-		w.sees("1", "0.02", []exchange.Order{bought}, own, stop)
+		w.sees(free, frozen, []exchange.Order{bought}, own, stop)
 	}
 	if have := stopped(derive()); have != want {
 		t.Errorf("want %d of it in a stop of botd's, have %d", want, have)

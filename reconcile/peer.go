@@ -30,9 +30,10 @@ type peerOrder struct {
 
 // peerTrades is what the orders of the peer have bought and sold on a spot symbol, according to the lists.
 type peerTrades struct {
-	orders    []peerOrder       // filled, oldest first
-	sold      exchange.Quantity // the part of these that own sales have sold
-	continued exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
+	orders     []peerOrder       // filled, oldest first
+	sold       exchange.Quantity // the part of these that own sales have sold
+	saleListed bool              // an open list has shown a sale of the peer and then no more
+	continued  exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
 }
 
 // newest returns the highest order id among the peer's noted orders; 0 for none.

@@ -61,7 +61,7 @@ func (s peerOrders) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 		o := &symbol.foreign[i]
 		if !listed(o.ID) && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
 			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
-			symbol.unlistedFor = persistence{}
+			symbol.unlistedFor, symbol.spot.peer.saleListed = persistence{}, true
 		}
 	}
 }

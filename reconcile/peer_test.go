@@ -222,6 +222,44 @@ func TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins(t *testing.T) {
 	}
 }
 
+// No open list has shown the stop of another botd's purchase, but the wallet freezes the coins of both botds: that stop stands. What a person's order
+// freezes is no stop (seed 897000281).
+func TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free, frozen string
+		persons      exchange.Quantity // a person's listed sale
+		want         exchange.Quantity
+	}{
+		"the wallet freezes for both": {"1", "0.018", 0, 0},
+		"for botd's own alone":        {"1.008", "0.01", 0, 8},
+		"for a part of it":            {"1.001", "0.017", 0, 8},
+		"for a person":                {"1", "0.018", 8, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			neverListedStop(t, c.free, c.frozen, c.persons, c.want)
+		})
+	}
+}
+
+func neverListedStop(t testing.TB, free, frozen string, persons, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	open := []exchange.Order{w.places(placement.StopLoss, 8, stopOf(10))}
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now)
+	if persons > 0 {
+		open = append(open, anothers("a person's", 30, exchange.Sell, exchange.Limit, persons, 0, w.now))
+	}
+	for range 5 {
+		w.now += 1_000
+		w.sees(free, frozen, []exchange.Order{bought}, open...)
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 func unlistedStop(t testing.TB, free, frozen string, ended bool, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)

@@ -20,7 +20,7 @@ func (s *inputs) spotPosition() spotPosition { return spotPosition{s} }
 // result of a purchase that no list shows counts as far as the wallet shows it.
 func (s spotPosition) toProtect() exchange.Quantity {
 	if s.book.StandsDown() {
-		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
+		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.neverListed() - s.unnamedStops()
 	}
 	switch {
 	case s.walletBounds():
@@ -31,6 +31,17 @@ func (s spotPosition) toProtect() exchange.Quantity {
 		return s.ownPosition + s.symbol.spot.unlisted.inferred
 	}
 	return s.explainedByFills()
+}
+
+// neverListed returns the peer's purchases if no list has shown an open sale of its, and the wallet freezes all of them beyond the known sales: the list
+// omits its stop.
+func (s spotPosition) neverListed() exchange.Quantity {
+	peer := &s.symbol.spot.peer
+	frozen := s.saleEvidence().frozenForOthers() - s.book.sellsOfOthers(s.symbol)
+	if !s.book.walletRead || peer.saleListed || s.book.sellsUnknown(s.symbol) != 0 || frozen < peer.net() {
+		return 0
+	}
+	return max(0, peer.net())
 }
 
 // explainedByFills returns the spot position that fills explain, without the quantity that orders

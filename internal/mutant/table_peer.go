@@ -188,6 +188,14 @@ var peer = []Row{
 		"reconcile TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
 			{"reconcile.spotPosition.leftByPeer", "own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())", ""},
 		}},
+	{"never_listed_repeated", "another botd's stop that the open list has never shown is placed again, though the wallet freezes its coins", "15",
+		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins", []Edit{
+			{"reconcile.spotPosition.toProtect", "s.neverListed()", "0"},
+		}},
+	{"persons_order_protects", "a person's order that the open list shows counts as another botd's stop", "15",
+		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins", []Edit{
+			{"reconcile.spotPosition.neverListed", "frozenForOthers() - «s.book.sellsOfOthers(s.symbol)»", "0"},
+		}},
 	{"deposit_hides_sale", "a person's deposit hides that the stop of another botd has sold the position, and another stop covers it again", "34",
 		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
 			{"reconcile.SymbolState.jointPosition", "s.spot.peer.hiddenSales(own, shown-s.spot.peer.persons(s.Unattributed()))", "0"},
